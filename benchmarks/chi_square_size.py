@@ -19,8 +19,8 @@ from scipy.special import xlogy
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
-from thali._aspects.maximum_likelihood.maximum import highest
-from thali._aspects.maximum_likelihood.problem import PairProblem, patterns
+from thali._aspects.maximum_likelihood.maximum import estimate_maximum
+from thali._aspects.maximum_likelihood.problem import PairProblem, compute_exclusive_aspects
 from thali._data.pairs import PairedComparisons
 
 
@@ -35,9 +35,9 @@ def against_saturated(options: int, n: int, spread: float, rounds: int, bootstra
     statistics = []
     for _ in range(rounds):
         wins = rng.binomial(n, p).astype(float)
-        pose = found.pose.with_counts(np.column_stack([wins, n - wins]).ravel())
+        pose = found.problem.with_counts(np.column_stack([wins, n - wins]).ravel())
         saturated = (xlogy(wins, wins / n) + xlogy(n - wins, 1 - wins / n)).sum()
-        statistics.append(2 * (saturated - highest(pose, np.log(w), np.zeros(0))))
+        statistics.append(2 * (saturated - estimate_maximum(pose, np.log(w), np.zeros(0))))
     size = np.mean([chi_square_tail(value, df) < 0.05 for value in statistics])
     by_bootstrap = [
         bootstrap_rejects(found, rng.binomial(n, p), n, number) for number in range(bootstraps)
@@ -71,15 +71,15 @@ def nested(options: int, n: int, rounds: int) -> None:
     first, second, pairs = np.r_[i, i], np.r_[j, j], len(i)
     order = np.r_[-np.ones(pairs), np.ones(pairs)][:, None]
     w = np.exp(np.linspace(-0.5, 0.5, options))
-    own, other = patterns(np.eye(options, dtype=bool), first, second)
+    own, other = compute_exclusive_aspects(np.eye(options, dtype=bool), first, second)
     equal, rejected = np.zeros(options), [0, 0]
     for _ in range(rounds):
         for test, p in enumerate((w[first] / (w[first] + w[second]), np.full(2 * pairs, 0.5))):
             wins = rng.binomial(n, p).astype(float)
             pose = PairProblem(wins, n - wins, own, other, np.zeros((2 * pairs, 0)), 0.0)
-            top = highest(pose, equal, np.zeros(0))
+            top = estimate_maximum(pose, equal, np.zeros(0))
             if test == 0:
-                gain, df = highest(replace(pose, extra=order), equal, np.zeros(1)) - top, 1
+                gain, df = estimate_maximum(replace(pose, extra=order), equal, np.zeros(1)) - top, 1
             else:
                 gain, df = top - 2 * pairs * n * np.log(0.5), options - 1
             rejected[test] += chi_square_tail(2 * gain, df) < 0.05

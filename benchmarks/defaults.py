@@ -218,7 +218,7 @@ def fit(model: Any, data: tuple[Any, ...]) -> Any:
 def forecast_of(model: Any, data: tuple[Any, ...]) -> Any:
     """How long the fit is expected to take; it is not run."""
     found: list[Any] = []
-    model._carry_out = lambda job: found.append(job.forecast)
+    model._run_job = lambda job: found.append(job.forecast)
     fit(model, data)
     return found[0]
 

@@ -25,11 +25,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali._aspects.populations.evidence import task_of
+from thali._aspects.populations.evidence import build_evidence_task
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._inference.threads import run_in_threads
-from thali._model.evidence import USUAL, checked_evidence_run
-from thali._posterior.evidence import along_temperatures
+from thali._model.evidence import USUAL, build_evidence_run
+from thali._posterior.evidence import estimate_log_evidence
 
 GROUPS = {
     "politicians": ["LBJ", "HW", "CDG"],
@@ -265,20 +265,22 @@ def too_short(repeats: int) -> None:
     few = np.array([1.0, 0.05, 0.002, 0.0])
     caught = {"four temperatures": 0, "ten draws": 0}
     for seed in range(repeats):
-        how = checked_evidence_run(
+        how = build_evidence_run(
             **USUAL | {"draws": 200},
             cores=1,
             random_seed=seed,
             progressbar=False,
             sensitivity=False,
         )
-        task = replace(task_of(model._parts(data), data, how), thin=1)
+        task = replace(build_evidence_task(model._parts(data), data, how), thin=1)
         ladders = build_ladders(task, few, 12, seed)
         run_in_threads(ladders, 1, _Silent())
         swaps = sum(each.ladder.accepted for each in ladders) / sum(
             each.ladder.tried for each in ladders
         )
-        found = along_temperatures(few, np.stack([each.energies for each in ladders]), swaps, 0.0)
+        found = estimate_log_evidence(
+            few, np.stack([each.energies for each in ladders]), swaps, 0.0
+        )
         caught["four temperatures"] += not found.usable
         caught["ten draws"] += not evidence(model, data, seed, draws=10, tune=0, thin=1).usable
     for name, count in caught.items():

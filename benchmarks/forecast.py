@@ -30,7 +30,7 @@ def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, Any]:
     def catch(sampling: Any, *_: Any) -> Any:
         raise Caught(sampling, sampling.chains(sampling.min_draws, np.random.SeedSequence(1))[0])
 
-    model._job_of = catch
+    model._build_job = catch
     try:
         defaults.fit(model, data)
     except Caught as caught:

@@ -1,7 +1,7 @@
 """What compiled samplers cost: the first fit of every kind, and the size and load time of every
 entry of the store.
 
-    python benchmarks/kernels.py [ROW ...]      (rows of `thali._testing.smallest.SMALLEST`; all
+    python benchmarks/kernels.py [ROW ...]      (rows of `thali._testing.small_models.SMALL_MODELS`; all
                                                 without)
 
 Each row is fitted twice in a fresh process: the CPU seconds up to the end of the first fit, imports
@@ -18,11 +18,11 @@ import time
 CODE = """
 import sys, time, warnings
 warnings.simplefilter("ignore")
-from thali._testing.smallest import SMALLEST
-row = SMALLEST[sys.argv[1]]
-row.fitted()
+from thali._testing.small_models import SMALL_MODELS
+row = SMALL_MODELS[sys.argv[1]]
+row.build_fitted()
 first = time.process_time()
-row.fitted()
+row.build_fitted()
 from thali._compile import USED
 print(first, time.process_time() - first, ",".join(sorted(USED)) or "nothing compiled")
 """
@@ -70,9 +70,9 @@ def entries():
 
 
 def main(small=False, chosen=()):
-    from thali._testing.smallest import SMALLEST
+    from thali._testing.small_models import SMALL_MODELS
 
-    names = list(chosen) or (["multinomial-logit"] if small else list(SMALLEST))
+    names = list(chosen) or (["multinomial-logit"] if small else list(SMALL_MODELS))
     print("CPU seconds, imports included     first fit    less sampling    compiled for")
     for name, first, second, target in first_fits(names):
         print(f"{name:40} {first:8.2f} {first - second:12.2f}    {target}")

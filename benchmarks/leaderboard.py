@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 import thali as th
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 
 def simulated(options: int, battles: int, seed: int = 1) -> th.PairedComparisons:
@@ -39,7 +39,7 @@ def measured(data: th.PairedComparisons, thin: int | None) -> tuple[float, float
     seconds = time.process_time() - begin
     weights = np.log(model.posterior_["posterior"]["unique_weights"].values)
     worths = np.moveaxis(weights - weights.mean(axis=2, keepdims=True), 2, 0)
-    ess, r_hat = convergence(worths)
+    ess, r_hat = compute_diagnostics(worths)
     return seconds, float(ess.min()), model.posterior_.attrs["thin"], float(r_hat.max())
 
 

@@ -19,12 +19,12 @@ import numpy as np
 from learned_sigma import similarities
 
 import thali as th
-from thali._aspects.draws.columns import columns_of
-from thali._aspects.draws.similarities import similarity_draws
-from thali._aspects.models import point
+from thali._aspects.draws.feature_columns import read_columns
+from thali._aspects.draws.similarities import compute_similarities
+from thali._aspects.models import annealing
 from thali._aspects.samplers import recommended
 from thali._inference.warn import silence_warnings
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 MEASURED = {"faces": 0.0891633}
 TABLES = ("countries", "phonemes", "morse", "faces")
@@ -35,14 +35,14 @@ def r_hats(model: Any) -> list[float]:
     features."""
     posterior = model.posterior_["posterior"].dataset
     shape = (-1, posterior.sizes["chain"], posterior.sizes["draw"])
-    columns, pairs = columns_of(model._view), np.triu_indices(posterior.sizes["option"], 1)
+    columns, pairs = read_columns(model._view), np.triu_indices(posterior.sizes["option"], 1)
     constant = (
         posterior["constant"].values.ravel()
         if "constant" in posterior
         else np.zeros(columns.n_draws)
     )
-    similarity = similarity_draws(columns, constant, *pairs)
-    shared = similarity_draws(
+    similarity = compute_similarities(columns, constant, *pairs)
+    shared = compute_similarities(
         replace(columns, weights=np.ones_like(columns.weights)), 0.0 * constant, *pairs
     )
     found = [
@@ -50,7 +50,7 @@ def r_hats(model: Any) -> list[float]:
         similarity.T.reshape(shape),
         shared.T.reshape(shape),
     ]
-    return [float(np.nanmax(convergence(draws)[1])) for draws in found]
+    return [float(np.nanmax(compute_diagnostics(draws)[1])) for draws in found]
 
 
 def chains(name: str) -> None:
@@ -75,7 +75,7 @@ def chains(name: str) -> None:
 
 
 def annealed(name: str) -> None:
-    evidence_of, together = point.compute_evidence, point.sweep_conjugate_jointly
+    evidence_of, together = annealing.compute_evidence, annealing.sweep_conjugate_jointly
     for way, kernel, sweeps in (
         ("together", together, 2000),
         ("one by one", recommended.sweep_conjugate, 2000),
@@ -88,7 +88,11 @@ def annealed(name: str) -> None:
             ends += [found[int(number)] for number in sets.of_draw]
             return found
 
-        point.compute_evidence, point.sweep_conjugate_jointly, point.SWEEPS = noted, kernel, sweeps
+        annealing.compute_evidence, annealing.sweep_conjugate_jointly, annealing.RUN_SWEEPS = (
+            noted,
+            kernel,
+            sweeps,
+        )
         begin = time.process_time()
         with silence_warnings():
             model = th.AdditiveClustering(sigma=MEASURED.get(name), method="map")
@@ -99,7 +103,7 @@ def annealed(name: str) -> None:
             " CPU s)",
             flush=True,
         )
-    point.compute_evidence, point.sweep_conjugate_jointly = evidence_of, together
+    annealing.compute_evidence, annealing.sweep_conjugate_jointly = evidence_of, together
 
 
 def main() -> None:

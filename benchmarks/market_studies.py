@@ -95,7 +95,7 @@ def compared(model: th.MultinomialLogit, price: str, amounts: pd.DataFrame) -> s
         from statsmodels.discrete.conditional_models import ConditionalLogit
     except ImportError:
         return "  statsmodels is not installed"
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     matrix = model._coding_.encode_codes(data.products)[data.row_product]
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     chosen = np.zeros(len(task))

@@ -20,8 +20,8 @@ from learned_sigma import similarities
 from many_objects import MEASURED, TABLES, r_hats
 
 import thali as th
-from thali._aspects.draws.columns import columns_of
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.feature_columns import read_columns
+from thali._aspects.draws.posterior_tree import build_datatree
 from thali._aspects.samplers.chains import FeatureChain, build_chains
 from thali._aspects.samplers.tempering import compute_swap_rates
 from thali._inference.warn import silence_warnings
@@ -69,7 +69,7 @@ def run(name: str, minutes: float, seed: int) -> None:
                 chain.run_until(chain.sweeps + THIN)
                 if chain is chains[0]:
                     trips.look()
-        model.posterior_ = to_datatree(
+        model.posterior_ = build_datatree(
             [chain.collect_draws(draws) for chain in chains],
             data,
             parts["likelihood"],
@@ -130,7 +130,7 @@ def defaults(name: str, minutes: float) -> None:
             model.posterior_.attrs["tuning_steps"] + posterior.sizes["draw"]
         ) * model.posterior_.attrs["thin"]
         found = "  ".join(f"{each:.3f}" for each in r_hats(model))
-        shared = columns_of(model._view)
+        shared = read_columns(model._view)
         number = np.bincount(shared.draw[shared.sizes > 1], minlength=shared.n_draws).mean()
         print(
             f"{name}, seed {seed}: {used:.0f} CPU s, {sweeps:,} sweeps a chain, R-hat {found},"

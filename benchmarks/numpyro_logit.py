@@ -122,7 +122,7 @@ def run_numpyro(X, codes, classes, chains, warm_up, draws):
 
 def run_thali(X, codes, classes, chains, tune, draws, thin):
     problem = build_coefficient_problem(
-        X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), trajectories=2
+        X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), n_trajectories=2
     )
     CoefficientChain(problem, None, np.random.default_rng(0), 1, 1, 1).run_until(1)  # compiles
     found, spent = [], 0.0

@@ -24,7 +24,10 @@ import pandas as pd
 
 import thali as th
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
-from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
+from thali._aspects.maximum_likelihood.feature_problems import (
+    build_feature_problem,
+    find_weight_mode,
+)
 from thali._data.answers import Answers
 from thali._posterior.dependence import POWER
 
@@ -329,9 +332,9 @@ class StudyOfObjects:
         )
         frame = frame.assign(odd=frame["object3"], count=counts)
         data = th.Triplets.from_frame(frame, count="count", labels=self.labels, weights=True)
-        pose = feature_problem(data, self.owners.T.astype(bool), MostSimilarPair())
+        pose = build_feature_problem(data, self.owners.T.astype(bool), MostSimilarPair())
         found, order = (
-            weights_at_mode(pose, 1.0, 1.0),
+            find_weight_mode(pose, 1.0, 1.0),
             np.unique(self.owners.T.astype(bool), axis=0, return_index=True)[1],
         )
         return found[np.argsort(order)]

@@ -96,7 +96,7 @@ def inside(pairs, c, b, k, d, commit):
 
 
 operations.sees_full.register(PlainPairs)(lambda pairs: False)
-operations.cache_at.register(PlainPairs)(
+operations.select_cache.register(PlainPairs)(
     lambda p, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t])
 )
 operations.is_scale_free.register(PlainPairs)(lambda pairs: True)

@@ -24,7 +24,7 @@ from published import use_published_sampler
 
 import thali as th
 from thali._aspects.answers.features import find_pattern_presence
-from thali._aspects.draws.columns import columns_of_chains
+from thali._aspects.draws.feature_columns import concatenate_chain_columns
 from thali._aspects.samplers.chains import FeatureChain
 
 METHODS = {"published": {}, "plain": {"tempering": False}, "tempered": {}}
@@ -64,7 +64,7 @@ def numbers(runs: int, seconds: float) -> None:
         found = []
         for seed in range(1, runs + 1):
             chain = run(model, th.datasets.numbers(), seconds, seed)
-            columns = columns_of_chains([chain.draws], len(chain.draws.alpha))
+            columns = concatenate_chain_columns([chain.draws], len(chain.draws.alpha))
             found.append(find_pattern_presence(columns, [(2, 4, 6, 8)]).mean())
         errors[name] = np.mean((np.array(found) - REFERENCE) ** 2)
         gain = errors["published"] / errors[name]

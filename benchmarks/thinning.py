@@ -25,7 +25,7 @@ import leaderboard
 import numpy as np
 
 import thali as th
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 
 def _two_groups() -> dict[str, th.PairedComparisons]:
@@ -73,7 +73,9 @@ def measured(model: Any, data: Any, thin: int | None, draws: int, tune: int, see
     drawn = tree["posterior"].dataset
     if "option" in drawn.sizes and drawn.sizes["option"] > MANY:
         weights = np.log(drawn["unique_weights"].values)
-        ess, r_hat = convergence(np.moveaxis(weights - weights.mean(axis=2, keepdims=True), 2, 0))
+        ess, r_hat = compute_diagnostics(
+            np.moveaxis(weights - weights.mean(axis=2, keepdims=True), 2, 0)
+        )
     else:
         ess, r_hat = (model.summary()[name].to_numpy() for name in ("ess_bulk", "r_hat"))
     return Measured(tree.attrs["thin"], seconds, float(np.nanmin(ess)), float(np.nanmax(r_hat)))

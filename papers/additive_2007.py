@@ -19,7 +19,7 @@ from thali._aspects.models.additive import AdditiveClustering
 from thali._data.similarities import Similarities
 from thali._inference.progress import Progress
 from thali._labels import shorten
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
 
 from . import additive_2007_tables as tables
@@ -195,8 +195,8 @@ def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> d
     quantities = tables.quantity_table(design, model)
     return {
         "probability": present.mean(axis=(1, 2)),
-        "r_hat": convergence(present)[1],
-        "r_hat of the whole": convergence(whole)[1],
+        "r_hat": compute_diagnostics(present)[1],
+        "r_hat of the whole": compute_diagnostics(whole)[1],
         "quantities": dict(zip(quantities["quantity"], quantities["here"], strict=True)),
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali import datasets
 from thali._aspects.answers.set_search import find_feature_sets
-from thali._aspects.draws.columns import columns_of
+from thali._aspects.draws.feature_columns import read_columns
 from thali._aspects.models.additive import AdditiveClustering
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._inference.progress import Progress
@@ -296,7 +296,7 @@ def log_posterior(model: AdditiveClustering, rate: float) -> np.ndarray:
     Returned is (chain, draw). Features of a single object are left out: they only add noise.
     """
     posterior = model.posterior_["posterior"].dataset
-    sets = find_feature_sets(columns_of(model._view), posterior.sizes["option"])
+    sets = find_feature_sets(read_columns(model._view), posterior.sizes["option"])
     prior = np.array(
         [IndianBuffet().log_prob_shared(sets.matrix(k), ALPHA) for k in range(len(sets.counts))]
     )

@@ -8,7 +8,7 @@ import numpy as np
 from thali._aspects.models.additive import AdditiveClustering
 from thali._comparison.pairs import compute_mcse
 from thali._data.similarities import Similarities
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 if TYPE_CHECKING:
     import pandas
@@ -160,7 +160,7 @@ def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFram
     present = (weights > 0).astype(float)
     rows = []
     for members, weight, there, r_hat in zip(
-        listed, weights, present, convergence(present)[1], strict=True
+        listed, weights, present, compute_diagnostics(present)[1], strict=True
     ):
         paper = design.features.get(members)
         probability = there.mean()

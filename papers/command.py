@@ -17,7 +17,7 @@ import papers
 from thali._inference.jobs import note_command
 from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._surfaces.cli import files
 from thali._surfaces.cli.commands.jobs import OVERWRITE, open_job
 from thali._surfaces.cli.terminal import INTERRUPTED, notify, plain_messages
@@ -146,7 +146,7 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
             entry.check(of_entry)
             chosen[entry.name] = of_entry
     keys = {name: _key(entries[name], each) for name, each in chosen.items()}
-    notify(f"{plural(len(chosen), 'reproduction')}: {', '.join(chosen)}.")
+    notify(f"{format_plural(len(chosen), 'reproduction')}: {', '.join(chosen)}.")
 
     def made(name: str) -> Record:
         began = time.process_time()
@@ -176,7 +176,7 @@ def run_all(settings: "Settings", out: Path, overwrite: bool = False) -> None:
         raise typer.Exit(INTERRUPTED)
     seconds = sum(record["seconds"] for record in batch.records.values())
     notify(
-        f"{plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the"
+        f"{format_plural(len(chosen), 'reproduction')} in {out}; {seconds / 60:.0f} minutes of the"
         " processor."
     )
 

@@ -9,11 +9,12 @@ from thali import datasets
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.task import build_task, run_task
+from thali._aspects.samplers.chains import run_feature_chains
+from thali._aspects.samplers.task import build_task
 from thali._comparison.compare import compare
 from thali._comparison.pairs import compute_mcse
 from thali._comparison.sentences import describe_comparison, describe_disagreement
-from thali._inference.chains import build_run
+from thali._inference.progress import Progress
 from thali._trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings
@@ -317,8 +318,11 @@ def scan_order(settings: Settings) -> Reproduction:
             sweep=sweep,
             **budget,
         )
-        how = 4, thin, settings.cores, settings.random_seed, settings.progressbar
-        chains, interrupted = run_task(task, build_run(draws, draws // 2, *how, thin))
+        n_sweeps = 4 * (task.tune + task.draws) * task.thin
+        with Progress(settings.progressbar, "sampling", n_sweeps) as progress:
+            chains, interrupted = run_feature_chains(
+                task, 4, settings.cores, settings.random_seed, progress
+            )
         if interrupted:
             break
         found = np.stack([np.asarray(count(chain), float) for chain in chains])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
-from thali._model.model_files import digest_of, encoded
+from thali._model.model_files import compute_digest, encode
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -168,8 +168,8 @@ def finished_parts(
     stamp = {
         "kind": "reproduction",
         "models": {},
-        "settings": {name: encoded(value, None) for name, value in determined_by.items()},
-        "data": digest_of(data),
+        "settings": {name: encode(value, None) for name, value in determined_by.items()},
+        "data": compute_digest(data),
     }
     with PartsFolder(job, stamp, settings.random_seed) as folder:
         folder.plan(dict.fromkeys(parts, name), words[1])

@@ -262,7 +262,9 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
         from .samplers.plackett_luce_2012 import published
 
         model = PlackettLuceRegression(**run)
-        model._sampling = lambda source, run: build_gibbs_sampling(model, source, run, published)
+        model._build_sampling = lambda source, run: build_gibbs_sampling(
+            model, source, run, published
+        )
         return model
 
     return Method(name, make, paper)
@@ -357,7 +359,7 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
 
 def _fitted(model: Any) -> dict[Any, Any]:
     """Further results of a fit: a (of each chain, if there are chains) and the lower bound."""
-    found, learned, tree = {}, model._fitted_attributes(), model._posterior
+    found, learned, tree = {}, model._get_fitted_attributes(), model._posterior
     if "a_" in learned:
         drawn = (
             None

@@ -196,7 +196,7 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a
     downwards."""
-    from thali._classify.plackett_luce.map_estimate import maximise_weights
+    from thali._classify.plackett_luce.map_estimate import maximise_class_weights
     from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
 
     W, codes, counts = merge_equal_rows(
@@ -207,8 +207,8 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     start = None
     for a in sorted({float(a) for a in grid}, reverse=True):
         if a <= 1.0 and (start is None or (start > 0.0).all()):
-            start = maximise_weights(data, 1.0, start=start).weights if a < 1.0 else start
-        fits[a] = maximise_weights(data, a, start=start)
+            start = maximise_class_weights(data, 1.0, start=start).weights if a < 1.0 else start
+        fits[a] = maximise_class_weights(data, a, start=start)
         start = fits[a].weights
     return [fits[float(a)] for a in grid]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._classify.sparse_logit.chain import CoefficientChain
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import (
@@ -234,7 +234,7 @@ def _yield(
         draws, odds, likelihoods = _drawn(chain, X[train], X[test][:PREDICTED], name)
         single.append(np.nanmin(single_chain_ess(draws)))
         followed.append(np.column_stack([likelihoods, odds]))
-    ess, r_hat = convergence(np.moveaxis(np.array(followed), -1, 0))
+    ess, r_hat = compute_diagnostics(np.moveaxis(np.array(followed), -1, 0))
     each = spent / (size.chains * size.draws)
     return Yield(each, float(np.mean(single)), float(np.nanmin(ess)), float(np.nanmax(r_hat)))
 

@@ -71,7 +71,7 @@ def functionals(fitted, names=None):
     posterior = fitted.posterior_["posterior"].dataset
     found = {
         name: draws
-        for name, draws in fitted._quantities().items()
+        for name, draws in fitted._get_quantities().items()
         if not name.startswith("presence[")
     }
     for name in (*_SCALARS, "log_likelihood"):

@@ -9,7 +9,7 @@ from helpers.pages import Page, notebook
 from helpers.terminals import narrow
 
 import thali as th
-from thali._described import Description, as_html, as_text
+from thali._described import Description, format_html, format_text
 
 NASTY = ("<script>alert(1)</script>", "a \"quoted\" 'label' & more", "two\nlines\tand\x1b a bell")
 
@@ -42,32 +42,34 @@ def test_nothing_that_a_user_names_becomes_markup(part, nasty):
         nasty if part == "note" else "",
         True,
     )
-    page = Page(as_html(shown))
+    page = Page(format_html(shown))
     assert not page.faults
     readable = " ".join(nasty.replace("\x1b", r"\x1b").split())
     assert readable in " ".join(page.text.replace("\\n", " ").replace("\\t", " ").split())
 
 
 def test_half_a_character_does_not_spoil_the_notebook():
-    as_html(Description("a \ud800", (("options", ("\udfff",)),), note="\ud800")).encode()
+    format_html(Description("a \ud800", (("options", ("\udfff",)),), note="\ud800")).encode()
 
 
 def test_the_first_names_stand_for_all():
-    page = Page(as_html(Description("Data", (("options", tuple(f"o{k}" for k in range(200))),))))
+    page = Page(
+        format_html(Description("Data", (("options", tuple(f"o{k}" for k in range(200))),)))
+    )
     assert page.text.endswith("o8, o9, ... and 190 more") and "o10" not in page.text
     assert page.elements.count("bdi") == 10  # Hebrew beside English keeps to itself
-    assert as_text(Description("Data", (("options", ("a",) * 12),))).endswith(
+    assert format_text(Description("Data", (("options", ("a",) * 12),))).endswith(
         "a, a, ... and 2 more"
     )
-    assert "more" not in as_text(Description("Data", (("options", ("a",) * 10),)))
+    assert "more" not in format_text(Description("Data", (("options", ("a",) * 10),)))
 
 
 def test_long_names_and_long_tables_are_shortened():
-    page = Page(as_html(Description("t" * 300, (("options", ("b" * 300, "c")),))))
+    page = Page(format_html(Description("t" * 300, (("options", ("b" * 300, "c")),))))
     assert "t" * 197 + "..." in page.text and "b" * 37 + "..., c" in page.text
-    page = Page(as_html(Description("", table=pd.DataFrame({"x": np.arange(500.0)}))))
+    page = Page(format_html(Description("", table=pd.DataFrame({"x": np.arange(500.0)}))))
     assert page.elements.count("tr") < 70
-    page = Page(as_html(Description("", text="\n".join(map(str, range(100))))))
+    page = Page(format_html(Description("", text="\n".join(map(str, range(100))))))
     assert page.text == "\n".join(map(str, range(60))) + "\n... and 40 more lines"
 
 
@@ -75,12 +77,12 @@ def test_long_names_and_long_tables_are_shortened():
     ("good", "kind"), [(True, "thali-good"), (False, "thali-bad"), (None, None)]
 )
 def test_good_news_differ_from_bad(good, kind):
-    page = Page(as_html(Description("", note="so it is", good=good)))
+    page = Page(format_html(Description("", note="so it is", good=good)))
     assert page.classes == ["thali", *([kind] if kind else [])]
 
 
 def test_colours_are_those_of_the_notebook():
-    style = as_html(Description("")).partition("</style>")[0]
+    style = format_html(Description("")).partition("</style>")[0]
     assert (
         "color:inherit" in style and "background:#" not in style and "background-color" not in style
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.draws.columns import FeatureColumns, columns_of
+from thali._aspects.draws.feature_columns import FeatureColumns, read_columns
 from thali._inference.seeds import spawn_generators
 from thali._plots._fonts import picture
 from thali._plots._style import (
@@ -87,7 +87,7 @@ def feature_samples(
         )
     posterior = Posterior(model.posterior_)
     unique, of_similarities = posterior.has_unique, posterior.facts.of_several
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     (rng,) = spawn_generators(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))
     drawn_by = posterior.draws
@@ -144,7 +144,7 @@ def feature_samples(
 def _matrix(columns: FeatureColumns, draw: int, least: int) -> tuple[np.ndarray, np.ndarray]:
     """The features (option, feature) of a draw with at least this many owners, and their
     weights."""
-    features, weights = columns.dense(draw, draw + 1)
+    features, weights = columns.to_dense(draw, draw + 1)
     kept = features[0].sum(axis=1) >= least
     return features[0][kept].T, weights[0][kept]
 

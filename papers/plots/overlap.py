@@ -64,7 +64,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from thali._aspects.draws.columns import Columns
+    >>> from thali._aspects.draws.feature_columns import Columns
     >>> from thali._aspects.answers.estimate import estimate
     >>> from thali.priors import IndianBuffet
     >>> pairs = {

@@ -15,8 +15,8 @@ from thali._aspects.likelihoods.residuals import (
     CONSTANT,
     VARIANCE,
     draw_variance,
-    outer_shift,
-    outer_sum,
+    shift_all,
+    sum_all,
 )
 from thali._aspects.moves.births import append_column
 from thali._aspects.moves.concentration import draw_concentration
@@ -25,12 +25,12 @@ from thali._aspects.operations import (
     apply_member,
     apply_unique,
     apply_weight,
-    cache_at,
     delta_member,
     delta_unique,
     delta_weight,
     log_rate_after_flip,
     rate_single,
+    select_cache,
 )
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
@@ -109,7 +109,7 @@ def run(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         n = b.Z.shape[1] - 1
         for i in range(n):
             update_row(rng, model, c, b, i, shuffled)
@@ -304,7 +304,7 @@ def published(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, True)
             draw_singles(rng, model, b, i)
@@ -356,7 +356,7 @@ def walk_constant(rng: Any, model: Any, c: Any, b: Any) -> None:
         constant = c.real[CONSTANT]
         d = STEP * rng.standard_normal()
         if constant + d > 0.0:
-            gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.total) / c.real[VARIANCE]
+            gain = d * (sum_all(c.residual) - 0.5 * d * model.likelihood.total) / c.real[VARIANCE]
             if accept(rng, gain + log_density_ratio(model.weights, constant, d)):
-                outer_shift(model.likelihood, c, d)
+                shift_all(model.likelihood, c, d)
                 c.real[CONSTANT] = constant + d

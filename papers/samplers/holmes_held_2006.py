@@ -14,7 +14,7 @@ from thali._classify.sparse_logit.gibbs_sweep import (
     _subtract_reference,
     draw_class_coefficients,
     draw_laplace_scales,
-    log_likelihood,
+    logit_log_likelihood,
     move_common_scale,
 )
 from thali._compile.jit import compiled, part, scalar
@@ -145,7 +145,9 @@ def run(
             for k in range(problem.classes):
                 for j in range(state.coef.shape[1]):
                     coefs[row, k, j] = state.coef[k, j]
-            likelihoods[row] = log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+            likelihoods[row] = logit_log_likelihood(
+                problem.codes, problem.counts, state.linear, 1.0
+            )
             scales[row, 0] = state.real[ETA]
 
 

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from thali._classify.plackett_luce.gibbs_sweep import (
-    draw_weights,
+    draw_class_weights,
     update_latent_variables,
     update_scores,
 )
@@ -33,7 +33,7 @@ def published(
         update_scores(rows, state)
     while state.counters[SWEEPS] < until:
         update_latent_variables(rng, rows, prior, state)
-        draw_weights(rng, rows, state)
+        draw_class_weights(rng, rows, state)
         if prior.learned:
             walk(rng, prior, state, tune)
         state.counters[SWEEPS] += 1

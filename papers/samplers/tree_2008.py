@@ -27,7 +27,7 @@ from typing import Any
 
 from thali._aspects.moves.concentration import draw_concentration
 from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.operations import apply_member, cache_at, delta_member
+from thali._aspects.operations import apply_member, delta_member, select_cache
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
     begin_round,
@@ -64,7 +64,7 @@ def published(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         n = b.Z.shape[1] - 1
         if b.whole[SWEEPS] == 0:
             begin(model.prior, b)

@@ -14,10 +14,10 @@ from helpers.additive_runs import fit
 
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row
-from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
+from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, shift_all, sum_all
 from thali._aspects.moves.births import append_column
 from thali._aspects.moves.tuning import select_tuning
-from thali._aspects.operations import cache_at, rate_single
+from thali._aspects.operations import rate_single, select_cache
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
     begin_round,
@@ -44,7 +44,7 @@ def run(
         status = begin_round(rng, model, caches, states, steps, out, until, tune, thin)
         if status != CONTINUE:
             return status
-        b, c = select_level_state(states, steps, 0), cache_at(model.likelihood, caches, 0)
+        b, c = select_level_state(states, steps, 0), select_cache(model.likelihood, caches, 0)
         for i in range(b.Z.shape[1] - 1):
             update_row(rng, model, c, b, i, shuffled)
             if shuffled:
@@ -91,9 +91,9 @@ def draw_singles(rng, model, b, i, rows):
 def walk_constant(rng, model, c, b):
     d = algorithm_1.STEP * rng.standard_normal()
     if c.real[CONSTANT] + d > 0.0:
-        gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
+        gain = d * (sum_all(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
         if accept(rng, gain):
-            outer_shift(model.likelihood, c, d)
+            shift_all(model.likelihood, c, d)
             c.real[CONSTANT] += d
 
 

@@ -34,7 +34,7 @@ from papers.samplers.holmes_held_2006 import (
 from thali._classify.sparse_logit import engines
 from thali._compile.jit import compiled
 from thali._inference.numerics.polya_gamma import draw_polya_gamma
-from thali._testing import smallest
+from thali._testing import small_models
 
 N = 200_000
 FALSE_ALARM = 1e-4 / 20
@@ -206,7 +206,7 @@ def test_same_seed_same_draws_as_ever(monkeypatch):
         model = th.SparseMultinomialLogit(
             method="polya-gamma", draws=3, tune=1, chains=2, random_state=1
         )
-        model.fit(*smallest.rows(), thin=1, cores=1, progressbar=False)
+        model.fit(*small_models.build_rows(), thin=1, cores=1, progressbar=False)
     posterior = model.posterior_["posterior"].dataset
     assert is_same(digest_of(posterior["coef"].values), kept["posterior.coef"])
     assert is_same(digest_of(posterior["log_likelihood"].values), kept["posterior.log_likelihood"])

@@ -19,8 +19,8 @@ from papers.plackett_luce_2012_data import published_plackett_luce
 from papers.samplers.plackett_luce_2012 import published, published_walk
 from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali._compile.jit import compiled
-from thali._testing import smallest
-from thali._testing.smallest import Smallest
+from thali._testing import small_models
+from thali._testing.small_models import SmallModelCase
 
 
 def test_tiny_quadrature():
@@ -99,13 +99,13 @@ def test_the_walk_of_the_shape():
 @pytest.mark.usefixtures("uncompiled")
 def test_same_seed_same_draws_as_ever():
     kept = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8"))["plackett-luce"]
-    run = smallest.CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
+    run = small_models.CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
 
     def make(**arguments):
         return published_plackett_luce("published").make(arguments, None)
 
-    row = Smallest(make, smallest.rows, run, smallest.first_rows)
+    row = SmallModelCase(make, small_models.build_rows, run, small_models.predict_first_rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = digests_of(row.fitted(), row)
+        found = digests_of(row.build_fitted(), row)
     assert found.keys() == kept.keys() and all(is_same(found[key], kept[key]) for key in kept)

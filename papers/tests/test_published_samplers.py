@@ -32,9 +32,9 @@ from papers.samplers import published_sweep, use_published_sampler
 from papers.samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed, published, update_row
 from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
 from thali._aspects.samplers.task import build_task
-from thali._testing import smallest
+from thali._testing import small_models
 from thali._testing.exact import invariance_error
-from thali._testing.smallest import Smallest
+from thali._testing.small_models import SmallModelCase
 from thali.errors import ThaliWarning
 from thali.likelihoods import Additive, Elimination
 from thali.priors import IndianBuffet
@@ -121,13 +121,13 @@ def test_the_diagonal_does_not_matter():
 
 DIGESTS = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8"))
 SMALLEST = {
-    "elimination-by-aspects": Smallest(
+    "elimination-by-aspects": SmallModelCase(
         lambda: use_published_sampler(th.EliminationByAspects()),
-        *(smallest.pairs, smallest.CHAINS, smallest.first_pair),
+        *(small_models.build_pairs, small_models.CHAINS, small_models.predict_first_pair),
     ),
-    "additive-clustering": Smallest(
+    "additive-clustering": SmallModelCase(
         lambda: use_published_sampler(th.AdditiveClustering()),
-        *(smallest.similarities, smallest.CHAINS, smallest.similarity),
+        *(small_models.build_similarities, small_models.CHAINS, small_models.estimate_similarity),
     ),
 }
 SHORT = {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
@@ -139,7 +139,9 @@ def test_same_seed_same_draws_as_ever(name):
     row = SMALLEST[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = row.fitted(**{word: SHORT.get(word, value) for word, value in row.run.items()})
+        model = row.build_fitted(
+            **{word: SHORT.get(word, value) for word, value in row.run.items()}
+        )
     found, kept = digests_of(model, row), DIGESTS[name]
     assert found.keys() == kept.keys() and all(is_same(found[key], kept[key]) for key in kept)
 

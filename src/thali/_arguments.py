@@ -1,4 +1,4 @@
-"""Checks of arguments, each before any long computation starts."""
+"""Checks of arguments, before any long computation starts."""
 
 import math
 import numbers
@@ -8,52 +8,58 @@ from typing import Any, TypeGuard
 from .errors import Argument, ArgumentError, Fact
 from .errors import one_of as listed
 
-MAX_COUNT = 10**9  # of what is counted
-MAX_DRAWS = 10**8  # of all chains, each of which holds a number for every pair
-MAX_SWEEPS = 10**9  # of a chain: hours to days
-LEAST, MOST = 1e-100, 1e100  # of numbers that are squared
+MAX_COUNT = 10**9
+MAX_DRAWS = 10**8  # draws of all chains; each draw contains one number per pair
+MAX_SWEEPS = 10**9  # sweeps per chain: hours to days
+LEAST, MOST = 1e-100, 1e100  # limits of numbers that are squared
 
 
-def _named(name: str | Fact) -> Fact:
+def _name_argument(name: str | Fact) -> Fact:
+    """Return the name of an argument as a fact of a message."""
     return name if isinstance(name, Fact) else Argument(name)
 
 
-def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
-    """Return whether a value is several ones, and no text."""
-    return isinstance(value, Iterable) and not isinstance(value, str)
+def is_list(argument: Any) -> TypeGuard[Iterable[Any]]:
+    """Return whether a value is iterable and not a text."""
+    return isinstance(argument, Iterable) and not isinstance(argument, str)
 
 
-def whole(name: str | Fact, value: Any, least: int) -> int:
-    """A whole number of at least `least`, and of a size that can be counted to."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ArgumentError(_named(name), f" must be an integer >= {least}; got {value!r}.")
-    number = int(value)
+def check_integer(name: str | Fact, argument: Any, least: int) -> int:
+    """Return an integer from `least` to 10^9; otherwise raise."""
+    if isinstance(argument, bool) or not isinstance(argument, numbers.Integral) or argument < least:
+        raise ArgumentError(
+            _name_argument(name), f" must be an integer >= {least}; got {argument!r}."
+        )
+    number = int(argument)
     if number > MAX_COUNT:
         raise ArgumentError(
-            _named(name), f" must be an integer <= {MAX_COUNT:,}; got about {float_of(number):.1g}."
+            _name_argument(name),
+            f" must be an integer <= {MAX_COUNT:,}; got about {convert_to_float(number):.1g}.",
         )
     return number
 
 
-def several_whole(name: str, value: Any, least: int) -> tuple[int, ...]:
-    """A whole number of at least `least`, or several."""
-    several = is_list(value)
-    numbers = tuple(whole(name, number, least) for number in (value if several else (value,)))
+def check_integers(name: str, argument: Any, least: int) -> tuple[int, ...]:
+    """Return one or several integers, each at least `least`, sorted."""
+    is_sequence = is_list(argument)
+    numbers = tuple(
+        check_integer(name, number, least) for number in (argument if is_sequence else (argument,))
+    )
     if not numbers:
         raise ArgumentError(Argument(name), f" must be one or more integers >= {least}; got none.")
     return tuple(sorted(set(numbers)))
 
 
-def float_of(value: Any) -> float:
-    """A whole number of any size as a float, which is infinite where floats end."""
+def convert_to_float(number: Any) -> float:
+    """Return a number as a float, infinite if it is too large."""
     try:
-        return float(value)
+        return float(number)
     except OverflowError:
         return math.inf
 
 
-def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
-    """Raise an error for a run that nobody could wait for, or whose draws fill any memory."""
+def check_run_length(draws: int, tune: int, chains: int, thin: int) -> None:
+    """Raise if a run would take too long or its draws exceed the memory."""
     if chains * draws > MAX_DRAWS:
         raise ArgumentError(
             f"{chains:,} chains of {draws:,} draws do not fit into memory; reduce the number of"
@@ -67,60 +73,66 @@ def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
         )
 
 
-def positive(name: str | Fact, value: Any, meaning: str) -> float:
-    """Check a number from 1e-100 to 1e100, whose square and its inverse are floats."""
+def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
+    """Return a number from 1e-100 to 1e100, so that its square is a float."""
     if (
-        isinstance(value, bool)
-        or not isinstance(value, numbers.Real)
-        or not 0.0 < float_of(value) < math.inf
+        isinstance(argument, bool)
+        or not isinstance(argument, numbers.Real)
+        or not 0.0 < convert_to_float(argument) < math.inf
     ):
         raise ArgumentError(
-            _named(name), f", {meaning}, must be a positive finite number; got {value!r}."
+            _name_argument(name),
+            f", {meaning}, must be a positive finite number; got {argument!r}.",
         )
-    if not LEAST <= float_of(value) <= MOST:
+    if not LEAST <= convert_to_float(argument) <= MOST:
         raise ArgumentError(
-            _named(name), f", {meaning}, must be between {LEAST:g} and {MOST:g}; got {value!r}."
+            _name_argument(name),
+            f", {meaning}, must be between {LEAST:g} and {MOST:g}; got {argument!r}.",
         )
-    return float(value)
+    return float(argument)
 
 
-def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
-    """One of a few values."""
-    if value not in choices:
-        must, between = (" must be one of ", ", ") if len(choices) > 2 else (" must be ", " or ")
+def check_allowed(name: str, argument: Any, choices: tuple[Any, ...]) -> Any:
+    """Return the argument if it is one of the choices; otherwise raise."""
+    if argument not in choices:
+        requirement, separator = (
+            (" must be one of ", ", ") if len(choices) > 2 else (" must be ", " or ")
+        )
         raise ArgumentError(
-            Argument(name), must, listed(name, choices, between), f"; got {value!r}."
+            Argument(name), requirement, listed(name, choices, separator), f"; got {argument!r}."
         )
-    return value
+    return argument
 
 
-def share(name: str | Fact, value: Any, meaning: str) -> float:
-    """A number of 0 or more and below 1."""
-    return _in_unit_interval(name, value, meaning, (0.0,), "[0, 1)")
+def check_share(name: str | Fact, argument: Any, meaning: str) -> float:
+    """Return a number in [0, 1); otherwise raise."""
+    return _check_unit_interval(name, argument, meaning, (0.0,), "[0, 1)")
 
 
-def proportion(name: str | Fact, value: Any, meaning: str) -> float:
-    """A number above 0 and up to 1."""
-    return _in_unit_interval(name, value, meaning, (1.0,), "(0, 1]")
+def check_proportion(name: str | Fact, argument: Any, meaning: str) -> float:
+    """Return a number in (0, 1]; otherwise raise."""
+    return _check_unit_interval(name, argument, meaning, (1.0,), "(0, 1]")
 
 
-def between(name: str | Fact, value: Any, meaning: str) -> float:
-    """A number between 0 and 1, which are excluded."""
-    return _in_unit_interval(name, value, meaning, (), "(0, 1)")
+def check_open_interval(name: str | Fact, argument: Any, meaning: str) -> float:
+    """Return a number in (0, 1); otherwise raise."""
+    return _check_unit_interval(name, argument, meaning, (), "(0, 1)")
 
 
-def _in_unit_interval(
-    name: str | Fact, value: Any, meaning: str, included_ends: tuple[float, ...], interval: str
+def _check_unit_interval(
+    name: str | Fact, argument: Any, meaning: str, included_ends: tuple[float, ...], interval: str
 ) -> float:
-    """A number between 0 and 1, or one of the ends that are included."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not (0.0 < float(value) < 1.0 or float(value) in included_ends):
-        raise ArgumentError(_named(name), f", {meaning}, must be in {interval}; got {value!r}.")
-    return float(value)
+    """Return a number between 0 and 1, or one of the included ends."""
+    is_number = isinstance(argument, numbers.Real) and not isinstance(argument, bool)
+    if not is_number or not (0.0 < float(argument) < 1.0 or float(argument) in included_ends):
+        raise ArgumentError(
+            _name_argument(name), f", {meaning}, must be in {interval}; got {argument!r}."
+        )
+    return float(argument)
 
 
-def seed_number(name: str | Fact, value: Any) -> int:
-    """A whole number of 0 or more, of any size."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise ArgumentError(_named(name), f" must be an integer >= 0; got {value!r}.")
-    return int(value)
+def check_seed(name: str | Fact, argument: Any) -> int:
+    """Return an integer of at least 0; otherwise raise."""
+    if isinstance(argument, bool) or not isinstance(argument, numbers.Integral) or argument < 0:
+        raise ArgumentError(_name_argument(name), f" must be an integer >= 0; got {argument!r}.")
+    return int(argument)

@@ -1,21 +1,20 @@
-"""What an object shows of itself: facts, and the one template each that makes HTML or plain text of
-them."""
+"""Descriptions of objects, rendered as HTML or as plain text."""
 
 import html
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._digits import for_python
-from ._labels import printable
+from ._digits import format_for_python
+from ._labels import escape_unprintable
 
 if TYPE_CHECKING:
     import pandas
 
-_MAX_NAMES = 10  # that are written out
+_MAX_NAMES = 10  # names that are written
 _LONGEST_NAME, _LONGEST_TITLE = 40, 200  # characters
 _MAX_LINES = 60  # of a table or of text
 
-# No colours but those of the notebook, so that it may be light or dark; without its style the text
-# still reads well.
+# Only colours of the notebook are used, so that it may be light or dark. The text is readable
+# without this style.
 _STYLE = (
     ".thali{color:inherit;font-size:13px;line-height:1.5;max-width:60em;margin:.3em 0;"
     "padding:.4em .8em;border:1px solid var(--jp-border-color2,rgba(128,128,128,.45));"
@@ -34,134 +33,148 @@ _STYLE = (
 )
 
 
-# Names and values; a value is a text, or names of which the first ones are written out.
+# (name, value) pairs; a value is a text, or names of which the first are written.
 Facts = tuple[tuple[str, str | tuple[str, ...]], ...]
 
 
 class Description(NamedTuple):
-    """What an object shows."""
+    """The description of an object."""
 
     title: str
     facts: Facts = ()
     table: "pandas.DataFrame | None" = None
-    text: str = ""  # whose lines and blanks matter
+    text: str = ""  # preformatted
     note: str = ""
-    good: bool | None = None  # whether the note is good news; None: neither
+    good: bool | None = None  # whether the note reports no problem; None: neutral
 
 
-class Described:
-    """Base of what notebooks show; a subclass has `_description`."""
+class DescribedObject:
+    """An object with a description for notebooks; a subclass has `_description`."""
 
     def _description(self) -> Description:
-        """What is shown."""
+        """Return the description."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: HTML and CSS, without scripts and without anything from
-        elsewhere."""
-        return as_html(self._description())
+        """Return self-contained HTML without scripts, for notebooks."""
+        return format_html(self._description())
 
 
-def as_html(shown: Description) -> str:
-    """The description as HTML that may stand anywhere in a page.
+def format_html(description: Description) -> str:
+    """Return a description as HTML for any part of a page.
 
     Examples
     --------
-    >>> as_html(Description("<b>", (("options", ("tea", "milk")),))).partition("</style>")[2]
+    >>> format_html(Description("<b>", (("options", ("tea", "milk")),))).partition("</style>")[2]
     '<p><strong>&lt;b&gt;</strong></p><dl><dt>options</dt><dd><bdi>tea</bdi>,
     <bdi>milk</bdi></dd></dl></div>'
     """
-    parts = [f"<p><strong>{_escaped(_shortened(shown.title, _LONGEST_TITLE))}</strong></p>"]
-    if shown.facts:
+    parts = [
+        f"<p><strong>{_escape_html(_shorten_line(description.title, _LONGEST_TITLE))}</strong></p>"
+    ]
+    if description.facts:
         facts = "".join(
-            f"<dt>{_escaped(name)}</dt><dd>{_value_as_html(value)}</dd>"
-            for name, value in shown.facts
+            f"<dt>{_escape_html(name)}</dt><dd>{_format_fact_html(fact_value)}</dd>"
+            for name, fact_value in description.facts
         )
         parts.append(f"<dl>{facts}</dl>")
-    if shown.table is not None:
-        index = not is_numbered(shown.table)
-        full = without_empty(shown.table)
-        table = full.to_html(border=0, float_format=for_python, max_rows=_MAX_LINES, index=index)
-        parts.append(f"<div>{printable(table)}</div>")
-    if shown.text:
-        lines = shown.text.split("\n")
-        more = (
+    if description.table is not None:
+        index = not is_numbered(description.table)
+        nonempty_table = drop_empty_columns(description.table)
+        table = nonempty_table.to_html(
+            border=0, float_format=format_for_python, max_rows=_MAX_LINES, index=index
+        )
+        parts.append(f"<div>{escape_unprintable(table)}</div>")
+    if description.text:
+        lines = description.text.split("\n")
+        more_line = (
             [f"... and {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
         )
-        parts.append(f"<pre>{_escaped(chr(10).join([*lines[:_MAX_LINES], *more]))}</pre>")
-    if shown.note:
-        kind = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[shown.good]
-        parts.append(f"<p{kind}>{_escaped(shown.note)}</p>")
+        parts.append(f"<pre>{_escape_html(chr(10).join([*lines[:_MAX_LINES], *more_line]))}</pre>")
+    if description.note:
+        css_class = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[
+            description.good
+        ]
+        parts.append(f"<p{css_class}>{_escape_html(description.note)}</p>")
     return f'<div class="thali"><style>{_STYLE}</style>{"".join(parts)}</div>'
 
 
-def as_text(shown: Description) -> str:
-    """The description as plain text.
+def format_text(description: Description) -> str:
+    """Return a description as plain text.
 
     Examples
     --------
-    >>> print(as_text(Description("Data", (("options", ("tea", "milk")), ("pairs", "1")))))
+    >>> print(format_text(Description("Data", (("options", ("tea", "milk")), ("pairs", "1")))))
     Data
       options  tea, milk
       pairs    1
     """
-    wide = max((len(name) for name, _ in shown.facts), default=0)
+    width = max((len(name) for name, _ in description.facts), default=0)
     parts = [
-        _shortened(shown.title, _LONGEST_TITLE),
-        *(f"  {name:<{wide}}  {_value_as_text(value)}" for name, value in shown.facts),
+        _shorten_line(description.title, _LONGEST_TITLE),
+        *(
+            f"  {name:<{width}}  {_format_fact_text(fact_value)}"
+            for name, fact_value in description.facts
+        ),
     ]
-    if shown.table is not None:
-        index = not is_numbered(shown.table)
-        table = without_empty(shown.table).to_string(
-            float_format=for_python, max_rows=_MAX_LINES, index=index
+    if description.table is not None:
+        index = not is_numbered(description.table)
+        table = drop_empty_columns(description.table).to_string(
+            float_format=format_for_python, max_rows=_MAX_LINES, index=index
         )
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
-    parts = [part for part in (*parts, shown.text, shown.note) if part]
-    return printable(("\n" if shown.table is None else "\n\n").join(parts))
+    parts = [part for part in (*parts, description.text, description.note) if part]
+    return escape_unprintable(("\n" if description.table is None else "\n\n").join(parts))
 
 
-def _value_as_html(value: str | tuple[str, ...]) -> str:
-    """A text, or names, each with its own direction of writing."""
-    if isinstance(value, str):
-        return _escaped(value)
-    return _listed(
-        value,
-        [f"<bdi>{_escaped(_shortened(name, _LONGEST_NAME))}</bdi>" for name in value[:_MAX_NAMES]],
+def _format_fact_html(fact_value: str | tuple[str, ...]) -> str:
+    """Return a fact as HTML; each name has a separate direction of writing."""
+    if isinstance(fact_value, str):
+        return _escape_html(fact_value)
+    return _join_first_names(
+        fact_value,
+        [
+            f"<bdi>{_escape_html(_shorten_line(name, _LONGEST_NAME))}</bdi>"
+            for name in fact_value[:_MAX_NAMES]
+        ],
     )
 
 
-def _value_as_text(value: str | tuple[str, ...]) -> str:
-    if isinstance(value, str):
-        return value
-    return _listed(value, [_shortened(name, _LONGEST_NAME) for name in value[:_MAX_NAMES]])
+def _format_fact_text(fact_value: str | tuple[str, ...]) -> str:
+    """Return a fact as plain text."""
+    if isinstance(fact_value, str):
+        return fact_value
+    return _join_first_names(
+        fact_value, [_shorten_line(name, _LONGEST_NAME) for name in fact_value[:_MAX_NAMES]]
+    )
 
 
-def _listed(names: tuple[str, ...], first: list[str]) -> str:
-    """The first of the names, as they are written, and how many more there are."""
-    more = len(names) - len(first)
-    return ", ".join([*first, *([f"... and {more:,} more"] if more else [])])
+def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
+    """Join the first names, and the number of the others."""
+    n_more = len(names) - len(first_names)
+    return ", ".join([*first_names, *([f"... and {n_more:,} more"] if n_more else [])])
 
 
-def _shortened(text: str, most: int) -> str:
-    """The text in one line of so many characters at most."""
+def _shorten_line(text: str, max_length: int) -> str:
+    """Return a text as one line of limited length."""
     line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."
+    return line if len(line) <= max_length else f"{line[: max_length - 3].rstrip()}..."
 
 
-def _escaped(text: str) -> str:
-    return html.escape(printable(text))
+def _escape_html(text: str) -> str:
+    """Return a text escaped for HTML."""
+    return html.escape(escape_unprintable(text))
 
 
-def without_empty(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return the table without the columns that are NaN in every row, but for those of a square of
-    its rows."""
-    rows = set(table.index)
-    kept = [name in rows or not is_empty for name, is_empty in table.isna().all().items()]
-    return table.loc[:, kept] if len(table) else table
+def drop_empty_columns(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """Drop columns that are NaN in every row, except columns of a square table."""
+    row_names = set(table.index)
+    is_kept = [name in row_names or not is_empty for name, is_empty in table.isna().all().items()]
+    return table.loc[:, is_kept] if len(table) else table
 
 
 def is_numbered(table: "pandas.DataFrame") -> bool:
-    """Whether the rows have no names."""
+    """Return whether the index only numbers the rows."""
     if table.index.nlevels > 1 or table.index.name is not None:
         return False
     return table.index.equals(table.index.__class__(range(len(table))))

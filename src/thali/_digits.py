@@ -1,11 +1,11 @@
-"""The one renderer of the numbers that people read: in sentences, in tables, on pages and in
-pictures.
+"""Format of all numbers that people read: in sentences, in tables, on pages and in pictures.
 
-A sentence has three digits (`number`), per cent (`percent`), and one form of a probability
-(`probability`) and of a p-value (`p_in_words`). A table has three decimals, more in a column, or a
-row, of small numbers; a table of a paper has the same decimals in a whole column (`decimals_of`).
-Thousands are set apart by commas, and nothing is written as -0. What Python prints of results keeps
-six digits (`for_python`), because people go on computing with it. Files hold all digits.
+Sentences have three digits (`format_number`), per cent (`format_percent`), and one form of a
+probability (`format_probability`) and of a p-value (`format_p_value`). Tables have three decimals,
+more in columns or rows of small numbers; tables of papers have the same decimals in a column
+(`count_decimals`). Thousands are separated by commas, and -0 is never written. Results printed in
+Python keep six digits (`format_for_python`), because people compute with them. Files contain all
+digits.
 """
 
 import math
@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 DECIMALS, _MOST_DECIMALS = 3, 6
-LARGEST_R_HAT = 100.0  # that is written out: a larger one says no more
-_LARGE = 10_000.0  # from here on there are no decimals
-_HUGE = 1e15  # from here on there are powers of ten
+LARGEST_R_HAT = 100.0  # larger values are written as > 100
+_LARGE = 10_000.0  # larger numbers have no decimals
+_HUGE = 1e15  # larger numbers have powers of ten
 
 
 class Marks(NamedTuple):
-    """How one surface writes names, and what is no plain number."""
+    """Texts for names, missing and infinite numbers on one surface."""
 
     name: Callable[[Any], str]
     missing: str
@@ -30,161 +30,174 @@ class Marks(NamedTuple):
     less: str
 
 
-def in_line(value: Any) -> str:
-    """Write a name, or several."""
+def format_names(names: Any) -> str:
+    """Return a name, or several names separated by commas."""
     return (
-        ", ".join(map(in_line, value))
-        if isinstance(value, tuple | list | set | frozenset)
-        else str(value)
+        ", ".join(map(format_names, names))
+        if isinstance(names, tuple | list | set | frozenset)
+        else str(names)
     )
 
 
-TERMINAL_MARKS = Marks(in_line, "-", "inf", "< ")
-PAGE_MARKS = Marks(in_line, "–", "∞", "< ")
+TERMINAL_MARKS = Marks(format_names, "-", "inf", "< ")
+PAGE_MARKS = Marks(format_names, "–", "∞", "< ")
 
 
 # Numbers in sentences -----------------------------------------------------------------------------
 
 
-def number(value: float) -> str:
-    """Write a number in a sentence, with three digits.
+def format_number(number: float) -> str:
+    """Format a number for a sentence, with three digits.
 
     Examples
     --------
-    >>> number(0.47449), number(1234.4), number(-0.0), number(2e20)
+    >>> format_number(0.47449), format_number(1234.4), format_number(-0.0), format_number(2e20)
     ('0.474', '1,234', '0', '2e+20')
     """
-    return f"{value:,.0f}" if 100 <= abs(value) < _HUGE else f"{value + 0.0:.3g}"
+    return f"{number:,.0f}" if 100 <= abs(number) < _HUGE else f"{number + 0.0:.3g}"
 
 
-def factor(value: float) -> str:
-    """Write a factor of odds in a sentence: near 1 with two digits of how far it is from 1.
+def format_factor(odds_factor: float) -> str:
+    """Format a factor of odds; near 1, with two digits of its difference from 1.
 
     Examples
     --------
-    >>> factor(1.000873), factor(0.5), factor(1.0)
+    >>> format_factor(1.000873), format_factor(0.5), format_factor(1.0)
     ('1.00087', '0.5', '1')
     """
-    return f"{1.0 + float(f'{value - 1.0:.2g}'):.10g}" if abs(value - 1.0) < 0.1 else number(value)
+    return (
+        f"{1.0 + float(f'{odds_factor - 1.0:.2g}'):.10g}"
+        if abs(odds_factor - 1.0) < 0.1
+        else format_number(odds_factor)
+    )
 
 
-def probability(value: float) -> str:
-    """Write a probability in a sentence, with two decimals.
+def format_probability(chance: float) -> str:
+    """Format a probability for a sentence, with two decimals.
 
     Examples
     --------
-    >>> probability(0.474), probability(0.999), probability(0.0)
+    >>> format_probability(0.474), format_probability(0.999), format_probability(0.0)
     ('0.47', '> 0.99', '< 0.01')
     """
-    return "> 0.99" if value > 0.99 else "< 0.01" if value < 0.01 else f"{value:.2f}"
+    return "> 0.99" if chance > 0.99 else "< 0.01" if chance < 0.01 else f"{chance:.2f}"
 
 
-def p_in_words(value: float) -> str:
-    """Write a p-value in a sentence.
+def format_p_value(p_value: float) -> str:
+    """Format a p-value for a sentence.
 
     Examples
     --------
-    >>> p_in_words(0.0123), p_in_words(1e-9)
+    >>> format_p_value(0.0123), format_p_value(1e-9)
     ('p = 0.012', 'p < 0.001')
     """
-    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
+    return f"p = {p_value:.3f}" if p_value >= 0.001 else "p < 0.001"
 
 
-def percent(share: float, decimals: int = 0) -> str:
-    """Write a share in a sentence as per cent.
+def format_percent(share: float, decimals: int = 0) -> str:
+    """Format a share for a sentence as per cent.
 
     Examples
     --------
-    >>> percent(0.893), percent(0.893, 1), percent(-1e-9)
+    >>> format_percent(0.893), format_percent(0.893, 1), format_percent(-1e-9)
     ('89 %', '89.3 %', '0 %')
     """
-    return f"{written(100.0 * share, decimals)} %"
+    return f"{format_decimals(100.0 * share, decimals)} %"
 
 
 # Numbers in tables --------------------------------------------------------------------------------
 
 
-def written(value: float, decimals: int) -> str:
-    """Write a finite number with so many decimals; with a power of ten where the most would show
-    nothing of it.
+def format_decimals(number: float, decimals: int) -> str:
+    """Format a finite number with fixed decimals.
 
-    Examples
-    --------
-    >>> written(0.25, 3), written(12345.6, 1), written(2e-7, 6), written(2e-7, 3), written(-1e-7, 3)
-    ('0.250', '12,345.6', '2.0e-07', '0.000', '0.000')
-    """
-    if abs(value) >= _HUGE or (
-        decimals >= _MOST_DECIMALS and 0.0 < abs(value) < 10.0**-decimals / 2
-    ):
-        return f"{value:.1e}"
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}"
-
-
-def cell(column: str, value: Any, decimals: int | None, marks: Marks) -> str:
-    """Write a cell of the column of that name; `decimals`: None: three, fewer of counts and of
-    large numbers."""
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, Integral):
-        return f"{value:,}"
-    if not isinstance(value, Real):
-        return marks.missing if value is None or str(value) == "<NA>" else marks.name(value)
-    value = float(value)
-    if math.isnan(value):
-        return marks.missing
-    if math.isinf(value):
-        return f"{'-' if value < 0 else ''}{marks.infinite}"
-    if column == "r_hat" and value > LARGEST_R_HAT:
-        return f"> {LARGEST_R_HAT:.0f}"
-    if decimals is None and (is_count(column) or abs(value) >= _LARGE):
-        decimals = 0
-    elif decimals is None:
-        decimals = DECIMALS + column.startswith("mcse")
-    if is_p_value(column) and decimals and value < 10.0**-decimals:
-        return f"{marks.less}{10.0**-decimals:.{decimals}f}"
-    return written(value, decimals)
-
-
-def for_python(value: float) -> str:
-    """Write a number that a result prints in Python, with six digits."""
-    return f"{value + 0.0:.6g}" if value == 0.0 or 1e-3 <= abs(value) < 1e6 else f"{value:.3g}"
-
-
-def with_two_digits(value: float) -> int:
-    """How many decimals show two digits of a number above 0: three at least, and not too many."""
-    return min(max(DECIMALS, 1 - math.floor(math.log10(value))), _MOST_DECIMALS)
-
-
-def decimals_of(column: str, values: Sequence[float], digits: int | None = None) -> int:
-    """How many decimals the numbers of a column deserve: two digits of the typical one at least.
+    Powers of ten are used where the maximum number of decimals would show only zeros.
 
     Examples
     --------
     >>> (
-    ...     decimals_of("weight", [0.25, 0.5]),
-    ...     decimals_of("weight", [0.0002, 0.0005]),
-    ...     decimals_of("n", [2.0, 3.0]),
+    ...     format_decimals(0.25, 3),
+    ...     format_decimals(12345.6, 1),
+    ...     format_decimals(2e-7, 6),
+    ...     format_decimals(2e-7, 3),
+    ...     format_decimals(-1e-7, 3),
+    ... )
+    ('0.250', '12,345.6', '2.0e-07', '0.000', '0.000')
+    """
+    if abs(number) >= _HUGE or (
+        decimals >= _MOST_DECIMALS and 0.0 < abs(number) < 10.0**-decimals / 2
+    ):
+        return f"{number:.1e}"
+    return f"{round(number, decimals) + 0.0:,.{decimals}f}"
+
+
+def format_cell(column: str, content: Any, decimals: int | None, marks: Marks) -> str:
+    """Format a cell of a column.
+
+    `decimals`: None means three, fewer for counts and for large numbers.
+    """
+    if isinstance(content, bool | np.bool_):
+        return "yes" if content else "no"
+    if isinstance(content, Integral):
+        return f"{content:,}"
+    if not isinstance(content, Real):
+        return marks.missing if content is None or str(content) == "<NA>" else marks.name(content)
+    content = float(content)
+    if math.isnan(content):
+        return marks.missing
+    if math.isinf(content):
+        return f"{'-' if content < 0 else ''}{marks.infinite}"
+    if column == "r_hat" and content > LARGEST_R_HAT:
+        return f"> {LARGEST_R_HAT:.0f}"
+    if decimals is None and (is_count(column) or abs(content) >= _LARGE):
+        decimals = 0
+    elif decimals is None:
+        decimals = DECIMALS + column.startswith("mcse")
+    if is_p_value(column) and decimals and content < 10.0**-decimals:
+        return f"{marks.less}{10.0**-decimals:.{decimals}f}"
+    return format_decimals(content, decimals)
+
+
+def format_for_python(number: float) -> str:
+    """Format a number printed in Python, with six digits."""
+    return f"{number + 0.0:.6g}" if number == 0.0 or 1e-3 <= abs(number) < 1e6 else f"{number:.3g}"
+
+
+def count_two_digit_decimals(number: float) -> int:
+    """Return the decimals that show two digits of a positive number, from 3 to 6."""
+    return min(max(DECIMALS, 1 - math.floor(math.log10(number))), _MOST_DECIMALS)
+
+
+def count_decimals(column: str, numbers: Sequence[float], digits: int | None = None) -> int:
+    """Return the decimals of a column: at least two digits of a typical number.
+
+    Examples
+    --------
+    >>> (
+    ...     count_decimals("weight", [0.25, 0.5]),
+    ...     count_decimals("weight", [0.0002, 0.0005]),
+    ...     count_decimals("n", [2.0, 3.0]),
     ... )
     (3, 5, 0)
     """
-    finite = [abs(value) for value in values if math.isfinite(value)]
-    if is_count(column) or all(value == int(value) for value in finite):
+    finite = [abs(number) for number in numbers if math.isfinite(number)]
+    if is_count(column) or all(number == int(number) for number in finite):
         return 0
     if digits is not None:
         return digits
     if is_p_value(column):
         return DECIMALS
-    typical = sorted(value for value in finite if value > 0.0)[
-        sum(value > 0.0 for value in finite) // 2
+    typical = sorted(number for number in finite if number > 0.0)[
+        sum(number > 0.0 for number in finite) // 2
     ]
-    return with_two_digits(typical)
+    return count_two_digit_decimals(typical)
 
 
 def is_count(column: str) -> bool:
-    """Whether the numbers of a column count draws, so that they have no decimals."""
+    """Return whether a column counts draws, so that it has no decimals."""
     return column.startswith("ess")
 
 
 def is_p_value(column: str) -> bool:
-    """Whether the numbers of a column are p-values, of which small ones are all alike."""
+    """Return whether a column contains p-values, of which small ones look equal."""
     return column.endswith("p_value")

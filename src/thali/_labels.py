@@ -1,5 +1,4 @@
-"""Names of options, objects and columns: checked, shortened, and suggested where one was nearly
-right."""
+"""Labels of options, objects and columns: checks, short forms and suggestions."""
 
 import difflib
 import math
@@ -13,113 +12,118 @@ import numpy as np
 
 from .errors import ArgumentError, DataError, DataWarning
 
-_ALIKE = (
+_MERGED_LABELS = (
     "Some labels contain combining accents, non-breaking spaces or invisible characters; labels"
     " that look the same were merged."
 )
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
-# Blanks at which no line breaks, and characters that are not seen: of web forms and spreadsheets.
-_SEEN_ALIKE = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first letters of spreadsheet formulas
+# Non-breaking blanks and invisible characters, which web forms and spreadsheets insert.
+_EQUIVALENT_LETTERS = dict.fromkeys(map(ord, "\u00a0\u202f\u2007"), " ") | dict.fromkeys(
     map(ord, "\u200b\u2060\ufeff"), None
 )
 
-# Characters that steer a terminal or the direction of writing, and those that no XML or UTF-8 may
-# hold.
-_STEERING = re.compile(
+# Characters that control a terminal or the direction of writing, and characters that XML or UTF-8
+# forbid.
+_CONTROL_LETTERS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]|\r(?!\n)"
 )
 
 
-def printable(text: str) -> str:
-    """Return the text with an escape for each character that no terminal, page or picture may hold.
+def escape_unprintable(text: str) -> str:
+    """Return the text with control characters escaped.
 
     Examples
     --------
-    >>> print(printable("tea\\x1b[31m"))
+    >>> print(escape_unprintable("tea\\x1b[31m"))
     tea\\x1b[31m
     """
-    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROL_LETTERS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def as_label(value: Any) -> str:
-    """The text of a label: no blanks around it, no decimals of a whole number, "" where it is
-    missing."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+def format_label(cell: Any) -> str:
+    """Return a cell as a label; "" if it is missing.
+
+    Surrounding blanks and the decimals of integers are removed.
+    """
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return ""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(
-        value, (bool, np.timedelta64)
+    if isinstance(cell, (int, float, np.integer, np.floating)) and not isinstance(
+        cell, (bool, np.timedelta64)
     ):
-        number = float(value)
+        number = float(cell)
         if math.isnan(number):
             return ""
-        return str(int(value)) if number.is_integer() else str(number)
-    return one_spelling(str(value))
+        return str(int(cell)) if number.is_integer() else str(number)
+    return normalise_spelling(str(cell))
 
 
-def one_spelling(text: str) -> str:
-    """The text without blanks around it, spelled as everywhere: what looks the same is the same,
-    and that is said.
+def normalise_spelling(text: str) -> str:
+    """Return the text in a normal spelling, without surrounding blanks.
+
+    Texts that look the same become equal, with a warning.
 
     Examples
     --------
-    >>> one_spelling(" green tea ")
+    >>> normalise_spelling(" green tea ")
     'green tea'
     """
-    plain = (text if text.isprintable() else printable(text)).strip()
-    if plain.isascii():
-        return plain
-    spelled = unicodedata.normalize("NFC", plain).translate(_SEEN_ALIKE).strip()
-    if spelled != plain:
-        warnings.warn(DataWarning(_ALIKE), stacklevel=2)
-    return spelled
+    stripped = (text if text.isprintable() else escape_unprintable(text)).strip()
+    if stripped.isascii():
+        return stripped
+    normalised = unicodedata.normalize("NFC", stripped).translate(_EQUIVALENT_LETTERS).strip()
+    if normalised != stripped:
+        warnings.warn(DataWarning(_MERGED_LABELS), stacklevel=2)
+    return normalised
 
 
-def one_line(label: str) -> str:
-    """The label with a blank for each line break and each run of blanks."""
+def join_lines(label: str) -> str:
+    """Return the label with one blank for each line break or run of blanks."""
     return " ".join(label.split())
 
 
 def display_width(text: str) -> int:
-    """The columns that a text takes on a terminal: two for a wide character such as 茶, none for a
-    mere accent."""
+    """Return the width of a text on a terminal: 2 for a wide character, 0 for an accent."""
     if text.isascii():
         return len(text)
-    return sum(map(_width, text))
+    return sum(map(_letter_width, text))
 
 
-def _width(letter: str) -> int:
+def _letter_width(letter: str) -> int:
+    """Return the width of a letter on a terminal."""
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
-def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ...]:
-    """The values as distinct, non-empty labels; `what` names them in the error."""
-    if not isinstance(values, Iterable):
-        raise DataError(f"{what} must be a list of names; got {values!r}.")
-    labels = tuple(as_label(value) for value in values)
-    seen: dict[str, int] = {}
+def check_labels(names: Iterable[Any], title: str = "Labels") -> tuple[str, ...]:
+    """Return distinct, non-empty labels; otherwise raise.
+
+    `what`: name of the labels in the error.
+    """
+    if not isinstance(names, Iterable):
+        raise DataError(f"{title} must be a list of names; got {names!r}.")
+    labels = tuple(format_label(name) for name in names)
+    position_by_label: dict[str, int] = {}
     for position, label in enumerate(labels):
         if not label:
             raise DataError(
-                f"{what} must not be empty, but position {position + 1} of {len(labels)} is."
+                f"{title} must not be empty, but position {position + 1} of {len(labels)} is."
             )
-        if label in seen:
+        if label in position_by_label:
             raise DataError(
-                f"{what} must be unique, but {label!r} is at positions {seen[label] + 1} and"
-                f" {position + 1}."
+                f"{title} must be unique, but {label!r} is at positions"
+                f" {position_by_label[label] + 1} and {position + 1}."
             )
-        seen[label] = position
+        position_by_label[label] = position
     return labels
 
 
-def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
-    """The labels of the options of a design, of which there are `least` or more; "0", "1", ... of a
-    number."""
+def check_design_labels(options: Any, least: int) -> tuple[str, ...]:
+    """Return at least `least` labels of a design; a number gives "0", "1", ...."""
     if isinstance(options, int | np.integer) and not isinstance(options, bool):
         labels = tuple(str(k) for k in range(int(options)))
     elif isinstance(options, Iterable) and not isinstance(options, str):
-        labels = checked_labels(options, "The labels of a design")
+        labels = check_labels(options, "The labels of a design")
     else:
         raise ArgumentError(
             f"A design requires the number of options or a list of labels; got {options!r}."
@@ -130,31 +134,32 @@ def labels_of_design(options: Any, least: int) -> tuple[str, ...]:
     return labels
 
 
-def without_formula(cell: str) -> str:
-    """The cell of a table as a spreadsheet takes it for text or a number: a formula gets an
-    apostrophe.
+def escape_formula(cell: str) -> str:
+    """Return a cell that a spreadsheet does not read as a formula.
+
+    A formula gets an apostrophe.
 
     Examples
     --------
-    >>> without_formula("=HYPERLINK(1)"), without_formula("-0.5")
+    >>> escape_formula("=HYPERLINK(1)"), escape_formula("-0.5")
     ("'=HYPERLINK(1)", '-0.5')
     """
     return f"'{cell}" if cell[:1] in _FORMULA and not is_number(cell) else cell
 
 
-def as_labelled(cell: str) -> str:
-    """The cell that `without_formula` wrote.
+def unescape_formula(cell: str) -> str:
+    """Return the cell that `escape_formula` was given.
 
     Examples
     --------
-    >>> as_labelled("'+5 GB"), as_labelled("'tis")
+    >>> unescape_formula("'+5 GB"), unescape_formula("'tis")
     ('+5 GB', "'tis")
     """
-    return cell[1:] if cell[:1] == "'" and without_formula(cell[1:]) == cell else cell
+    return cell[1:] if cell[:1] == "'" and escape_formula(cell[1:]) == cell else cell
 
 
 def is_number(cell: str) -> bool:
-    """Whether a text reads as a number."""
+    """Return whether a text is a number."""
     try:
         float(cell)
     except ValueError:
@@ -162,54 +167,59 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def positions(labels: Iterable[Any]) -> dict[Any, int]:
-    """Return the place of each label among these, from 0.
+def index_labels(labels: Iterable[Any]) -> dict[Any, int]:
+    """Return the index of each label, from 0.
 
     Examples
     --------
-    >>> positions(["tea", "milk"])
+    >>> index_labels(["tea", "milk"])
     {'tea': 0, 'milk': 1}
     """
-    return {label: place for place, label in enumerate(labels)}
+    return {label: index for index, label in enumerate(labels)}
 
 
-def places_among(labels: Iterable[Any], names: Iterable[Any]) -> np.ndarray:
-    """Return the place of each label among names, -1 of one that is none of them (labels,)."""
-    place = positions(names)
-    return np.array([place.get(label, -1) for label in labels], np.int64)
+def find_label_indices(labels: Iterable[Any], names: Iterable[Any]) -> np.ndarray:
+    """Return the index of each label in names, -1 if absent, shape (n_labels,)."""
+    index_by_label = index_labels(names)
+    return np.array([index_by_label.get(label, -1) for label in labels], np.int64)
 
 
-def suggest(name: str, known: Sequence[str]) -> str:
-    """ " Did you mean 'x'?" for the known name nearest to `name`, or "" when none is near."""
+def suggest(name: str, known_names: Sequence[str]) -> str:
+    """Return " Did you mean 'x'?" for the known name nearest to `name`, or ""."""
     folded: dict[str, str] = {}
-    for candidate in known:
+    for candidate in known_names:
         folded.setdefault(candidate.casefold(), candidate)
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f" Did you mean {folded[near[0]]!r}?" if near else ""
+    similar_names = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean {folded[similar_names[0]]!r}?" if similar_names else ""
 
 
-def shorten(names: Sequence[str], most: int = 6) -> str:
-    """The names, quoted, of which at most `most` are written out."""
-    more = [f"{len(names) - most:,} more"] if len(names) > most else []
-    return _joined([*map(repr, names[:most]), *more])
+def shorten(names: Sequence[str], max_names: int = 6) -> str:
+    """Return the names, quoted; at most `most` are written."""
+    remaining = [f"{len(names) - max_names:,} more"] if len(names) > max_names else []
+    return _join_with_and([*map(repr, names[:max_names]), *remaining])
 
 
-def plural(number: float, noun: str) -> str:
-    """ "1 pair", "8,424 pairs"."""
+def format_plural(number: float, noun: str) -> str:
+    """Return a number with its noun: "1 pair", "8,424 pairs"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def short_number(value: float) -> int | float:
-    """The number, without decimals if it is whole."""
-    return int(value) if float(value).is_integer() else float(value)
+def simplify_number(number: float) -> int | float:
+    """Return a number as an integer if it is one."""
+    return int(number) if float(number).is_integer() else float(number)
 
 
-def listed(names: Iterable[Any], most: int = 6) -> str:
-    """Names in a sentence."""
+def list_names(names: Iterable[Any], max_names: int = 6) -> str:
+    """Return names for a sentence; at most `most` are written."""
     names = [str(name) for name in names]
-    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1:,} more"]
-    return _joined(shown)
+    written_names = (
+        names
+        if len(names) <= max_names
+        else [*names[: max_names - 1], f"{len(names) - max_names + 1:,} more"]
+    )
+    return _join_with_and(written_names)
 
 
-def _joined(names: list[str]) -> str:
+def _join_with_and(names: list[str]) -> str:
+    """Return names joined by commas and "and"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

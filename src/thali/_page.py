@@ -1,5 +1,4 @@
-"""What every page that thali writes as one file has in common: data that end no element, and what a
-page may load."""
+"""Shared parts of the pages that thali writes: embedded data, and the content policy."""
 
 import base64
 import hashlib
@@ -7,43 +6,43 @@ import json
 from typing import Any
 
 
-def as_json(data: Any) -> str:
-    """JSON for an element of a page, which it cannot end, whatever the labels are.
+def encode_json(data: Any) -> str:
+    """Return data as JSON that cannot end an element of a page.
 
     Examples
     --------
-    >>> print(as_json({"label": "</script>"}))
+    >>> print(encode_json({"label": "</script>"}))
     {"label":"\\u003c/script\\u003e"}
     """
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def policy(
+def build_policy(
     scripts: "list[str]", sends_to: str = "", loads: "tuple[list[str], list[str]]" = ([], [])
 ) -> str:
-    """What the page allows: pictures and styles of its own, and these scripts to the letter;
-    nothing from elsewhere.
+    """Return the content policy of a page, which allows only these scripts.
 
-    `sends_to`: the origin to which its scripts may send, such as "https://example.org"; `loads`:
-    the addresses of scripts and of styles that it loads all the same.
+    Pictures and styles may be embedded; nothing else is loaded. `sends_to`: the origin to which
+    scripts may send, such as "https://example.org"; `loads`: addresses of scripts and of styles
+    that are also allowed.
     """
     digests = [
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
     ]
-    run = " ".join([*(f"'sha256-{digest}'" for digest in digests), *loads[0]])
-    style = " ".join(["'unsafe-inline'", *loads[1]])
-    allowed = f" script-src {run};" if run else ""
-    allowed += f" connect-src {sends_to};" if sends_to else ""
-    allowed += " font-src data:;" if loads[1] else ""
+    script_sources = " ".join([*(f"'sha256-{digest}'" for digest in digests), *loads[0]])
+    style_sources = " ".join(["'unsafe-inline'", *loads[1]])
+    directives = f" script-src {script_sources};" if script_sources else ""
+    directives += f" connect-src {sends_to};" if sends_to else ""
+    directives += " font-src data:;" if loads[1] else ""
     return (
-        f"default-src 'none'; img-src data:; style-src {style};{allowed} base-uri 'none';"
-        " form-action 'none'"
+        f"default-src 'none'; img-src data:; style-src {style_sources};{directives} base-uri"
+        " 'none'; form-action 'none'"
     )
 
 
-def markup(text: str) -> Any:
-    """Text that is HTML already, for a template."""
+def mark_as_html(text: str) -> Any:
+    """Mark a text as HTML, so that a template does not escape it."""
     from markupsafe import Markup
 
     return Markup(text)

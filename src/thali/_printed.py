@@ -1,9 +1,9 @@
-"""Base of the results of paired-comparison tests: a table, and a printed form."""
+"""Base class of the results of paired-comparison tests: a table with a printed form."""
 
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from ._described import Described, Description, as_text
+from ._described import DescribedObject, Description, format_text
 
 if TYPE_CHECKING:
     import pandas
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Printed(Described):
-    """An answer with a data frame `.table`; `print` shows it with its title and a sentence."""
+class PrintedResult(DescribedObject):
+    """A result with a data frame `.table`, printed with its title and a sentence."""
 
     title: str
     table: "pandas.DataFrame"
@@ -27,20 +27,21 @@ class Printed(Described):
         object.__setattr__(self, "table", table)
 
     def to_latex(self, buf: Any = None, **settings: Any) -> Any:
-        """`.table` in LaTeX, as `Table.to_latex` writes it."""
+        """Return `.table` in LaTeX, or write it; see `Table.to_latex`."""
         return self._table().to_latex(buf, **settings)
 
     def to_markdown(self, buf: Any = None, **settings: Any) -> Any:
-        """`.table` in Markdown, as `Table.to_markdown` writes it."""
+        """Return `.table` in Markdown, or write it; see `Table.to_markdown`."""
         return self._table().to_markdown(buf, **settings)
 
     def to_excel(self, excel_writer: Any, **settings: Any) -> None:
-        """Write `.table` as an Excel workbook, as `Table.to_excel` does."""
+        """Write `.table` as an Excel workbook; see `Table.to_excel`."""
         self._table().to_excel(excel_writer, **settings)
 
     def tables(self) -> "dict[str, pandas.DataFrame]":
-        """All tables of the answer by name, "table" first; its numbers are the table "numbers", a
-        row each.
+        """Return all tables of the result by name, "table" first.
+
+        Numbers are in the table "numbers", one row each.
 
         Returns
         -------
@@ -50,19 +51,20 @@ class Printed(Described):
 
         from ._tables import Table
 
-        found: dict[str, pd.DataFrame] = {"table": self.table}
+        table_by_name: dict[str, pd.DataFrame] = {"table": self.table}
         numbers: dict[str, float] = {}
-        for name, value in ((each.name, getattr(self, each.name)) for each in fields(self)):
-            if isinstance(value, pd.DataFrame) and name != "table":
-                found[name] = Table(value)
-            elif isinstance(value, int | float):
-                numbers[name] = value
+        for name in (field.name for field in fields(self)):
+            entry = getattr(self, name)
+            if isinstance(entry, pd.DataFrame) and name != "table":
+                table_by_name[name] = Table(entry)
+            elif isinstance(entry, int | float):
+                numbers[name] = entry
         if numbers:
             index = pd.Index(list(numbers), name="quantity")
-            found["numbers"] = Table(
+            table_by_name["numbers"] = Table(
                 {"value": pd.Series(list(numbers.values()), index, dtype=object)}
             )
-        return found
+        return table_by_name
 
     def _table(self) -> "Table":
         from ._tables import Table
@@ -73,6 +75,6 @@ class Printed(Described):
         return Description(self.title, table=self.table, note=self.note)
 
     def __str__(self) -> str:
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__

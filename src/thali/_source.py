@@ -1,4 +1,4 @@
-"""The bytes of a file, read once: regular files, pipes and standard input, never a device."""
+"""Bytes of files, read once: regular files, pipes and standard input, never devices."""
 
 import difflib
 import os
@@ -9,19 +9,19 @@ from typing import BinaryIO, NamedTuple
 
 from .errors import DataError
 
-MAX_PIPED = 1 << 30  # bytes of a pipe, which may have no end
+MAX_PIPED = 1 << 30  # maximum bytes of a pipe, which may never end
 STANDARD_INPUT = "standard input"
 
 
 class Source(NamedTuple):
-    """What a file held when it was read, and what errors call it."""
+    """The bytes of a file and its name in error messages."""
 
     name: str
     content: bytes
 
 
 def read_source(path: str | Path | Source) -> Source:
-    """The bytes of a file or a pipe.
+    """Read the bytes of a file or a pipe.
 
     Examples
     --------
@@ -33,18 +33,18 @@ def read_source(path: str | Path | Source) -> Source:
     """
     if isinstance(path, Source):
         return path
-    path = _expanded(Path(path))
+    path = _expand_home(Path(path))
     try:
-        kind = os.stat(path).st_mode
-    except (OSError, ValueError) as error:  # ValueError: a name that holds the character 0
-        raise DataError(_absent(path, error)) from None
-    if stat.S_ISDIR(kind):
+        file_mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:  # ValueError: a name that contains the character 0
+        raise DataError(_explain_absence(path, error)) from None
+    if stat.S_ISDIR(file_mode):
         raise DataError(f"{str(path)!r} is a folder; give the path of a file.")
-    if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
+    if not (stat.S_ISREG(file_mode) or stat.S_ISFIFO(file_mode)):
         raise DataError(f"{str(path)!r} is a device; give a file or a pipe.")
     try:
         with open(path, "rb") as file:
-            content = file.read() if stat.S_ISREG(kind) else _piped(file, path.name)
+            content = file.read() if stat.S_ISREG(file_mode) else _read_pipe(file, path.name)
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except MemoryError:
@@ -52,23 +52,24 @@ def read_source(path: str | Path | Source) -> Source:
             f"{path.name} does not fit into memory; remove rows or columns that the model does not"
             " use."
         ) from None
-    return _filled(path.name, content)
+    return _build_source(path.name, content)
 
 
 def read_standard_input() -> Source:
-    """The bytes that are piped into the program, or redirected to it from a file."""
+    """Read the bytes of standard input."""
     stream = sys.stdin
     if stream is None or stream.isatty():
         raise DataError(
             "`-` reads standard input, but nothing is piped into thali; give a file instead."
         )
     try:
-        return _filled(STANDARD_INPUT, _piped(stream.buffer, STANDARD_INPUT))
+        return _build_source(STANDARD_INPUT, _read_pipe(stream.buffer, STANDARD_INPUT))
     except OSError as error:
         raise DataError(f"{STANDARD_INPUT} cannot be read: {error.strerror}.") from None
 
 
-def _piped(file: BinaryIO, name: str) -> bytes:
+def _read_pipe(file: BinaryIO, name: str) -> bytes:
+    """Read a pipe up to a maximum size."""
     content = file.read(MAX_PIPED + 1)
     if len(content) > MAX_PIPED:
         raise DataError(
@@ -77,40 +78,41 @@ def _piped(file: BinaryIO, name: str) -> bytes:
     return content
 
 
-def _filled(name: str, content: bytes) -> Source:
+def _build_source(name: str, content: bytes) -> Source:
+    """Return the source; raise if it is empty."""
     if not content.strip():
         raise DataError(f"{name}: The file is empty.")
     return Source(name, content)
 
 
-def _expanded(path: Path) -> Path:
-    """The path with the folder of a user in place of ~, where there is such a user."""
+def _expand_home(path: Path) -> Path:
+    """Return the path with ~ replaced by the user's folder, if that exists."""
     try:
         return path.expanduser()
     except RuntimeError:
         return path
 
 
-def _absent(path: Path, error: OSError | ValueError) -> str:
+def _explain_absence(path: Path, error: OSError | ValueError) -> str:
+    """Return the error message for a file that cannot be found."""
     try:
         if path.is_symlink():
             return (
                 f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist or"
                 " cannot be reached."
             )
-        beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        neighbours = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
     except (OSError, ValueError):
-        beside = []
+        neighbours = []
     if isinstance(error, OSError) and not isinstance(error, FileNotFoundError | NotADirectoryError):
         return f"{str(path)!r} cannot be read: {error.strerror}."
-    return f"There is no file {str(path)!r}.{_nearest(path, beside)}"
+    return f"There is no file {str(path)!r}.{_suggest_file(path, neighbours)}"
 
 
-def _nearest(path: Path, beside: list[str]) -> str:
-    """A file whose name without its ending is nearly this one: endings are alike among files that
-    are not."""
+def _suggest_file(path: Path, neighbours: list[str]) -> str:
+    """Suggest a file with a similar name; file endings are ignored."""
     stems: dict[str, str] = {}
-    for name in sorted(beside):
+    for name in sorted(neighbours):
         stems.setdefault(Path(name).stem.casefold(), name)
-    near = difflib.get_close_matches(path.stem.casefold(), stems, n=1, cutoff=0.75)
-    return f" Did you mean {stems[near[0]]!r}?" if near else ""
+    similar_stems = difflib.get_close_matches(path.stem.casefold(), stems, n=1, cutoff=0.75)
+    return f" Did you mean {stems[similar_stems[0]]!r}?" if similar_stems else ""

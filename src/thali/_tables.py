@@ -1,5 +1,4 @@
-"""Tables of results as papers need them: LaTeX, Markdown and Excel, with sensible digits and
-escaped names."""
+"""Tables of results for papers: LaTeX, Markdown and Excel, with suitable digits."""
 
 import io
 import re
@@ -10,15 +9,15 @@ from typing import Any
 import pandas as pd
 
 from ._described import is_numbered
-from ._digits import DECIMALS, Marks, decimals_of, in_line
-from ._digits import cell as written_cell
+from ._digits import DECIMALS, Marks, count_decimals, format_names
+from ._digits import format_cell as written_cell
 from ._inference.files import atomic_write
-from ._labels import printable
+from ._labels import escape_unprintable
 from .errors import ArgumentError
 
 _FILES = 'pip install "thali[files]"'
 
-_IN_LATEX = {
+_LATEX_ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -27,29 +26,31 @@ _IN_LATEX = {
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
 } | {letter: f"\\{letter}" for letter in "&%$#_{}"}
-_IN_MARKDOWN = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
+_MARKDOWN_ESCAPES = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
 
 
-def _latex_name(text: Any) -> str:
-    escaped = "".join(_IN_LATEX.get(letter, letter) for letter in _text(text))
-    # which \\ before it would take for its own
+def _escape_latex(text: Any) -> str:
+    """Return a name escaped for LaTeX."""
+    escaped = "".join(_LATEX_ESCAPES.get(letter, letter) for letter in _format_name(text))
+    # a preceding \\ would read a bracket or star as its argument
     return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped
 
 
-def _markdown_name(text: Any) -> str:
-    return "".join(_IN_MARKDOWN.get(letter, letter) for letter in _text(text))
+def _escape_markdown(text: Any) -> str:
+    """Return a name escaped for Markdown."""
+    return "".join(_MARKDOWN_ESCAPES.get(letter, letter) for letter in _format_name(text))
 
 
-LATEX = Marks(_latex_name, "--", r"$\infty$", "$<$ ")
-MARKDOWN = Marks(_markdown_name, "–", "∞", r"\< ")
+LATEX = Marks(_escape_latex, "--", r"$\infty$", "$<$ ")
+MARKDOWN = Marks(_escape_markdown, "–", "∞", r"\< ")
 
 
 class Table(pd.DataFrame):
-    """A data frame of results, whose `to_latex`, `to_markdown` and `to_excel` are made for papers.
+    """A data frame of results with `to_latex`, `to_markdown` and `to_excel` for papers.
 
-    Numbers have three decimals, more in a column of small ones; p-values below .001 say so; whole
-    numbers have no decimals, and missing ones are dashes. Names are escaped. Everything else is as
-    in pandas.
+    Numbers have three decimals, more in columns of small numbers; p-values below 0.001 are written
+    as such; integers have no decimals, and missing numbers are dashes. Names are escaped. All else
+    is as in pandas.
 
     Examples
     --------
@@ -68,56 +69,61 @@ class Table(pd.DataFrame):
         return Table
 
     def to_latex(self, buf: Any = None, *, digits: int | None = None, **settings: Any) -> Any:  # type: ignore[override]
-        """The table in LaTeX, with the rules of the package booktabs.
+        """Return or write the table in LaTeX, with the rules of package booktabs.
 
         Parameters
         ----------
         buf : str, path or file, optional
-            Where to write; None gives back the text.
+            Destination; None returns the text.
         digits : int, optional
-            Decimals of all numbers that are not whole.
+            Decimals of all numbers except integers.
         **settings
-            Of `pandas.DataFrame.to_latex`: caption, label, position, longtable, index, ...
+            Arguments of `pandas.DataFrame.to_latex`: caption, label, position, index, ...
 
         Returns
         -------
         str or None
         """
         index = settings.setdefault("index", not is_numbered(self))
-        sides = "l" * (self.index.nlevels if index else 0)
-        sides += "".join("r" if _is_number(self.iloc[:, k]) else "l" for k in range(self.shape[1]))
-        settings.setdefault("column_format", sides)
-        return in_words(self, LATEX, digits).to_latex(buf, escape=False, **settings)
+        column_format = "l" * (self.index.nlevels if index else 0)
+        column_format += "".join(
+            "r" if _is_numeric(self.iloc[:, k]) else "l" for k in range(self.shape[1])
+        )
+        settings.setdefault("column_format", column_format)
+        return format_text_table(self, LATEX, digits).to_latex(buf, escape=False, **settings)
 
     def to_markdown(  # type: ignore[override]
         self, buf: Any = None, *, digits: int | None = None, index: bool | None = None
     ) -> Any:
-        """The table in Markdown, with pipes.
+        """Return or write the table in Markdown, with pipes.
 
         Parameters
         ----------
         buf : str, path or file, optional
-            Where to write; None gives back the text.
+            Destination; None returns the text.
         digits : int, optional
-            Decimals of all numbers that are not whole.
+            Decimals of all numbers except integers.
         index : bool, optional
-            Whether the names of the rows are shown; None: if they have names.
+            Whether to show the names of the rows; None shows them if they exist.
 
         Returns
         -------
         str or None
         """
-        shown = in_words(self, MARKDOWN, digits)
-        right = [_is_number(self.iloc[:, k]) for k in range(self.shape[1])]
-        rows = [list(map(str, shown.columns)), *shown.to_numpy().tolist()]
+        text_table = format_text_table(self, MARKDOWN, digits)
+        is_right_aligned = [_is_numeric(self.iloc[:, k]) for k in range(self.shape[1])]
+        rows = [list(map(str, text_table.columns)), *text_table.to_numpy().tolist()]
         if not is_numbered(self) if index is None else index:
-            names = ["" if name is None else str(name) for name in shown.index.names]
-            places = [[*place] if isinstance(place, tuple) else [place] for place in shown.index]
-            rows = [
-                [*map(str, place), *row] for place, row in zip([names, *places], rows, strict=True)
+            names = ["" if name is None else str(name) for name in text_table.index.names]
+            index_rows = [
+                [*label] if isinstance(label, tuple) else [label] for label in text_table.index
             ]
-            right = [False] * len(names) + right
-        rows.insert(1, ["--:" if number else ":--" for number in right])
+            rows = [
+                [*map(str, label), *row]
+                for label, row in zip([names, *index_rows], rows, strict=True)
+            ]
+            is_right_aligned = [False] * len(names) + is_right_aligned
+        rows.insert(1, ["--:" if is_right else ":--" for is_right in is_right_aligned])
         cells = [
             "| " + " | ".join(row) + " |" if k != 1 else "|" + "|".join(row) + "|"
             for k, row in enumerate(rows)
@@ -132,16 +138,16 @@ class Table(pd.DataFrame):
         return None
 
     def to_excel(self, excel_writer: Any, *, digits: int | None = None, **settings: Any) -> None:  # type: ignore[override]
-        """Write an Excel workbook: whole numbers as they are, shown with sensible digits.
+        """Write an Excel workbook; cells contain complete numbers with suitable formats.
 
         Parameters
         ----------
         excel_writer : str, path, file or pandas.ExcelWriter
-            A file is replaced whole or not at all.
+            A file is replaced completely or not at all.
         digits : int, optional
-            Decimals that are shown of all numbers that are not whole.
+            Shown decimals of all numbers except integers.
         **settings
-            Of `pandas.DataFrame.to_excel`: sheet_name, index, startrow, ...
+            Arguments of `pandas.DataFrame.to_excel`: sheet_name, index, startrow, ...
 
         Raises
         ------
@@ -150,90 +156,102 @@ class Table(pd.DataFrame):
         DataError
             If the file cannot be written.
         """
-        needs_excel()
+        require_excel()
         if isinstance(excel_writer, pd.ExcelWriter):
             self._write_sheet(excel_writer, digits, settings)
             return
-        content = io.BytesIO()
-        with pd.ExcelWriter(content, engine="openpyxl") as writer:
+        buffer = io.BytesIO()
+        with pd.ExcelWriter(buffer, engine="openpyxl") as writer:
             self._write_sheet(writer, digits, settings)
         if isinstance(excel_writer, str | Path):
-            atomic_write(Path(excel_writer), content.getvalue())
+            atomic_write(Path(excel_writer), buffer.getvalue())
         else:
-            excel_writer.write(content.getvalue())
+            excel_writer.write(buffer.getvalue())
 
     def _write_sheet(self, writer: Any, digits: int | None, settings: dict[str, Any]) -> None:
+        """Write the table as a sheet of an open workbook."""
         index = settings.setdefault("index", not is_numbered(self))
         sheet_name = settings.setdefault("sheet_name", "Sheet1")
-        plain = pd.DataFrame(self).set_axis([_text(name) for name in self.columns], axis=1)
-        plain.index = _renamed(self.index, _text)
+        plain = pd.DataFrame(self).set_axis([_format_name(name) for name in self.columns], axis=1)
+        plain.index = _rename_index(self.index, _format_name)
         for k in range(plain.shape[1]):
-            if not _is_number(plain.iloc[:, k]):
-                plain.isetitem(k, plain.iloc[:, k].map(_text_or_number))
+            if not _is_numeric(plain.iloc[:, k]):
+                plain.isetitem(k, plain.iloc[:, k].map(_format_excel_cell))
         plain.to_excel(writer, **settings)
         sheet = writer.sheets[sheet_name]
-        formats = [_excel_format(self.iloc[:, k], digits) for k in range(self.shape[1])]
-        before = settings.get("startcol", 0) + (self.index.nlevels if index else 0)
+        formats = [_choose_excel_format(self.iloc[:, k], digits) for k in range(self.shape[1])]
+        n_columns_before = settings.get("startcol", 0) + (self.index.nlevels if index else 0)
         for row in sheet.iter_rows():
             for cell in row:
-                if cell.data_type == "f":  # a name that begins with an equals sign is no formula
+                if cell.data_type == "f":  # a name that begins with an equals sign
                     cell.data_type = "s"
-                elif cell.data_type == "n" and 0 <= cell.column - 1 - before < len(formats):
-                    cell.number_format = formats[cell.column - 1 - before]
+                elif cell.data_type == "n" and 0 <= cell.column - 1 - n_columns_before < len(
+                    formats
+                ):
+                    cell.number_format = formats[cell.column - 1 - n_columns_before]
 
 
-def in_words(table: pd.DataFrame, marks: Marks, digits: int | None = None) -> pd.DataFrame:
-    """The table with every cell and every name as text."""
+def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None = None) -> pd.DataFrame:
+    """Return the table with every cell and name as text."""
     columns = [
-        [written_cell(column, value, decimals, marks) for value in values]
-        for column, values, decimals in (
-            (str(name), table.iloc[:, k].tolist(), _decimals(str(name), table.iloc[:, k], digits))
+        [written_cell(column, number, decimals, marks) for number in cells]
+        for column, cells, decimals in (
+            (
+                str(name),
+                table.iloc[:, k].tolist(),
+                _count_column_decimals(str(name), table.iloc[:, k], digits),
+            )
             for k, name in enumerate(table.columns)
         )
     ]
-    shown = pd.DataFrame(
-        dict(enumerate(columns)), index=_renamed(table.index, marks.name), dtype=object
+    text_table = pd.DataFrame(
+        dict(enumerate(columns)), index=_rename_index(table.index, marks.name), dtype=object
     )
-    return shown.set_axis(
-        pd.Index([marks.name(each) for each in table.columns], dtype=object), axis=1
+    return text_table.set_axis(
+        pd.Index([marks.name(name) for name in table.columns], dtype=object), axis=1
     )
 
 
-def _renamed(index: pd.Index, name: Callable[[Any], str]) -> pd.Index:
-    """The index with every value and every name as text."""
-    names = [None if each is None else name(each) for each in index.names]
+def _rename_index(index: pd.Index, format_label: Callable[[Any], str]) -> pd.Index:
+    """Return the index with every label and name as text."""
+    names = [None if level is None else format_label(level) for level in index.names]
     if isinstance(index, pd.MultiIndex):
-        return pd.MultiIndex.from_tuples([tuple(map(name, place)) for place in index], names=names)
-    return pd.Index([name(each) for each in index], name=names[0], dtype=object)
+        return pd.MultiIndex.from_tuples(
+            [tuple(map(format_label, labels)) for labels in index], names=names
+        )
+    return pd.Index([format_label(label) for label in index], name=names[0], dtype=object)
 
 
-def _is_number(values: pd.Series) -> bool:
-    return values.dtype.kind in "iuf"
+def _is_numeric(column: pd.Series) -> bool:
+    """Return whether a column contains numbers."""
+    return column.dtype.kind in "iuf"
 
 
-def _decimals(column: str, values: pd.Series, digits: int | None) -> int:
-    """How many decimals the numbers of a column have."""
-    if not _is_number(values):
+def _count_column_decimals(column: str, numbers: pd.Series, digits: int | None) -> int:
+    """Return the decimals of a column."""
+    if not _is_numeric(numbers):
         return DECIMALS if digits is None else digits
-    return decimals_of(column, values.tolist(), digits)
+    return count_decimals(column, numbers.tolist(), digits)
 
 
-def _excel_format(values: pd.Series, digits: int | None) -> str:
-    decimals = _decimals(str(values.name), values, digits)
+def _choose_excel_format(numbers: pd.Series, digits: int | None) -> str:
+    """Return the number format of a column in Excel."""
+    decimals = _count_column_decimals(str(numbers.name), numbers, digits)
     return "0." + "0" * decimals if decimals else "0"
 
 
-def _text(value: Any) -> str:
-    """A name, or several, in one line."""
-    return re.sub(r"\s+", " ", printable(in_line(value)))
+def _format_name(names: Any) -> str:
+    """Return a name, or several names, as one line."""
+    return re.sub(r"\s+", " ", escape_unprintable(format_names(names)))
 
 
-def _text_or_number(value: Any) -> Any:
-    return value if value is None or isinstance(value, int | float) else _text(value)
+def _format_excel_cell(cell: Any) -> Any:
+    """Return a number unchanged, and any other cell as text."""
+    return cell if cell is None or isinstance(cell, int | float) else _format_name(cell)
 
 
-def needs_excel() -> None:
-    """Refuse what needs openpyxl where it is not installed."""
+def require_excel() -> None:
+    """Raise if openpyxl is not installed."""
     from importlib.util import find_spec
 
     if find_spec("openpyxl") is None:

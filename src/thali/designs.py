@@ -1,11 +1,11 @@
 """Designs: which options, objects or products to show together.
 
-pairs     pairs of options, all or a balanced part for each person
+pairs     pairs of options, all or a balanced subset for each respondent
 triplets  sets of three objects
 sets      sets of options of any size
 choice    a balanced design with little error, for given attributes
-check     balance, overlap, expected standard errors, and how many people a design needs
-power     how often a study of so many people tells each utility from 0, or options apart
+check     balance, overlap, expected standard errors, and the required number of respondents
+power     how often a study finds that utilities differ from 0, or that options differ
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""What thali raises and warns with.
+"""Errors and warnings of thali.
 
 ::
 
@@ -6,25 +6,24 @@
     ├── DataError            (a ValueError)      the data cannot be used
     ├── ArgumentError        (a ValueError)      an argument of a model or function cannot be used
     │   └── UnknownArgumentError (a TypeError)   a model or its fit has no argument of that name
-    └── NotFittedError       (an AttributeError) a fitted attribute was asked for before fit
+    └── NotFittedError       (an AttributeError) a fitted attribute was requested before fit
 
     ThaliWarning             (a UserWarning)
-    ├── DataWarning          the data can be used, but not for everything
-    ├── EstimateWarning      an estimate is not what its name promises
-    ├── ConvergenceWarning   the chains do not agree, or hold too few effective draws
+    ├── DataWarning          the data can be used, but not for every result
+    ├── EstimateWarning      an estimate is poorly defined
+    ├── ConvergenceWarning   the chains do not agree, or contain too few effective draws
     ├── LongRunWarning       a run takes more than a minute
-    ├── IncompleteWarning    a part of a comparison failed; the rest was kept
-    │   └── DefectWarning    by an error of thali
-    └── InterruptedWarning   a run was stopped early; what it had drawn was kept
+    ├── IncompleteWarning    a step of a comparison failed; the others were kept
+    │   └── DefectWarning    because of an error in thali
+    └── InterruptedWarning   a run was stopped early; its draws were kept
 
-Every message is one sentence or two on one line: what was given and where, what is expected, how to
-correct it. Names and cells of any length may stand in it, since long ones are shortened here, for
-all messages. The command line prints the message of a ThaliError and exits with 2; it never shows a
-traceback for one.
+Every message is one or two sentences on one line: the given value and its place, the expected
+value, and a correction. Long names and cells are shortened here, for all messages. The command line
+prints the message of a ThaliError and exits with code 2, without a traceback.
 
-A message consists of parts: text, and facts such as `Argument("draws")` or `Setting("unique",
-False)`, which each place spells in its own words. `str(error)` spells them as Python does,
-`error.render(words)` as `words` do; so nobody has to look into the text of a message.
+A message consists of text and facts such as `Argument("draws")` or `Setting("unique", False)`. Each
+surface writes facts in its words: `str(error)` as Python, `error.render(words)` as `words`.
+Therefore no surface needs to parse the text of a message.
 
 >>> error = ArgumentError(
 ...     Argument("lapse"), " must be above 0; got 0. Set ", Setting("unique", True), "."
@@ -37,7 +36,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-MAX_NAME_LENGTH = 160  # characters of what stands between quotes
+MAX_NAME_LENGTH = 160  # characters between quotes
 LONGEST = 1_200  # characters of a message
 _QUOTED = re.compile(
     rf"""(?<!\w)(?:'((?:[^'\\]|\\.){{{MAX_NAME_LENGTH},}}?)'|"((?:[^"\\]|\\.){{{MAX_NAME_LENGTH},}}?)")(?!\w)"""
@@ -45,63 +44,64 @@ _QUOTED = re.compile(
 
 
 def one_line(message: object) -> str:
-    """A message without line breaks, in which long names are shortened, and the whole if need be.
+    """Return a message on one line, with long names and messages shortened.
 
     Examples
     --------
     >>> one_line("It is\\n  'tea'.")
     "It is 'tea'."
     """
-    lines = _middle_cut(str(message), 10 * LONGEST).splitlines()
+    lines = _cut_middle(str(message), 10 * LONGEST).splitlines()
     text = (
         " ".join(line.strip() for line in lines if line.strip())
         if len(lines) > 1
         else "".join(lines)
     )
-    return _middle_cut(_QUOTED.sub(_shortened, text), LONGEST)
+    return _cut_middle(_QUOTED.sub(_shorten_quote, text), LONGEST)
 
 
-def _shortened(quoted: re.Match) -> str:
+def _shorten_quote(quoted: re.Match) -> str:
+    """Return a quoted text with its middle cut out, if long."""
     text = quoted[0]
-    return text[0] + _middle_cut(text[1:-1], MAX_NAME_LENGTH - 1) + text[-1]
+    return text[0] + _cut_middle(text[1:-1], MAX_NAME_LENGTH - 1) + text[-1]
 
 
-def _middle_cut(text: str, longest: int) -> str:
-    """The text, or its beginning and its end."""
-    if len(text) <= longest:
+def _cut_middle(text: str, max_length: int) -> str:
+    """Return a text, or its beginning and end."""
+    if len(text) <= max_length:
         return text
-    end = longest // 3
-    return f"{text[: longest - end - 1]}…{text[-end:]}"
+    tail_length = max_length // 3
+    return f"{text[: max_length - tail_length - 1]}…{text[-tail_length:]}"
 
 
 # facts --------------------------------------------------------------------------------------------
 
 
 class Words:
-    """How a place spells facts: here Python, which any other place overrides."""
+    """Texts of facts on one surface: here Python; subclasses serve other surfaces."""
 
     def argument(self, name: str) -> str:
-        """An argument."""
+        """Return the text of an argument."""
         return f"`{name}`"
 
     def setting(self, name: str, value: object) -> str:
-        """An argument with its value."""
+        """Return the text of an argument with its value."""
         return f"`{name}={value!r}`"
 
     def value(self, name: str, value: object) -> str:
-        """A value of an argument."""
+        """Return the text of a value of an argument."""
         return repr(value)
 
     def model(self, name: str) -> str:
-        """The class of a model."""
+        """Return the text of the class of a model."""
         return name
 
     def has(self, name: str) -> bool:
-        """Whether the argument can be set there."""
+        """Return whether the surface can set the argument."""
         return True
 
     def is_python(self) -> bool:
-        """Whether the reader writes Python."""
+        """Return whether the reader writes Python."""
         return True
 
 
@@ -109,10 +109,10 @@ PYTHON = Words()
 
 
 class Fact:
-    """What a message speaks of; every place spells it in its own way."""
+    """A part of a message with a different text on each surface."""
 
     def render(self, words: Words) -> str:
-        """The fact in those words."""
+        """Return the fact in the words of a surface."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -126,7 +126,7 @@ class Argument(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """The name in those words."""
+        """Return the name in the words of a surface."""
         return words.argument(self.name)
 
 
@@ -144,12 +144,12 @@ class Setting(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """Both in those words."""
+        """Return argument and value in the words of a surface."""
         return words.setting(self.name, self.value)
 
 
 class Remedy(Setting):
-    """A setting that a message advises."""
+    """A setting that a message recommends."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Value(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """The value in those words."""
+        """Return the value in the words of a surface."""
         return words.value(self.argument, self.value)
 
 
@@ -171,24 +171,24 @@ class ModelName(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """The model in those words."""
+        """Return the model in the words of a surface."""
         return words.model(self.name)
 
 
 @dataclass(frozen=True)
 class InPython(Fact):
-    """Text for whoever writes Python, and text or a message for everybody else."""
+    """A text for Python, and a text or message for all other surfaces."""
 
     text: str
     elsewhere: str | Fact = ""
 
     def render(self, words: Words) -> str:
-        """The text for that reader."""
-        return self.text if words.is_python() else _rendered((self.elsewhere,), words)
+        """Return the text for the reader of a surface."""
+        return self.text if words.is_python() else _render_parts((self.elsewhere,), words)
 
 
 class Message(Fact):
-    """Text and facts that make a sentence, or a part of one.
+    """Text and facts that form a sentence, or a clause.
 
     Examples
     --------
@@ -200,15 +200,15 @@ class Message(Fact):
         self.parts = parts
 
     def render(self, words: Words) -> str:
-        """The sentence in those words."""
-        return _rendered(self.parts, words)
+        """Return the sentence in the words of a surface."""
+        return _render_parts(self.parts, words)
 
     def __repr__(self) -> str:
         return f"Message{self.parts!r}"
 
 
 class Clause(Message):
-    """A part of a sentence that only stands where all arguments in it can be set.
+    """A clause that is omitted if the surface cannot set an argument in it.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class Clause(Message):
     """
 
     def render(self, words: Words) -> str:
-        """The part in those words, or nothing."""
+        """Return the clause in the words of a surface, or ""."""
         named = (part.name for part in self.parts if isinstance(part, Argument | Setting))
         return super().render(words) if all(map(words.has, named)) else ""
 
@@ -225,38 +225,39 @@ class Clause(Message):
 def one_of(
     argument: str, values: "tuple[object, ...] | list[object]", between: str = ", "
 ) -> Message:
-    """The values that an argument may have, between commas or other words."""
+    """Return the possible values of an argument, separated by commas or other words."""
     parts: list[object] = []
     for value in values:
         parts += [between, Value(argument, value)]
     return Message(*parts[1:])
 
 
-def _rendered(parts: tuple[object, ...], words: Words) -> str:
+def _render_parts(parts: tuple[object, ...], words: Words) -> str:
+    """Return parts of a message as text in the words of a surface."""
     return "".join(
-        part.render(words) if isinstance(part, Fact | _OfParts) else str(part) for part in parts
+        part.render(words) if isinstance(part, Fact | _MessageWithParts) else str(part)
+        for part in parts
     )
 
 
 # errors -------------------------------------------------------------------------------------------
 
 
-class _OfParts:
-    """What errors and warnings share: a message of parts."""
+class _MessageWithParts:
+    """Base of errors and warnings: a message that consists of parts."""
 
     args: tuple[Any, ...]
 
     def render(self, words: Words) -> str:
-        """The message in those words."""
-        return one_line(_rendered(self.args, words))
+        """Return the message in the words of a surface."""
+        return one_line(_render_parts(self.args, words))
 
     def __str__(self) -> str:
         return self.render(PYTHON)
 
 
-class ThaliError(_OfParts, Exception):
-    """Base of every error that thali raises on purpose; its parts are text, facts and other
-    errors."""
+class ThaliError(_MessageWithParts, Exception):
+    """Base of all errors that thali raises; its parts are text, facts and other errors."""
 
 
 class DataError(ThaliError, ValueError):
@@ -264,7 +265,7 @@ class DataError(ThaliError, ValueError):
 
 
 class ArgumentError(ThaliError, ValueError):
-    """An argument is outside what it may be."""
+    """An argument is outside its range."""
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
@@ -272,18 +273,18 @@ class UnknownArgumentError(ArgumentError, TypeError):
 
 
 class NotFittedError(ThaliError, AttributeError):
-    """A fitted attribute was asked for before `fit`."""
+    """A fitted attribute was requested before `fit`."""
 
 
 # warnings -----------------------------------------------------------------------------------------
 
 
-class ThaliWarning(_OfParts, UserWarning):
-    """Base of every warning that thali gives on purpose; its parts are as those of an error."""
+class ThaliWarning(_MessageWithParts, UserWarning):
+    """Base of all warnings of thali; its parts are text, facts and errors."""
 
 
 class DataWarning(ThaliWarning):
-    """The data can be used, but some question about them has no answer."""
+    """The data can be used, but not for every result."""
 
 
 class EstimateWarning(ThaliWarning):
@@ -291,20 +292,20 @@ class EstimateWarning(ThaliWarning):
 
 
 class ConvergenceWarning(ThaliWarning):
-    """The chains do not agree yet, or hold too few effective draws."""
+    """The chains do not agree, or contain too few effective draws."""
 
 
 class LongRunWarning(ThaliWarning):
-    """A run takes more than a minute; how long, and what is quicker."""
+    """A run takes more than a minute; states the duration and a faster method."""
 
 
 class IncompleteWarning(ThaliWarning):
-    """A part of the work failed and the rest was kept."""
+    """A step failed; the results of the other steps were kept."""
 
 
 class DefectWarning(IncompleteWarning):
-    """An error of thali cost a part of the work; the warning names the file of its traceback."""
+    """A step failed because of an error in thali; names the file of its traceback."""
 
 
 class InterruptedWarning(ThaliWarning):
-    """The run was stopped early and what it had drawn was kept."""
+    """The run was stopped early; its draws were kept."""

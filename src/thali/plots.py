@@ -1,4 +1,4 @@
-"""Pictures: a table in, matplotlib axes out; a fitted model draws its own with `plot(NAME)`.
+"""Pictures of tables as matplotlib axes; a fitted model draws its pictures with `plot(NAME)`.
 
 Matplotlib is loaded by the first call, not before.
 
@@ -9,14 +9,14 @@ trace                  the paths of the chains
 predictions            observed proportions or similarities against predicted ones
 check                  the observed proportions that the model misses
 comparison             the scores of left-out pairs, model against model
-leaderboard            ratings with intervals, and the groups that cannot be told apart
-judges                 how sharply each judge sees the worths of options
+leaderboard            ratings with intervals, and tiers of options that cannot be distinguished
+judges                 the discrimination of each judge
 more_votes             how many more votes separate the leaders of a leaderboard
 worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option
-individuals            what each person prefers, beside the population
-reach                  the sets of options that reach most people
-group_weights          the weight of each aspect in each group of people
+individuals            the preferences of each respondent, and of the population
+reach                  the sets of options that reach most respondents
+group_weights          the weight of each aspect in each group of respondents
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
 utility_scale          utilities with error bars
@@ -24,12 +24,12 @@ calibration            the frequency of each class against its predicted probabi
 classes                classes of products: the share of owners and the importance of each
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
-attention              who attends to which attribute
+attention              the probability that a respondent attends to an attribute
 scores                 the scores of options from 0 to 100
-segments               what each segment of the respondents prefers
+segments               the preferences of each segment of respondents
 market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices
-willingness_to_pay     what people would pay for the levels of attributes
+willingness_to_pay     the price that respondents would pay for levels of attributes
 """
 
 import lazy_loader

@@ -21,7 +21,7 @@ from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
 import thali._model.predictive_check as checking  # noqa: E402
-from thali._model.predictive_check import MAX_REPLICATES, PAIR, check_sentence, spaced_draws  # noqa: E402
+from thali._model.predictive_check import MAX_REPLICATES, PAIR, describe_check, select_draws  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 
 # Standard errors; a normal variable is further out with probability 6e-7.
@@ -191,7 +191,7 @@ def test_a_pair_that_the_model_misses_is_found_and_named():
     assert table[["a", "b", "missed"]].iloc[0].to_list() == ["2", "5", True]
     assert table.attrs["p_value"] < 0.01
     assert table["p_value"].is_monotonic_increasing
-    sentence = check_sentence(table)
+    sentence = describe_check(table)
     assert "2 over 5 (observed 0." in sentence and sentence.startswith("Misfit")
     assert th.plots.check(table).get_yticklabels()[0].get_text() == "2 over 5"
 
@@ -234,10 +234,10 @@ def test_blocks_of_pairs_and_cells_change_nothing(monkeypatch):
 
 def test_of_too_many_draws_evenly_spaced_ones_are_used():
     assert check_table(small_fit()[2], random_seed=1).attrs["draws"] == 120
-    assert spaced_draws(120, 9).tolist() == list(range(120))
+    assert select_draws(120, 9).tolist() == list(range(120))
     counts = MAX_REPLICATES // 1_500
-    assert spaced_draws(4_500, counts).tolist() == list(range(0, 4_500, 3))
-    assert len(spaced_draws(4_500, 10**6)) == 100  # never fewer
+    assert select_draws(4_500, counts).tolist() == list(range(0, 4_500, 3))
+    assert len(select_draws(4_500, 10**6)) == 100  # never fewer
 
 
 def test_fractional_comparisons_cannot_be_replicated():
@@ -292,19 +292,19 @@ NO_MISFIT = "No misfit found"
     ],
 )
 def test_sentences(table, facts):
-    said(check_sentence(table), *facts, NO_MISFIT)
+    said(describe_check(table), *facts, NO_MISFIT)
 
 
 def test_at_most_five_misses_are_named():
-    sentence = check_sentence(table_of(*[0.9] * 7))
+    sentence = describe_check(table_of(*[0.9] * 7))
     assert ": 7 of 36" in sentence
     assert ". Worst: a0 over b0 (" in sentence
     assert [f"a{row} over b{row}" in sentence for row in range(7)] == [True] * 5 + [False] * 2
 
 
 def test_a_miss_has_as_many_digits_as_show_it():
-    assert "(observed 0.6004, predicted 0.5000 to 0.6000)" in check_sentence(table_of(0.6004))
-    assert "(observed 0.499, predicted 0.500 to 0.600)" in check_sentence(table_of(0.4991))
+    assert "(observed 0.6004, predicted 0.5000 to 0.6000)" in describe_check(table_of(0.6004))
+    assert "(observed 0.499, predicted 0.500 to 0.600)" in describe_check(table_of(0.4991))
 
 
 @pytest.mark.parametrize(
@@ -321,13 +321,13 @@ def test_a_miss_has_as_many_digits_as_show_it():
     ],
 )
 def test_overall_p_value_in_words(p_value, draws, misfit, shown):
-    sentence = check_sentence(table_of(p_value=p_value, draws=draws))
+    sentence = describe_check(table_of(p_value=p_value, draws=draws))
     assert sentence.startswith(f"{'Misfit' if misfit else NO_MISFIT} ({shown}): ")
 
 
 def test_a_table_without_its_attributes_is_refused():
     with refused(ArgumentError, "unchanged"):
-        check_sentence(pd.DataFrame(table_of().to_dict()))
+        describe_check(pd.DataFrame(table_of().to_dict()))
 
 
 @pytest.fixture(autouse=True)
@@ -409,6 +409,6 @@ def test_pairs_compared_once_are_not_checked():
         model.fit(once, draws=50, tune=50, chains=2, random_seed=1, progressbar=False)
     table = model.check(random_seed=1)
     assert np.isnan(table.attrs["p_value"])
-    sentence = check_sentence(table)
+    sentence = describe_check(table)
     said(sentence, "uninformative", "fewer than 2 times")
     assert "lie" not in sentence and "no further" not in sentence

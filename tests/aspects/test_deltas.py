@@ -24,7 +24,7 @@ from scipy.special import i0e
 import thali as th
 import thali._aspects.likelihoods.residuals as residuals
 from thali._aspects import operations
-from thali._aspects.likelihoods.delta_checks import compare_changes, states_of
+from thali._aspects.likelihoods.delta_checks import compare_changes, sample_states
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
 from thali._aspects.moves.unique_weights import log_i0
 from thali._aspects.state import COLUMNS, clear_row
@@ -104,7 +104,7 @@ def test_compiled_changes_are_differences_of_naive_evaluations(name):
 @pytest.mark.parametrize("name", TRIPLETS)
 def test_columns_of_triplets_come_and_go_and_exchange_owners(name):
     rng, row = np.random.default_rng(1), TRIPLETS[name]()
-    states = states_of(th.priors.IndianBuffet(), row.data.n_options, EXPONENTIAL, rng, 5)
+    states = sample_states(th.priors.IndianBuffet(), row.data.n_options, EXPONENTIAL, rng, 5)
     likelihood, whole = row.model.likelihood, row.log_likelihood
     found = compare_changes(likelihood, row.make, whole, states, row.data.labels, rng, 25)
     assert found.count >= 60 and found.is_rounding, found.words
@@ -196,11 +196,11 @@ def test_the_constant_and_the_variance(name):
     squares."""
     row = SIMILARITIES[name]()
     residual = row.cache.residual
-    residuals.outer_shift(row.model.likelihood, row.cache, 0.07)
+    residuals.shift_all(row.model.likelihood, row.cache, 0.07)
     row.cache.real[CONSTANT] += 0.07
     row.cache.real[VARIANCE] = 0.011
     check_caches(row)
-    assert residuals.outer_sum(residual) == pytest.approx(
+    assert residuals.sum_all(residual) == pytest.approx(
         residual[np.triu_indices(len(residual), 1)].sum()
     )
 

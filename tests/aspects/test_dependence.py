@@ -124,7 +124,7 @@ def answers_by_respondent(data, aspects="unique", **settings):
     tally, weights = found.clusters.tally.toarray(), len(found.weights)
 
     def logs(point):
-        return np.log(found.pose.probabilities(np.exp(point[:weights]), point[weights:]))
+        return np.log(found.problem.probabilities(np.exp(point[:weights]), point[weights:]))
 
     return found, tally, logs, lambda point: tally.sum(axis=0) @ logs(point)
 
@@ -160,7 +160,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
         sizes, tally, logs, likelihood = choices_by_respondent(data, **settings)
     else:
         found, tally, logs, likelihood = answers_by_respondent(data, aspects, **settings)
-        sizes = found.pose.sizes
+        sizes = found.problem.sizes
     weights = 4 + (0 if shared is None else shared.shape[1])
     size = weights + ties
 
@@ -264,7 +264,7 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     mode = highest(log_posterior, 4 + ties)
     curvature = -hessian(log_posterior, mode)
     gradients = naive_scores.outcome_gradients(logs, mode)
-    parts = naive_scores.informations(tally, found.pose.sizes, np.exp(logs(mode)), gradients)
+    parts = naive_scores.informations(tally, found.problem.sizes, np.exp(logs(mode)), gradients)
     covariance = naive_scores.sandwich(curvature, parts, tally @ gradients)
     centre = np.eye(len(mode))
     centre[:4, :4] -= 0.25
@@ -329,15 +329,15 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     found, tally, logs, _ = answers_by_respondent(data, lapse=0.0)
     mode = np.log(found.weights)
     gradients = naive_scores.outcome_gradients(logs, mode)
-    parts = naive_scores.informations(tally, found.pose.sizes, np.exp(logs(mode)), gradients)
+    parts = naive_scores.informations(tally, found.problem.sizes, np.exp(logs(mode)), gradients)
     curvature, contrast = parts.sum(axis=0), np.array([1.0, -1.0, 0.0, 0.0])
     root = inverse_root(curvature, 1e-9)
-    scores = RespondentScores(found.pose, found.clusters.tally, found.weights, np.zeros(0), root)
+    scores = RespondentScores(found.problem, found.clusters.tally, found.weights, np.zeros(0), root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
     np.testing.assert_allclose(
-        root @ scores.variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
+        root @ scores.compute_variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7
     )
-    df = scores.degrees(contrast[None, :, None])[0]
+    df = scores.degrees_of_freedom(contrast[None, :, None])[0]
     assert df == pytest.approx(
         naive_scores.degrees_of_freedom(curvature, parts, contrast), rel=0.05
     )

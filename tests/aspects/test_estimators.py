@@ -204,7 +204,7 @@ def test_all_visited_features_add_up_to_the_posterior_mean(exact):
     found = estimate("expectation", columns, **given)
     mean, total = np.zeros((3, 3)), np.zeros((3, 3))
     for draw in range(columns.n_draws):
-        features, weights = columns.dense(draw, draw + 1)
+        features, weights = columns.to_dense(draw, draw + 1)
         mean += np.einsum("k,ki,kj->ij", weights[0], features[0].astype(float), features[0])
     mean = mean / columns.n_draws + given["constant"].mean()
     for row in found.features.itertuples():  # there are four, all are listed

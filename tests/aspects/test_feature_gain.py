@@ -140,7 +140,7 @@ def terms_of(
         1, -1, n
     )
     judgements = np.ones(len(values)) if judgements is None else judgements
-    return FeatureTerms.of(
+    return FeatureTerms.compute(
         owners, np.array([list(copies.values())], float), first, second, values, judgements
     )
 

@@ -123,7 +123,8 @@ def test_options_are_named_in_the_words_of_the_place():
     found = made_up(4, draws=20, sigma=0.1)
     found.sigma_scores_ = [0.0] * 4
     shown, python = (
-        " ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON)
+        " ".join(found.findings()["parameters"].format_sentences(words))
+        for words in (Shown(), PYTHON)
     )
     said(
         shown,

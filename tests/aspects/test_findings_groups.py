@@ -30,7 +30,7 @@ def read_of(number):
 
 @pytest.mark.fit
 def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
-    read = read_of(3).to_read
+    read = read_of(3).main_table
     compared = ["P(g0 > g1)", "P(g0 > g2)", "P(g1 > g2)"]
     assert list(read) == [
         "probability",
@@ -66,7 +66,7 @@ def test_names_of_groups_that_look_like_columns_change_nothing():
         )
     assert str(found.sentence) == expected
     np.testing.assert_array_equal(
-        found.to_read.iloc[:, :-1].to_numpy(float), plain.to_read.iloc[:, :-1].to_numpy(float)
+        found.main_table.iloc[:, :-1].to_numpy(float), plain.main_table.iloc[:, :-1].to_numpy(float)
     )
     assert list(found.brief.table) == [
         "probability",
@@ -79,7 +79,7 @@ def test_names_of_groups_that_look_like_columns_change_nothing():
 @pytest.mark.fit
 def test_the_groups_that_do_not_fit_are_in_files():
     found = read_of(8)
-    assert list(found.to_read)[-2:] == ["weight[g6]", "members"] and found.picture is None
+    assert list(found.main_table)[-2:] == ["weight[g6]", "members"] and found.picture is None
     assert "weight[g7]" in found.table
     (note,) = found.notes
     said(note, "1 more group")

@@ -116,7 +116,7 @@ def rows_of_draws(model, draws, kinds):
     other.posterior_ = of_people.copy()
     other.posterior_["posterior"] = DataTree(fitted.merge(of_people["posterior"].to_dataset()))
     other.posterior_["constant_data"] = DataTree(constant)
-    return other._quantities()
+    return other._get_quantities()
 
 
 def test_the_share_of_a_kind_is_not_that_of_the_largest_of_each_draw(model):

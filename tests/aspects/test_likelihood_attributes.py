@@ -7,8 +7,8 @@ import thali as th
 OF_ALL = (
     "unique",
     "takes_signed_weights",
-    "least_shape",
-    "tempers",
+    "min_shape",
+    "needs_tempering",
     "parameters",
     "approximate",
 )

@@ -173,7 +173,7 @@ def test_features_of_many_objects_are_matched_unless_told_otherwise(n, settings,
 def test_of_many_objects_those_that_lack_a_feature_are_named():
     def named(n, *owners):
         found = made_up(n, draws=20, chains=2, beside=0.0, common=owners).findings()["features"]
-        return set(found.to_read["members"])
+        return set(found.main_table["members"])
 
     every = tuple(range(31))
     but_two, half = tuple(i for i in every if i not in (4, 30)), ", ".join(map(str, every[:15]))

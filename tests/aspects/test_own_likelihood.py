@@ -13,7 +13,7 @@ import thali as th
 import thali._aspects.moves.flips as flips
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
-from thali._aspects.likelihoods.delta_checks import rounding
+from thali._aspects.likelihoods.delta_checks import bound_rounding
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
@@ -89,7 +89,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     """A chain whose kernel runs as Python."""
     settings = {"weight_prior": weight_prior, "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
     task = build_task(
-        prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings
+        prior or th.priors.IndianBuffet(), likelihood, likelihood.wrap_data(tastes()), **settings
     )
     task.kernel = task.kernel.python
     chain = FeatureChain(task, np.random.default_rng(4))
@@ -117,7 +117,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     assert chain.state.whole[COLUMNS] > 0
     # where nobody sees features of one option, these come and go without a note in the sums of
     # single options
-    names = {TASTE: ("own", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[
+    names = {TASTE: ("own_sum", "option", "shared", "pair"), ALIKE: ("shared", "pair"), WHOLE: ()}[
         likelihood
     ]
     for name in names:
@@ -166,8 +166,10 @@ def test_toggles_of_an_open_column_follow_its_owners():
 
 
 def test_who_sees_a_feature_of_one_option():
-    observed = TASTE.observed(tastes())
-    sees = [bool(operations.sees_single(x.as_python(observed)[0])) for x in (TASTE, ALIKE, WHOLE)]
+    observed = TASTE.wrap_data(tastes())
+    sees = [
+        bool(operations.sees_single(x.build_uncompiled(observed)[0])) for x in (TASTE, ALIKE, WHOLE)
+    ]
     assert sees == [True, False, True]
 
 
@@ -267,7 +269,7 @@ def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
     found = check(Custom(ordered), tastes(3))
     wrong = [c for c in found.checks if c.result == "WRONG"]
     assert wrong[0].check == "naive" and "order of the features" in wrong[0].words
-    assert rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
+    assert bound_rounding(None, 10.0) < 1e-7 < float(wrong[0].error)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from helpers.sentences import refused
 import thali as th
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
-from thali._aspects.likelihoods.delta_checks import state_of
+from thali._aspects.likelihoods.delta_checks import build_state
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
@@ -208,7 +208,7 @@ SETTINGS = {"weight_prior": (1.0, 10.0), "alpha": None, "draws": 1, "tune": 0, "
 def tasks():
     numbers = th.datasets.numbers()
     value = np.nan_to_num(numbers.matrix)
-    own = OWN.observed(Judged(value, 0.05, numbers.labels))
+    own = OWN.wrap_data(Judged(value, 0.05, numbers.labels))
     prior = th.priors.IndianBuffet()
     return (
         build_task(prior, Additive(0.05, constant=False), numbers, **SETTINGS, tempering=False),
@@ -221,7 +221,7 @@ def test_the_same_mathematics_takes_less_than_three_times_as_long():
     """By the change; the test after this one times whole sweeps."""
     chains = [FeatureChain(task, np.random.default_rng(1)) for task in tasks()]
     rng = np.random.default_rng(2)
-    state = state_of((rng.random((10, 12)) < 0.35).astype(float), 0.3 * rng.random(12))
+    state = build_state((rng.random((10, 12)) < 0.35).astype(float), 0.3 * rng.random(12))
     sums, runs = [], []
     for chain in chains:
         model, cache = chain.task.model, chain.cache

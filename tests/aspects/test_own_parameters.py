@@ -83,7 +83,7 @@ def state_without_columns(n, beta):
 @pytest.mark.parametrize("likelihood", [WHOLE, TERMS], ids=["whole", "terms"])
 def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):
     """Without features it is known by a grid over three numbers."""
-    made, make_cache = likelihood.as_python(likelihood.observed(DATA))
+    made, make_cache = likelihood.build_uncompiled(likelihood.wrap_data(DATA))
     cache, state, rng = make_cache(made), state_without_columns(4, beta), np.random.default_rng(3)
     rebuild_cache(made, cache, state)
     draws = np.empty((800, 3))
@@ -169,7 +169,7 @@ def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
     """The posterior is a product of three, each known by quadrature; at inverse temperature 0 it is
     the prior."""
     likelihood = Custom(of_counts, simulate=more_counts, parameters=BOUNDED)
-    made, make_cache = likelihood.as_python(likelihood.observed(COUNTS))
+    made, make_cache = likelihood.build_uncompiled(likelihood.wrap_data(COUNTS))
     cache, state, rng = make_cache(made), state_without_columns(3, beta), np.random.default_rng(3)
     rebuild_cache(made, cache, state)
     draws = np.empty((1_000, 3))

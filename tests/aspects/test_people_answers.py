@@ -12,9 +12,9 @@ from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
-from thali._aspects.populations.groups import ChainDraws, EveryPerson
+from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali._data.groups import GroupedData
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive
 
@@ -208,9 +208,9 @@ def test_a_check_names_the_person_of_what_it_misses():
     weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
     table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
     assert set(table["group"]) == {"p0", "p1", "p2"}
-    said(check_sentence(table), "by each respondent fewer than 2")
+    said(describe_check(table), "by each respondent fewer than 2")
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
-    assert f"{table['group'][0]}, tea over wine (observed 1.00, " in check_sentence(table)
+    assert f"{table['group'][0]}, tea over wine (observed 1.00, " in describe_check(table)
 
 
 def weighed(draws=5):
@@ -233,7 +233,7 @@ def weighed(draws=5):
         owners=np.array([k for draw in owners for each in draw for k in each], np.int32),
         extra=extra | {"kappa": np.full(draws, 2.0)},
     )
-    tree = tree_of(EveryPerson(), [drawn], groups, Additive(0.1))
+    tree = tree_of(IndividualRespondents(), [drawn], groups, Additive(0.1))
     latent = tree["latent_features"].to_dataset()
     tree["latent_features"] = DataTree(latent.assign(common_weights=latent["weights"]))
     model = th.AdditiveClustering()

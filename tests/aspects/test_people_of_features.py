@@ -70,7 +70,9 @@ def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
     model = fitted(judges(), sigma=0.2, alpha=2.0)
     seen = all_drawn(model.posterior_)
     found = {
-        name: values for name, values in model._quantities().items() if name.startswith("weight[")
+        name: values
+        for name, values in model._get_quantities().items()
+        if name.startswith("weight[")
     }
     for name, values in found.items():
         members = np.isin(LABELS, name.removeprefix("weight[").removesuffix("]").split(", "))

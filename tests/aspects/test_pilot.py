@@ -11,7 +11,7 @@ from helpers.short_slices import short_slices, stopped_after
 from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.populations.groups_chain import MAX_TEMPERED
+from thali._aspects.populations.group_chains import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
     EFFECTIVE_SHARE,
     MIN_TEMPERED,
@@ -28,7 +28,7 @@ from thali._data.groups import GroupedData
 from thali._inference.progress import Progress
 from thali._model import run_budget
 from thali._model import sampling as fits
-from thali._model.sampling import _Work
+from thali._model.sampling import RunningFit
 from thali.errors import EstimateWarning
 
 QUICK = {"draws": 30, "chains": 3, "random_seed": 2, "progressbar": False}
@@ -168,10 +168,12 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     sampling = run_of(
         th.EliminationByAspects("unique"), random_comparisons(8, 3), tune=400, chains=3
     )
-    sampling = replace(sampling, bound=2_000)
+    sampling = replace(sampling, data_max_draws=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert (
-        chains[0].in_pilot and chains[0].total == PILOT_SWEEPS and sampling.allowed(chains) == 2_000
+        chains[0].in_pilot
+        and chains[0].total == PILOT_SWEEPS
+        and sampling.count_allowed_draws(chains) == 2_000
     )
     for chain in chains:
         chain.run_until(PILOT_SWEEPS)
@@ -179,7 +181,7 @@ def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     sampling.end_pilot(chains)
     thin = chains[0].thin
     assert thin < 25 and chains[0].total == 410 * thin
-    assert sampling.allowed(chains) == int(2_400 * 25 / thin) - 400
+    assert sampling.count_allowed_draws(chains) == int(2_400 * 25 / thin) - 400
 
 
 @pytest.mark.unit
@@ -221,13 +223,13 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
     sampling = run_of(model, data, chains=2, max_time=3.0)
-    work = _Work(model, sampling, sampling.run, None, False)
-    chains = work._begun(250, None)
+    work = RunningFit(model, sampling, sampling.run, None, False)
+    chains = work._start_chains(250, None)
     for chain in chains:
         chain.run_until(50)  # sweeps, two draws' worth of them
     assert chains[0].in_pilot
     with warned(EstimateWarning, "1 warm-up", "1,000"):
-        again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
+        again = work._restart_with_short_warmup(chains, Progress(False, "sampling", 1), 250)
     assert not again[0].in_pilot and again[0].total == again[0].run_total == (1 + 250) * 25
 
 
@@ -236,12 +238,15 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
     sampling = run_of(th.EliminationByAspects(), data)
-    assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= run_budget.BUDGET
+    assert (
+        sampling.forecast is not None
+        and sampling.with_tempering(0).forecast.most <= run_budget.BUDGET
+    )
     spent = int(0.4 * run_budget.BUDGET / sampling.forecast.sweep)
-    again = sampling.tempered(spent)
-    assert again.forecast.most <= 0.6 * run_budget.BUDGET and again.tempered(0) is None
+    again = sampling.with_tempering(spent)
+    assert again.forecast.most <= 0.6 * run_budget.BUDGET and again.with_tempering(0) is None
     assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == FIRST_LEVELS
-    assert sampling.tempered(int(0.6 * run_budget.BUDGET / sampling.forecast.sweep)) is None
+    assert sampling.with_tempering(int(0.6 * run_budget.BUDGET / sampling.forecast.sweep)) is None
 
 
 @pytest.mark.long
@@ -252,7 +257,9 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     data = random_comparisons(4, 3)
     monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
     monkeypatch.setattr(
-        _Work, "_is_settled", lambda work, found: work.tempered or work.sampling.tempered(0) is None
+        RunningFit,
+        "_is_settled",
+        lambda work, found: work.tempered or work.sampling.with_tempering(0) is None,
     )
     found = th.EliminationByAspects().fit(data, **how)
     assert found.posterior_["posterior"].sizes["draw"] == 500

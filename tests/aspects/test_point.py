@@ -11,8 +11,14 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
-from thali._aspects.likelihoods.residuals import lay_out
-from thali._aspects.models.point import ChainDraws, Landscape, best_state, climbed, runs_of_triplets
+from thali._aspects.likelihoods.residuals import arrange_squares
+from thali._aspects.models.annealing import (
+    ChainDraws,
+    ClimbProblem,
+    climb_features,
+    find_best_state,
+    plan_triplet_runs,
+)
 from thali.errors import ArgumentError
 
 S4 = th.Similarities(
@@ -21,9 +27,9 @@ S4 = th.Similarities(
 
 
 def landscape(data, sigma=0.1, alpha=1.0, shape=1.0, rate=1.0, keeps=False):
-    value, measured, _ = lay_out(data)
+    value, measured, _ = arrange_squares(data)
     log_rate = th.priors.IndianBuffet().compiled(data.n_options).log_rate
-    return Landscape(value, measured, log_rate, np.log(alpha), sigma**2, shape, rate, keeps)
+    return ClimbProblem(value, measured, log_rate, np.log(alpha), sigma**2, shape, rate, keeps)
 
 
 @pytest.mark.parametrize("shape, rate", [(1.0, 1.0), (2.0, 4.0)])
@@ -47,7 +53,7 @@ def test_the_climb_ends_at_the_best_single_feature(shape, rate, judged):
 
     every = [set(owners) for m in (2, 3, 4) for owners in combinations(range(4), m)]
     neighbours = [owners for owners in every if len(owners ^ {0, 1, 2}) == 1]
-    z, w = climbed(np.array([[True, True, True, False]]), np.array([0.3]), constant, at)
+    z, w = climb_features(np.array([[True, True, True, False]]), np.array([0.3]), constant, at)
     found = set(np.flatnonzero(z[0]).tolist())
     assert score(sorted(found)) >= max(score(sorted(owners)) for owners in [*neighbours, {0, 1, 2}])
     grid = np.linspace(1e-4, 2.0, 20_001)
@@ -60,8 +66,8 @@ def test_the_climb_ends_at_the_best_single_feature(shape, rate, judged):
 def test_a_feature_that_explains_nothing_dies_unless_the_number_is_fixed():
     nothing = th.Similarities(np.full((5, 5), 0.2) + np.diag(np.ones(5)))
     start = np.array([[True, True, False, False, False]]), np.array([0.1])
-    assert climbed(*start, 0.2, landscape(nothing))[0].shape == (0, 5)
-    kept, w = climbed(*start, 0.2, landscape(nothing, keeps=True))
+    assert climb_features(*start, 0.2, landscape(nothing))[0].shape == (0, 5)
+    kept, w = climb_features(*start, 0.2, landscape(nothing, keeps=True))
     assert kept.shape == (1, 5) and w[0] < 0.05
 
 
@@ -164,7 +170,7 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
     data = th.Triplets([(0, 1, 2), (0, 2, 1), (1, 2, 0)], counts=[5, 2, 1])
     model = th.AdditiveClustering(method="map", alpha=1.0)
     parts, prior = model._parts(data), th.priors.IndianBuffet()
-    task = runs_of_triplets(model.prepare(data, 1, 1, 1).task, 1)[0]
+    task = plan_triplet_runs(model.prepare(data, 1, 1, 1).task, 1)[0]
     # the owners of the only feature, and its weight
     states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}
 
@@ -190,5 +196,5 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
     best = max(states, key=lambda owners: logs(owners, states[owners])[1])
     assert best == (0, 1)  # and (0, 1, 2) has a larger prior density
     chains = [chain_of((1, 2), (0, 1, 2)), chain_of((0, 1, 2), (0, 1), (1, 2)), chain_of((0, 1))]
-    draw, reached = best_state(chains, data, parts, task)
+    draw, reached = find_best_state(chains, data, parts, task)
     assert tuple(draw.owners) == best and draw.weights == [0.9] and reached == 2

@@ -19,7 +19,7 @@ def test_above_sixty_options_they_are_worths_and_ranks():
     assert len(summary) == 3 + 2 * 61
     for option in ("o0", "o60"):
         assert summary.loc[f"rank[{option}]", "mean"] == pytest.approx(ranks.loc[option, "rank"])
-    found = model._quantities()
+    found = model._get_quantities()
     worths = np.stack([found[f"worth[{option}]"] for option in data.labels])
     np.testing.assert_allclose(worths.sum(axis=0), 1.0)
     np.testing.assert_array_equal(

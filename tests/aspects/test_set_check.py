@@ -12,7 +12,7 @@ from helpers.sentences import refused, said
 from scipy.stats import binom, chi2
 
 import thali as th
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit
@@ -69,7 +69,7 @@ def test_replicates_are_multinomial():
 
 def test_a_misfit_is_named():
     table = certain(choices({("tea", "coffee", "milk"): (20, 60, 120)})).check(random_seed=1)
-    said(check_sentence(table), "milk out of", "observed 0.60", "Misfit", "p < 0.001")
+    said(describe_check(table), "milk out of", "observed 0.60", "Misfit", "p < 0.001")
 
 
 def test_a_seed_decides_the_replicates():

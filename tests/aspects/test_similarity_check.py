@@ -6,7 +6,7 @@ from helpers.additive_fits import made_up
 from scipy.stats import chi2, norm
 
 import thali as th
-from thali._model.predictive_check import check_sentence
+from thali._model.predictive_check import describe_check
 
 
 def test_against_a_slow_evaluation():
@@ -37,7 +37,7 @@ def test_against_a_slow_evaluation():
 def test_the_sentence_and_the_picture():
     model = made_up(5, draws=40)
     table = model.check(0)
-    said = check_sentence(table)
+    said = describe_check(table)
     assert "of 10 observed similarities" in said and " and " in said
     ax = th.plots.check(table, max_pairs=3)
     assert ax.get_xlabel() == "similarity\n3 of 10 pairs, worst first"

@@ -14,11 +14,11 @@ from scipy import stats
 
 import thali as th
 import thali._aspects.moves.group_slopes as group_slopes
-from thali._aspects.group_state import common_weights_at
-from thali._aspects.populations.groups import ChainDraws, EveryPerson
+from thali._aspects.group_state import select_common_weights
+from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
-from thali._people.columns import covariates_of
+from thali._people.respondent_columns import build_covariates
 from thali.errors import ArgumentError, DataError, DataWarning
 from thali.likelihoods import Elimination
 
@@ -44,7 +44,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
     """A model with draws that are written down, and these: v and own, and the slopes of both, the
     last wine's."""
     rng = np.random.default_rng(5)
-    known = covariates_of(columns, PEOPLE, 3)
+    known = build_covariates(columns, PEOPLE, 3)
     q = len(known.names)
     v, own = rng.gamma(2.0, 0.5, draws), rng.gamma(2.0, 0.5, (draws, N))
     slope, own_slope = rng.normal(0, 0.5, (draws, q)), rng.normal(0, 0.5, (draws, q, N))
@@ -61,8 +61,8 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
         owners=np.tile(np.array(OWNERS, np.int32), draws),
         extra={"kappa": np.linspace(kappa, 1.01 * kappa, draws)},
     )
-    population = EveryPerson(th.people.Individuals(columns))
-    groups = population.data(compared_by_known(), lambda given: given)
+    population = IndividualRespondents(th.people.Individuals(columns))
+    groups = population.convert_data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
     model.posterior_ = tree_of(population, [chain], groups, Elimination(lapse))
     model._fitted_to_, model._interrupted_ = "answers of people", False
@@ -80,7 +80,7 @@ def utilities(drawn, draw, x):
 
 def test_effects_are_derivatives_of_log_shares():
     model, drawn, known = with_draws()
-    rows, table = model._quantities(), model.respondents.effects(ci=0.5)
+    rows, table = model._get_quantities(), model.respondents.effects(ci=0.5)
     for j, column in enumerate(["age", "sex[m]"]):
         x = 1e-6 * (np.arange(2) == j)
         expected = np.array(
@@ -178,9 +178,9 @@ def a_chain(known):
 
 
 def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
+    chain = a_chain(build_covariates(["age", "sex"], PEOPLE, 3))
     chain.run_until(chain.total)
-    drawn, base = chain.draws, common_weights_at(chain.bases, 0)
+    drawn, base = chain.draws, select_common_weights(chain.bases, 0)
     columns = int(drawn.n_features[-1])
     assert drawn.weights.shape[1] == drawn.unique_weights.shape[1] == 3 + 1 + 2
     np.testing.assert_array_equal(drawn.unique_weights[-1, 4:], base.unique_slope.T)
@@ -197,9 +197,9 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
 
 
 def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3))
+    chain = a_chain(build_covariates(["age", "sex"], PEOPLE, 3))
     chain.run_until(3)
-    base, model = common_weights_at(chain.bases, 0), chain.task.model
+    base, model = select_common_weights(chain.bases, 0), chain.task.model
     model = model._replace(known=model.known + 0.3)  # not centred
     base.unique_lift[:] = np.exp(model.known @ base.unique_slope.T)
     s, kappa = chain.state.s, base.real[0]
@@ -246,12 +246,12 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
     mean."""
     plain, _, known = with_draws()
     table = PEOPLE.rename(columns={"sex": "sex [self]"}).replace({"sex [self]": {"m": "m [other]"}})
-    odd = covariates_of(["age", "sex [self]"], table, 3)
-    assert odd.names == ("age", "sex [self][m [other]]") and odd.labels() == {
+    odd = build_covariates(["age", "sex [self]"], table, 3)
+    assert odd.names == ("age", "sex [self][m [other]]") and odd.list_labels() == {
         "sex [self]": ("f", "m [other]")
     }
-    np.testing.assert_array_equal(odd.of(table), known.of(PEOPLE))
-    np.testing.assert_array_equal(odd.of(table), known.matrix)
+    np.testing.assert_array_equal(odd.standardise_rows(table), known.standardise_rows(PEOPLE))
+    np.testing.assert_array_equal(odd.standardise_rows(table), known.matrix)
     stored = plain.posterior_["constant_data"].to_dataset()
     plain.posterior_["constant_data"] = stored.assign(
         known_column=("known", list(odd.columns))
@@ -266,10 +266,7 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
 
 @pytest.mark.parametrize(
     ("given", "error", "said"),
-    [
-        ("town", ArgumentError, ("'age'", "'sex'")),
-        (3, ArgumentError, ("list of columns",)),
-    ],
+    [("town", ArgumentError, ("'age'", "'sex'")), (3, ArgumentError, ("list of columns",))],
 )
 def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given, error, said):
     with refused(error, *said):
@@ -297,7 +294,7 @@ def test_effects_are_refused_without_columns():
 
 
 def test_groups_keep_what_is_known_of_people():
-    groups = EveryPerson(th.people.Individuals(["age"])).data(
+    groups = IndividualRespondents(th.people.Individuals(["age"])).convert_data(
         compared_by_known(), lambda given: given
     )
     assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(
@@ -322,16 +319,16 @@ def test_the_finding_says_what_is_sure():
 def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     """The slopes and what weights vary about are those that the data were simulated by, and data
     keep their people."""
-    population = EveryPerson(th.people.Individuals(["age", "sex"]))
-    groups = population.data(compared_by_known(), lambda given: given)
+    population = IndividualRespondents(th.people.Individuals(["age", "sex"]))
+    groups = population.convert_data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(
         alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False
     )
-    known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
+    known, parts = build_covariates(["age", "sex"], PEOPLE, 3), model._parts(groups)
     chain = a_chain(known)
     chain.run_until(chain.total)
-    fit = population.tree([chain.draws], groups, parts, chain.task, {})
-    sample = population.prior_sample(groups, parts, [np.random.default_rng(n) for n in range(100)])
+    fit = population.build_tree([chain.draws], groups, parts, chain.task, {})
+    sample = population.sample_prior(groups, parts, [np.random.default_rng(n) for n in range(100)])
     assert set(sample.prior.data_vars) == set(fit["posterior"].data_vars)
     ((data,), *_) = sample.data
     assert data.people.equals(groups.people)

@@ -226,13 +226,17 @@ def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
     sampling = replace(run_of(model, data, tune=100, chains=2, thin=1), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
-    assert sampling.allowed(chains) == 1_000  # nothing is counted before there are draws
+    assert (
+        sampling.count_allowed_draws(chains) == 1_000
+    )  # nothing is counted before there are draws
     for chain in chains:
         chain.run_until(chain.total)
     task = chains[0].task
     columns = np.mean([chain.state.whole[COLUMNS] for chain in chains])
     times = (columns + 1.0) / (task.forecast_columns() + 1.0)
-    assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)
+    assert times != 1.0 and sampling.count_allowed_draws(chains) == pytest.approx(
+        1_100 / times - 100, abs=1.0
+    )
 
 
 @pytest.mark.unit
@@ -302,4 +306,6 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     # the same for all groups
     columns = np.mean([chain.states.whole[:, 0, COLUMNS] for chain in chains])
     times = (columns + 1.0) / (task.forecast_columns() + 1.0)
-    assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)
+    assert times != 1.0 and sampling.count_allowed_draws(chains) == pytest.approx(
+        1_100 / times - 100, abs=1.0
+    )

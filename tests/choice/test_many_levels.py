@@ -5,14 +5,14 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 from scipy.special import expit
 
 import thali as th
-from thali._choice.answers.logits import level_differences, means_of_neighbours
+from thali._choice.answers.logit_chooser import iterate_level_differences, merge_neighbours
 from thali._choice.coding import build_coding
-from thali._choice.logits.hierarchical_draws import reported
+from thali._choice.logits.hierarchical_draws import monitored_effects
 from thali.errors import DataError
 
 MODELS = {
@@ -24,7 +24,7 @@ MODELS = {
 
 def frame(values=None):
     """A study of 6 people whose price takes 144 values."""
-    rows = simulated(people=6, seed=3)
+    rows = simulate_experiment(n_respondents=6, seed=3)
     price = 5 + np.random.default_rng(1).permutation(len(rows)) / 7.0
     return rows.assign(price=price if values is None else values)
 
@@ -71,7 +71,7 @@ def test_listed_levels_have_a_coefficient_each():
 def test_a_summary_looks_at_groups_and_landmarks():
     coding = build_coding(DATA)
     beta = np.random.default_rng(0).normal(size=(1, 2, 6, len(coding.names))) / 10
-    found = reported(beta, DATA, coding)
+    found = monitored_effects(beta, DATA, coding)
     shares = [
         name for name in found["share"]["product_level"].values.tolist() if name.startswith("price")
     ]
@@ -134,12 +134,14 @@ def test_whole_numbers_that_are_taken_as_such_are_not_refused(how):
 def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
     """Two numbers that no two products share, and on which hangs what a brand is worth; against a
     sum over all."""
-    rng, rows = np.random.default_rng(1), simulated(people=30, tasks=12, seed=3)
+    rng, rows = np.random.default_rng(1), simulate_experiment(n_respondents=30, n_tasks=12, seed=3)
     rows = rows.assign(price=rng.uniform(5, 25, len(rows)), weight=rng.uniform(1, 2, len(rows)))
     data = th.ChoiceExperiment.from_frame(rows, attributes=["price", "brand", "weight"])
     interactions = [("price", "brand"), ("weight", "brand")]
     coding = build_coding(data, ["price", "weight"], interactions=interactions)
-    ((few, weight),) = level_differences(coding, data, [(data.attributes.index("brand"), 0, 1)])
+    ((few, weight),) = iterate_level_differences(
+        coding, data, [(data.attributes.index("brand"), 0, 1)]
+    )
     assert len(few) == 256
     brand, taste = data.attributes.index("brand"), rng.normal(size=len(coding.names))
     one, other = (coding.convert_codes(data.products)[data.row_product] for _ in range(2))
@@ -153,6 +155,6 @@ def test_of_many_products_the_levels_are_compared_on_neighbours_of_them():
 def test_means_of_neighbours_keep_the_mean():
     rng = np.random.default_rng(2)
     rows, weight = rng.normal(size=(900, 3)), rng.integers(1, 4, 900).astype(float)
-    few, own = means_of_neighbours(rows, weight, 64)
+    few, own = merge_neighbours(rows, weight, 64)
     assert len(few) == 64 and own.sum() == weight.sum()
     np.testing.assert_allclose(own @ few, weight @ rows, atol=1e-9)

@@ -35,37 +35,37 @@ CANNOT_APPLY = {
 }
 
 
-def maximum():
-    """A classifier that finds its maximum in no time."""
+def build_quick_model():
+    """Build a classifier that is fitted quickly."""
     return th.SparseMultinomialLogit(method="map", eta=0.1)
 
 
-def small(**arguments):
+def build_sparse_logit(**arguments):
     return th.SparseMultinomialLogit(
         **({"draws": 30, "tune": 30, "chains": 1, "random_state": 1} | arguments)
     )
 
 
-def plackett_luce(**arguments):
+def build_plackett_luce(**arguments):
     short = {"draws": 30, "tune": 30, "chains": 1, "random_state": 1}
     return th.PlackettLuceRegression(**(short | arguments))
 
 
-def with_entry(value, dtype=float):
+def replace_entry(value, dtype=float):
     changed = X.astype(dtype)
     changed[3, 1] = value
     return changed
 
 
 BAD = [
-    (with_entry(np.nan), Y, ("row 3", "column 1")),
-    (with_entry(-np.inf), Y, ("row 3", "column 1")),
+    (replace_entry(np.nan), Y, ("row 3", "column 1")),
+    (replace_entry(-np.inf), Y, ("row 3", "column 1")),
     (X * [[np.nan, 1.0]], Y, ("column 0", "11 more")),
     (FRAME.assign(height=[None] + [1.0] * 11), Y, ("row 0", "column 'height'")),
     (FRAME.assign(height=pd.array([pd.NA] + [1] * 11, "Int64")), Y, ("row 0", "column 'height'")),
     (FRAME.assign(height=["tall"] * 12), Y, ("Row 0", "column 'height'", "'tall'")),
     (FRAME.assign(height=pd.date_range("2020", periods=12)), Y, ("column 'height'",)),
-    (with_entry({"foo": 1}, object), Y, ("'foo'",)),
+    (replace_entry({"foo": 1}, object), Y, ("'foo'",)),
     (X[0], Y, ("got shape", "(2,)")),
     (X[None], Y, ("got shape", "(1, 12, 2)")),
     ([[1.0], [1.0, 2.0]], [0, 1], ("must have rows",)),
@@ -91,7 +91,7 @@ BAD = [
 
 @pytest.mark.parametrize(("covariates", "labels", "facts"), BAD)
 def test_bad_input(covariates, labels, facts):
-    model = maximum()
+    model = build_quick_model()
     made = {**vars(model)}
     with refused(DataError, *facts) as failure:
         model.fit(covariates, labels)
@@ -103,22 +103,22 @@ def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_matrix
 
     with refused(DataError, "one, which takes"):
-        plackett_luce().fit(csr_matrix(X), Y)
+        build_plackett_luce().fit(csr_matrix(X), Y)
     with refused(DataError, "which takes 80 GB; pass"):
-        plackett_luce().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
+        build_plackett_luce().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
 
 
-def test_a_class_with_one_member_is_warned_of():
+def test_a_class_with_one_member_causes_a_warning():
     with warned(DataWarning, "'c'", "'d'") as said:
-        maximum().fit(X, ["a", "b"] * 5 + ["c", "d"])
+        build_quick_model().fit(X, ["a", "b"] * 5 + ["c", "d"])
     assert said[0].filename == __file__
 
 
-def test_a_column_of_labels_is_taken_with_a_warning():
+def test_a_column_of_labels_is_accepted_with_a_warning():
     with pytest.warns(DataConversionWarning, match=r"column-vector y .* pass y.ravel\(\)") as said:
-        model = maximum().fit(X, Y[:, None])
+        model = build_quick_model().fit(X, Y[:, None])
     assert isinstance(said[0].message, DataWarning) and said[0].filename == __file__
-    assert (model.predict(X) == maximum().fit(X, Y).predict(X)).all()
+    assert (model.predict(X) == build_quick_model().fit(X, Y).predict(X)).all()
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_column_of_labels_is_taken_with_a_warning():
     ],
 )
 def test_labels_of_any_kind_come_back(labels, classes):
-    model = maximum().fit(np.array([[0.0], [1.0]] * 6), labels)
+    model = build_quick_model().fit(np.array([[0.0], [1.0]] * 6), labels)
     assert model.classes_.tolist() == classes
     predicted = model.predict([[0.0], [1.0]])
     assert predicted.tolist() == list(
@@ -146,15 +146,15 @@ def test_labels_of_any_kind_come_back(labels, classes):
 
 
 def test_covariates_of_any_kind_are_the_same():
-    expected = maximum().fit(X, Y).predict_proba(X)
+    expected = build_quick_model().fit(X, Y).predict_proba(X)
     for given in (X.tolist(), FRAME, np.asfortranarray(X), X.astype(object), FRAME.astype(object)):
-        assert (maximum().fit(given, Y).predict_proba(given) == expected).all()
+        assert (build_quick_model().fit(given, Y).predict_proba(given) == expected).all()
     mixed = pd.DataFrame({"a": X[:, 0] > 0, "b": np.arange(12), "c": X[:, 1].astype("float32")})
-    assert maximum().fit(mixed, Y).n_features_in_ == 3
+    assert build_quick_model().fit(mixed, Y).n_features_in_ == 3
 
 
 def test_names_of_columns():
-    model = maximum().fit(FRAME, Y)
+    model = build_quick_model().fit(FRAME, Y)
     assert (
         model.feature_names_in_.tolist() == ["width", "height"]
         and model.feature_names_in_.dtype == object
@@ -165,10 +165,10 @@ def test_names_of_columns():
 
 def test_warnings_of_every_model_name_the_line_that_fits():
     for model in (
-        small(),
-        plackett_luce(),
-        plackett_luce(method="map", a=1.1),
-        plackett_luce(method="variational"),
+        build_sparse_logit(),
+        build_plackett_luce(),
+        build_plackett_luce(method="map", a=1.1),
+        build_plackett_luce(method="variational"),
     ):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -178,8 +178,8 @@ def test_warnings_of_every_model_name_the_line_that_fits():
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
-def test_prediction_wants_the_columns_of_the_fit(method):
-    predict = getattr(maximum().fit(FRAME, Y), method)
+def test_prediction_requires_the_columns_of_the_fit(method):
+    predict = getattr(build_quick_model().fit(FRAME, Y), method)
     predict(FRAME)
     with refused(DataError, "Feature names must"):
         predict(FRAME[["height", "width"]])
@@ -188,7 +188,7 @@ def test_prediction_wants_the_columns_of_the_fit(method):
     with refused(DataError, "yet now missing:\n- height"):
         predict(FRAME[["width"]])
     with refused(DataError, "3 features", "2 features"):
-        maximum().fit(X, Y).predict(np.hstack([X, X[:, :1]]))
+        build_quick_model().fit(X, Y).predict(np.hstack([X, X[:, :1]]))
     with refused(DataError, "X is NaN in row 0"):
         predict(FRAME * np.nan)
     with warned(DataWarning, "feature_names_in_") as said:
@@ -197,15 +197,15 @@ def test_prediction_wants_the_columns_of_the_fit(method):
 
 
 def test_before_fit():
-    for model in (maximum(), small(), plackett_luce()):
+    for model in (build_quick_model(), build_sparse_logit(), build_plackett_luce()):
         with refused(NotFittedError, "fitted yet; call") as failure:
             model.predict(X)
         assert isinstance(failure.value, SklearnNotFittedError)
         assert type(pickle.loads(pickle.dumps(failure.value))) is NotFittedError
 
 
-def test_a_failed_fit_leaves_nothing_of_the_one_before():
-    model = maximum()
+def test_a_failed_fit_deletes_the_previous_fit():
+    model = build_quick_model()
     made = vars(model).keys()
     with pytest.raises(DataError):
         model.fit(FRAME, Y).fit(FRAME * np.nan, Y)
@@ -213,7 +213,7 @@ def test_a_failed_fit_leaves_nothing_of_the_one_before():
 
 
 def test_score_is_the_share_of_right_labels():
-    model = maximum().fit(X, Y)
+    model = build_quick_model().fit(X, Y)
     right = model.predict(X) == Y
     assert model.score(X, Y) == right.mean() and model.score(X, Y.tolist()) == right.mean()
     weight = np.arange(12)
@@ -244,8 +244,8 @@ def test_scikit_learn_is_not_needed():
 @pytest.mark.parametrize(
     "small, grid",
     [
-        (small, {"eta": [0.5, 500.0], "method": ["polya-gamma", "auto"]}),
-        (plackett_luce, {"a": [0.05, 50.0], "method": ["gibbs", "map", "variational"]}),
+        (build_sparse_logit, {"eta": [0.5, 500.0], "method": ["polya-gamma", "auto"]}),
+        (build_plackett_luce, {"a": [0.05, 50.0], "method": ["gibbs", "map", "variational"]}),
     ],
     ids=["SparseMultinomialLogit", "PlackettLuceRegression"],
 )
@@ -269,16 +269,16 @@ def test_pipelines_searches_and_copies(small, grid):
 
 
 CHECKED = {
-    "SparseMultinomialLogit": small(),
+    "SparseMultinomialLogit": build_sparse_logit(),
     "maximum of the logit": th.SparseMultinomialLogit(method="map", eta=1.0),
-    "gibbs": plackett_luce(),
-    "map": plackett_luce(method="map", a=1.1),
-    "maximum likelihood": plackett_luce(method="map", a=1.0),
-    "variational": plackett_luce(method="variational"),
-    "variational normal": small(method="variational"),
-    "auto": small(method="auto"),
-    "horseshoe": small(prior="horseshoe"),
-    "laplace": small(method="laplace"),
+    "gibbs": build_plackett_luce(),
+    "map": build_plackett_luce(method="map", a=1.1),
+    "maximum likelihood": build_plackett_luce(method="map", a=1.0),
+    "variational": build_plackett_luce(method="variational"),
+    "variational normal": build_sparse_logit(method="variational"),
+    "auto": build_sparse_logit(method="auto"),
+    "horseshoe": build_sparse_logit(prior="horseshoe"),
+    "laplace": build_sparse_logit(method="laplace"),
 }
 
 
@@ -286,13 +286,13 @@ CHECKED = {
 @pytest.mark.parametrize(
     "model",
     [
-        small(),
-        plackett_luce(),
-        plackett_luce(method="map", a=1.1),
-        plackett_luce(method="variational", a=1.1),
+        build_sparse_logit(),
+        build_plackett_luce(),
+        build_plackett_luce(method="map", a=1.1),
+        build_plackett_luce(method="variational", a=1.1),
     ],
 )
-def test_a_rare_level_that_a_fold_lacks_is_no_reason_to_fail(model):
+def test_a_level_missing_from_a_fold_does_not_fail(model):
     """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test
     row."""
     table = pd.get_dummies(

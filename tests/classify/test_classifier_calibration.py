@@ -14,12 +14,12 @@ X = RNG.normal(size=(400, 3))
 Y = np.array(["no", "perhaps", "yes"])[np.argmax(X + RNG.gumbel(size=(400, 3)), axis=1)]
 
 
-def by_map(**arguments):
+def build_model(**arguments):
     return th.SparseMultinomialLogit(method="map", eta=4.0, **arguments)
 
 
-def of_few_rows():
-    """A posterior that is wide."""
+def fit_few_rows():
+    """Fit few rows, so that the posterior is wide."""
     run = {"draws": 150, "tune": 100, "chains": 2, "random_state": 1}
     with without_warnings():
         return th.SparseMultinomialLogit(**run).fit(X[:25], Y[:25], progressbar=False)
@@ -29,7 +29,7 @@ def of_few_rows():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_table_is_that_of_every_row_in_turn(bins, classes):
     kept = Y != "perhaps" if classes == 2 else np.full(400, True)
-    model = by_map().fit(X[kept], Y[kept])
+    model = build_model().fit(X[kept], Y[kept])
     table = model.calibration(X[kept], Y[kept], bins)
     p, wanted = model.predict_proba(X[kept]), []
     for k in range(classes) if classes == 3 else [1]:
@@ -44,14 +44,14 @@ def test_the_table_is_that_of_every_row_in_turn(bins, classes):
     np.testing.assert_allclose(table["observed"], [row[3] for row in wanted])
     outside = (table["observed"] < table["low"]) | (table["observed"] > table["high"])
     assert table["missed"].tolist() == outside.tolist() and table.attrs["interval"] == 0.89
-    assert by_map().fit(X[kept], Y[kept]).calibration(X[kept], Y[kept], bins).equals(table)
+    assert build_model().fit(X[kept], Y[kept]).calibration(X[kept], Y[kept], bins).equals(table)
 
 
 @pytest.mark.parametrize("has_draws", [False, True])
 def test_the_interval_is_that_of_labels_drawn_from_the_predictions(has_draws):
     """Beside exact probabilities: numbers of labels are Poisson binomial, and a mixture of those
     over draws."""
-    model = of_few_rows() if has_draws else by_map().fit(X, Y)
+    model = fit_few_rows() if has_draws else build_model().fit(X, Y)
     new, labels = X[:60], Y[:60]
     mean = model.predict_proba(new)
     table, replicates = model.calibration(new, labels, 3), 300 if has_draws else 1000
@@ -67,19 +67,19 @@ def test_the_interval_is_that_of_labels_drawn_from_the_predictions(has_draws):
             if not rows.size:
                 continue
             law = np.mean(
-                [poisson_binomial(draws[rows, s, k]) for s in range(draws.shape[1])], axis=0
+                [compute_poisson_binomial(draws[rows, s, k]) for s in range(draws.shape[1])], axis=0
             )
             low, high = (round(table[name].iloc[place] * len(rows)) for name in ("low", "high"))
             assert law[:low].sum() < 0.055 + slack and law[: low + 1].sum() > 0.055 - slack
             assert law[high + 1 :].sum() < 0.055 + slack and law[high:].sum() > 0.055 - slack
-            alone = poisson_binomial(mean[rows, k])
+            alone = compute_poisson_binomial(mean[rows, k])
             wide += alone[low : high + 1].sum() > 0.97
             place += 1
     assert place == len(table)
     assert wide > 2 if has_draws else True  # the posterior adds to the interval
 
 
-def poisson_binomial(p):
+def compute_poisson_binomial(p):
     """Probabilities of 0, 1, ... successes of independent trials."""
     law = np.ones(1)
     for each in p:
@@ -87,15 +87,15 @@ def poisson_binomial(p):
     return law
 
 
-def test_predictions_that_are_too_sure_are_outside():
-    sure = by_map().fit(X, Y)
+def test_overconfident_predictions_are_outside():
+    sure = build_model().fit(X, Y)
     honest = sure.calibration(X, Y, 5)["missed"].mean()
     sure.scaled_coef_ = 4.0 * sure.scaled_coef_
     assert sure.calibration(X, Y, 5)["missed"].mean() > 0.4 > 0.2 > honest
 
 
-def test_what_is_certain_is_in_the_last_bin():
-    sure = by_map().fit(X, Y)
+def test_a_probability_of_1_is_in_the_last_bin():
+    sure = build_model().fit(X, Y)
     sure.scaled_coef_ = 1e6 * sure.scaled_coef_
     p, table = sure.predict_proba(X), sure.calibration(X, Y, 4)
     assert set(np.unique(p)) == {0.0, 1.0}
@@ -113,7 +113,7 @@ def test_a_variational_fit_has_a_table_as_well():
 
 
 def test_what_cannot_be_compared():
-    model = by_map().fit(X, Y)
+    model = build_model().fit(X, Y)
     with refused(DataError, "'never'", "'no'", "'perhaps'", "'yes'"):
         model.calibration(X[:2], ["no", "never"])
     with refused(DataError, "400 rows but y has 399 labels"):

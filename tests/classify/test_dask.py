@@ -30,7 +30,7 @@ def collector():
     gc.enable()
 
 
-def by_map(**settings):
+def build_model(**settings):
     return th.SparseMultinomialLogit(method="map", eta=20.0, **settings)
 
 
@@ -41,9 +41,9 @@ def by_map(**settings):
     ids=str,
 )
 def test_the_maximum_by_blocks_is_that_in_memory(settings):
-    whole = by_map(**settings).fit(X, Y)
+    whole = build_model(**settings).fit(X, Y)
     for labels in (Y, da.from_array(Y, chunks=200)):
-        blocks = by_map(**settings).fit(BLOCKS, labels)
+        blocks = build_model(**settings).fit(BLOCKS, labels)
         assert blocks.objective_ == pytest.approx(whole.objective_, abs=1e-7)
         np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-6)
         np.testing.assert_allclose(blocks.intercept_, whole.intercept_, atol=1e-5)
@@ -53,7 +53,7 @@ def test_the_maximum_by_blocks_is_that_in_memory(settings):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
-    "model", [by_map(), th.PlackettLuceRegression(method="map", a=1.1)], ids=str
+    "model", [build_model(), th.PlackettLuceRegression(method="map", a=1.1)], ids=str
 )
 def test_predictions_stay_in_their_blocks(model, classes):
     kept = Y != "perhaps" if classes == 2 else np.full(400, True)
@@ -107,7 +107,7 @@ def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tm
     assert again.posterior_["posterior"].sizes["draw"] == 350
 
 
-def test_auto_fits_blocks_by_the_method_that_leaves_them():
+def test_auto_fits_dask_arrays_by_the_variational_method():
     auto = th.SparseMultinomialLogit(draws=50, chains=1, random_state=1)
     with without_warnings():
         auto.fit(BLOCKS, Y, progressbar=False)
@@ -118,36 +118,36 @@ def test_auto_fits_blocks_by_the_method_that_leaves_them():
 
 def test_bad_blocks():
     unknown = BLOCKS[BLOCKS[:, 0] > 5.0]
-    for model in (by_map(), th.PlackettLuceRegression(method="map", a=1.1)):
+    for model in (build_model(), th.PlackettLuceRegression(method="map", a=1.1)):
         with refused(DataError, "compute_chunk"):
             model.fit(unknown, Y)
         with refused(DataError, "sample_weight"):
             model.fit(BLOCKS, Y, sample_weight=np.ones(400))
     with refused(DataError, "compute_chunk_sizes"):
-        by_map().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
+        build_model().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
     with refused(DataError, "'polya-gamma'", "'map'"):
         th.SparseMultinomialLogit(method="polya-gamma").fit(BLOCKS, Y)
     with refused(ArgumentError, "`thin` requires"):
         th.SparseMultinomialLogit(method="variational").fit(BLOCKS, Y, thin=2)
     with refused(ArgumentError, "class_weight"):
-        by_map(class_weight="balanced").fit(BLOCKS, Y)
+        build_model(class_weight="balanced").fit(BLOCKS, Y)
     with refused(DataError, "400 rows but y has 399 labels"):
-        by_map().fit(BLOCKS, Y[:-1])
+        build_model().fit(BLOCKS, Y[:-1])
     spoilt = X.copy()
     spoilt[307, 1] = np.nan
     with refused(DataError, "Block 2", "row 47", "column 1"):
-        by_map().fit(da.from_array(spoilt, chunks=(130, 3)), Y)
-    fitted = by_map().fit(X, Y)
+        build_model().fit(da.from_array(spoilt, chunks=(130, 3)), Y)
+    fitted = build_model().fit(X, Y)
     with refused(DataError, "X has 2 features"):
         fitted.predict(BLOCKS[:, :2])
     with refused(ArgumentError, "return_se"):
         fitted.predict_proba(BLOCKS, return_se=True)
 
 
-def test_a_constant_covariate_is_left_out():
+def test_a_constant_covariate_is_omitted():
     with warned(DataWarning, "column 1"):
-        model = by_map().fit(da.from_array(np.insert(X, 1, 7.0, axis=1), chunks=(130, 2)), Y)
+        model = build_model().fit(da.from_array(np.insert(X, 1, 7.0, axis=1), chunks=(130, 2)), Y)
     assert (model.coef_[:, 1] == 0.0).all()
     np.testing.assert_allclose(
-        np.delete(model.coef_, 1, axis=1), by_map().fit(X, Y).coef_, atol=1e-6
+        np.delete(model.coef_, 1, axis=1), build_model().fit(X, Y).coef_, atol=1e-6
     )

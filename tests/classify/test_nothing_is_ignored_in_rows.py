@@ -64,7 +64,7 @@ LABELS = {
 }
 
 
-def answer(call, model, *arguments, **how):
+def format_answer(call, model, *arguments, **how):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -73,7 +73,7 @@ def answer(call, model, *arguments, **how):
             return f"refused: {refused}"
 
 
-def public_of(model):
+def list_public_methods(model):
     methods = inspect.getmembers(type(model), inspect.isfunction)
     takes = (
         (name, inspect.signature(method).parameters)
@@ -83,23 +83,23 @@ def public_of(model):
     return {name: set(parameters) for name, parameters in takes if {"X", "data"} & set(parameters)}
 
 
-def fitted(name, **how):
+def fit_model(name, **how):
     return MODELS[name](**how).fit(X, Y)
 
 
 def test_every_function_stands_in_the_table():
-    public = set().union(*(public_of(make()) for make in MODELS.values()))
+    public = set().union(*(list_public_methods(make()) for make in MODELS.values()))
     assert public == set(CALLS) | AFTER_DRAWS | OTHERS
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CALLS)
-def test_what_rows_carry_changes_the_answer_or_is_refused(name, model):
-    if name not in public_of(MODELS[model]()):
+def test_columns_of_rows_change_the_result_or_are_refused(name, model):
+    if name not in list_public_methods(MODELS[model]()):
         pytest.skip("the other classifier has it")
 
     def asked(rows=X, labels=Y, **how):
-        return answer(CALLS[name], fitted(model), rows, labels, **how)
+        return format_answer(CALLS[name], fit_model(model), rows, labels, **how)
 
     before = asked()
     assert not before.startswith("refused"), before
@@ -109,9 +109,9 @@ def test_what_rows_carry_changes_the_answer_or_is_refused(name, model):
     for said in ("a gap", "an infinite value", "text"):
         assert asked(ROWS[said]).startswith("refused"), said
     for said, labels in LABELS.items():
-        if name in OF_LABELS and "y" in public_of(MODELS[model]())[name]:
+        if name in OF_LABELS and "y" in list_public_methods(MODELS[model]())[name]:
             assert asked(labels=labels) != before, said
-    if "sample_weight" in public_of(MODELS[model]())[name]:
+    if "sample_weight" in list_public_methods(MODELS[model]())[name]:
         assert asked(sample_weight=WEIGHT) != before
         assert asked(sample_weight=-WEIGHT).startswith("refused")
         assert asked(sample_weight=WEIGHT[:-1]).startswith("refused")
@@ -119,20 +119,20 @@ def test_what_rows_carry_changes_the_answer_or_is_refused(name, model):
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", sorted(set(CALLS) - {"fit", "sample_prior", "coefficient_path"}))
-def test_names_of_columns_are_held_against_those_of_the_fit(name, model):
+def test_names_of_columns_must_match_the_fit(name, model):
     for frame in (X[["height", "width"]], X.rename(columns={"width": "breadth"})):
-        refused = answer(CALLS[name], fitted(model), frame, Y)
+        refused = format_answer(CALLS[name], fit_model(model), frame, Y)
         assert refused.startswith("refused") and "feature_names_in_" in refused
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_weights_of_classes_change_the_fit_or_are_no_argument(model):
+def test_class_weights_change_the_fit_or_are_refused(model):
     if "class_weight" not in MODELS[model]().get_params():
         with pytest.raises(TypeError, match="class_weight"):
             MODELS[model](class_weight="balanced")
         return
-    before = fitted(model).predict_proba(X)
+    before = fit_model(model).predict_proba(X)
     for weight in ("balanced", {"a": 3.0}):
-        assert (fitted(model, class_weight=weight).predict_proba(X) != before).any()
-    refused = answer(CALLS["fit"], MODELS[model](class_weight={"z": 3.0}), X, Y)
+        assert (fit_model(model, class_weight=weight).predict_proba(X) != before).any()
+    refused = format_answer(CALLS["fit"], MODELS[model](class_weight={"z": 3.0}), X, Y)
     assert refused.startswith("refused") and "'z'" in refused

@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import cross_validate
-from test_classifier import maximum, plackett_luce, small
+from test_classifier import build_plackett_luce, build_quick_model, build_sparse_logit
 
 import thali._inference.numerics.polya_gamma as polya_gamma
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
@@ -32,16 +32,16 @@ WEIGHT = RNG.integers(0, 4, 40)
 ROW = np.repeat(np.arange(40), WEIGHT)
 
 MODELS = {
-    "polya-gamma": small(),
-    "horseshoe": small(prior="horseshoe"),
-    "normal": small(method="laplace"),
-    "variational normal": small(method="variational"),
-    "auto": small(method="auto"),
-    "maximum": small(method="map", eta=1.0),
-    "gibbs": plackett_luce(),
-    "hamiltonian": plackett_luce(a=1.0),
-    "map": plackett_luce(method="map", a=1.1),
-    "variational": plackett_luce(method="variational"),
+    "polya-gamma": build_sparse_logit(),
+    "horseshoe": build_sparse_logit(prior="horseshoe"),
+    "normal": build_sparse_logit(method="laplace"),
+    "variational normal": build_sparse_logit(method="variational"),
+    "auto": build_sparse_logit(method="auto"),
+    "maximum": build_sparse_logit(method="map", eta=1.0),
+    "gibbs": build_plackett_luce(),
+    "hamiltonian": build_plackett_luce(a=1.0),
+    "map": build_plackett_luce(method="map", a=1.1),
+    "variational": build_plackett_luce(method="variational"),
 }
 
 
@@ -66,7 +66,7 @@ def test_copies_weights_and_other_orders_give_the_same_fit_to_the_bit(name):
 @pytest.mark.fit
 @pytest.mark.parametrize("name", ["polya-gamma", "maximum", "map", "variational"])
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_weights_need_not_be_whole(name):
+def test_weights_need_not_be_integers(name):
     """And their sums do not depend on the order of rows."""
     rows, shares, other = (
         RNG.permutation(np.repeat(np.arange(40), 9)),
@@ -82,14 +82,14 @@ def test_weights_need_not_be_whole(name):
     assert np.isfinite(p).all() and (again == p).all()
 
 
-def test_draws_of_plackett_luce_regression_want_whole_weights():
+def test_gibbs_sampling_requires_integer_weights():
     with refused(DataError, "variable per copy"):
         clone(MODELS["gibbs"]).fit(X, Y, sample_weight=np.full(40, 0.5))
 
 
-def test_more_copies_than_memory_holds_are_refused_with_their_size():
+def test_copies_that_exceed_memory_are_refused_with_their_size():
     with refused(DataError, "10 rows", "1,600"):
-        plackett_luce().fit(X, Y, sample_weight=np.full(40, 1e9))
+        build_plackett_luce().fit(X, Y, sample_weight=np.full(40, 1e9))
 
 
 @pytest.mark.parametrize("c", [0.0, 0.05, 0.11, 3.0, 60.0])
@@ -142,8 +142,8 @@ def test_posterior_of_weighted_rows():
 
 
 @pytest.mark.fit
-def test_weights_that_are_shares_are_warned_of_once():
-    model = small(method="map", eta=1.0)
+def test_weights_that_are_shares_cause_one_warning():
+    model = build_sparse_logit(method="map", eta=1.0)
     with warned(DataWarning, "40 rows"):
         model.fit(X, Y, sample_weight=np.full(40, 1 / 40))
     with warnings.catch_warnings():
@@ -170,7 +170,7 @@ BAD = [
 @pytest.mark.parametrize(("weight", "facts"), BAD)
 def test_bad_weights(weight, facts):
     with refused(DataError, *facts) as failure:
-        maximum().fit(X, Y, sample_weight=weight)
+        build_quick_model().fit(X, Y, sample_weight=weight)
     assert isinstance(failure.value, ValueError)
 
 
@@ -184,21 +184,25 @@ def test_bad_weights(weight, facts):
 )
 def test_bad_class_weights(given, facts):
     with refused(ArgumentError, *facts):
-        small(class_weight=given).fit(X, Y)
+        build_sparse_logit(class_weight=given).fit(X, Y)
     with refused(DataError, "class 'a'", "weight 0"):
-        small(class_weight={"a": 0}).fit(X, Y)
+        build_sparse_logit(class_weight={"a": 0}).fit(X, Y)
 
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_weights_of_classes_multiply_those_of_rows():
     factor = {"a": 3, "b": 1, "c": 2}
-    by_class = small(class_weight=factor).fit(X, Y, sample_weight=WEIGHT).predict_proba(X)
+    by_class = (
+        build_sparse_logit(class_weight=factor).fit(X, Y, sample_weight=WEIGHT).predict_proba(X)
+    )
     assert (
-        small().fit(X, Y, sample_weight=WEIGHT * [factor[label] for label in Y]).predict_proba(X)
+        build_sparse_logit()
+        .fit(X, Y, sample_weight=WEIGHT * [factor[label] for label in Y])
+        .predict_proba(X)
         == by_class
     ).all()
-    balanced = small(class_weight="balanced").fit(X, Y, sample_weight=WEIGHT)
+    balanced = build_sparse_logit(class_weight="balanced").fit(X, Y, sample_weight=WEIGHT)
     totals = [
         (balanced.posterior_["constant_data"]["weight"].values * (Y[WEIGHT > 0] == k)).sum()
         for k in "abc"
@@ -208,7 +212,7 @@ def test_weights_of_classes_multiply_those_of_rows():
 
 @pytest.mark.fit
 def test_scores_of_decisions_order_rows_as_probabilities_do():
-    three, two = maximum().fit(X, Y), maximum().fit(X, Y == "a")
+    three, two = build_quick_model().fit(X, Y), build_quick_model().fit(X, Y == "a")
     assert three.decision_function(X).shape == (40, 3) and two.decision_function(X).shape == (40,)
     assert (three.classes_[three.decision_function(X).argmax(axis=1)] == three.predict(X)).all()
     assert ((two.decision_function(X) > 0) == two.predict(X)).all()
@@ -219,7 +223,7 @@ def test_scores_of_decisions_order_rows_as_probabilities_do():
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_seeds_are_those_of_scikit_learn_and_of_numpy():
     def draws(state):
-        return small(random_state=state).fit(X, Y).predict_proba(X)
+        return build_sparse_logit(random_state=state).fit(X, Y).predict_proba(X)
 
     of_four = draws(4)
     np.testing.assert_array_equal(draws(np.int64(4)), of_four)
@@ -230,7 +234,7 @@ def test_seeds_are_those_of_scikit_learn_and_of_numpy():
         with refused(ArgumentError, "random_state", f"got {bad!r}"):
             draws(bad)
     with pytest.raises(TypeError, match="random_seed"):
-        small(random_seed=1)
+        build_sparse_logit(random_seed=1)
 
 
 @pytest.mark.fit
@@ -240,17 +244,17 @@ def test_selection_of_covariates():
     covariates = rng.normal(size=(120, 4))
     labels = covariates[:, 2] > 0.1
     for model in (
-        small(),
-        plackett_luce(),
-        plackett_luce(method="map", a=1.1, transform="exponential-pairs"),
+        build_sparse_logit(),
+        build_plackett_luce(),
+        build_plackett_luce(method="map", a=1.1, transform="exponential-pairs"),
     ):
         assert SelectFromModel(model, max_features=1).fit(
             covariates, labels
         ).get_support().tolist() == [0, 0, 1, 0]
         assert RFE(model, n_features_to_select=1).fit(covariates, labels).ranking_[2] == 1
-    shares = plackett_luce(method="map", a=1.1).fit(covariates, labels).feature_importances_
+    shares = build_plackett_luce(method="map", a=1.1).fit(covariates, labels).feature_importances_
     assert shares.sum() == pytest.approx(1.0) and shares.argmax() == 2
-    own = plackett_luce(method="map", a=1.1, transform=np.exp).fit(covariates, labels)
+    own = build_plackett_luce(method="map", a=1.1, transform=np.exp).fit(covariates, labels)
     assert not hasattr(own, "feature_importances_")
 
 
@@ -261,13 +265,22 @@ def test_metadata_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         with refused(ValueError, "set as requested"):
             cross_validate(
-                maximum(), X, Y, params={"sample_weight": weight}, cv=2, error_score="raise"
+                build_quick_model(),
+                X,
+                Y,
+                params={"sample_weight": weight},
+                cv=2,
+                error_score="raise",
             )
-        asked = maximum().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        asked = (
+            build_quick_model()
+            .set_fit_request(sample_weight=True)
+            .set_score_request(sample_weight=False)
+        )
         routed = cross_validate(
             asked, X, Y, params={"sample_weight": weight}, cv=2, return_estimator=True
         )
-        plain = cross_validate(maximum(), X, Y, cv=2, return_estimator=True)
+        plain = cross_validate(build_quick_model(), X, Y, cv=2, return_estimator=True)
     means = [[each.coef_ for each in found["estimator"]] for found in (routed, plain)]
     assert not np.allclose(means[0], means[1])
 
@@ -277,7 +290,7 @@ def test_warnings_of_convergence_have_one_text():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         for seed in range(2):
-            model = small(random_state=seed).fit(X, Y)
+            model = build_sparse_logit(random_state=seed).fit(X, Y)
     texts = {str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)}
     assert len(texts) == 1
     said(*texts, "SparseMultinomialLogit", "has not converged", "model.convergence()")
@@ -288,7 +301,7 @@ def test_warnings_of_convergence_have_one_text():
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_the_table_of_coefficients():
     covariates = np.column_stack([X, np.zeros(40)])
-    model = small(draws=200).fit(covariates, Y)
+    model = build_sparse_logit(draws=200).fit(covariates, Y)
     table = model.coefficients(0.2)
     draws = (
         model.posterior_["posterior"]["coef"]

@@ -90,10 +90,10 @@ def test_an_error_of_a_worker_names_its_model(on_dask):
 class FailsOnWorkers(th.EliminationByAspects):
     """Cannot be fitted by a thread of Dask."""
 
-    def _evidence_of(self, data, how):
+    def _compute_log_evidence(self, data, how):
         if "Dask" in threading.current_thread().name:
             raise DataError("no worker can do it.")
-        return super()._evidence_of(data, how)
+        return super()._compute_log_evidence(data, how)
 
 
 @pytest.mark.parametrize(

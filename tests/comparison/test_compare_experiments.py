@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused, said, says, warned
 from helpers.short_comparisons import sentences
 from helpers.watched_runs import count_tasks, stop_after
@@ -19,7 +19,7 @@ QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=12, tasks=8))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=12, n_tasks=8))
 
 
 def left_out(data, **how):
@@ -36,7 +36,7 @@ def left_out(data, **how):
 
 
 def test_the_sentence_of_scores_counts_respondents_and_not_their_tasks():
-    data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=12, n_tasks=6))
     table = th.compare(
         {"half": Constant(), "third": Constant(1 / 3)},
         data,
@@ -100,7 +100,7 @@ def test_scores_are_those_of_the_tasks_left_out(data):
 
 def test_errors_are_over_respondents():
     """Of whom some answered more tasks than others; of one respondent there is none."""
-    frame = simulated(people=4, tasks=8)
+    frame = simulate_experiment(n_respondents=4, n_tasks=8)
     frame = frame[(frame["id"] != "p0") | (frame["task"].astype(int) <= 3)]
     data = th.ChoiceExperiment.from_frame(frame)
     table = th.compare({"half": Constant()}, data, leave_out="respondent", folds=4, **QUIET)

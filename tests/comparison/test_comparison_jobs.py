@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import watched_runs
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.patience import PATIENCE
 from helpers.places import TESTS
 from helpers.sentences import refused, warned
@@ -275,7 +275,7 @@ def _choices():
 
 def _experiment():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, tasks=4, seed=4), levels={"zoom": ["no", "yes"]}
+        simulate_experiment(n_respondents=8, n_tasks=4, seed=4), levels={"zoom": ["no", "yes"]}
     )
 
 

@@ -14,7 +14,7 @@ import thali as th
 from thali._inference import jobs
 from thali._inference.seeds import build_seed_sequence
 from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence, Thermodynamic
+from thali._posterior.evidence import LogEvidence, ThermodynamicIntegral
 from thali.errors import DataError, InterruptedWarning, Message, Remedy
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
@@ -56,7 +56,7 @@ class Found:
             log_likelihood_sd=rng.random(2), log_evidence=[value, 0.0], swap_rate=[0.5, math.nan]
         )
         changed = pd.DataFrame({"log_evidence": [value + 1 / 3], "std_error": [0.1]}, ["alpha x 2"])
-        integral = Thermodynamic(value, 0.1, 0.2, 0.0, 0.1) if usable else None
+        integral = ThermodynamicIntegral(value, 0.1, 0.2, 0.0, 0.1) if usable else None
         df = 11.0 if usable else math.inf
         return LogEvidence(
             value,

@@ -8,7 +8,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._comparison.pairs import PairSplitter
-from thali._testing.smallest import SMALLEST
+from thali._testing.small_models import SMALL_MODELS
 from thali.errors import ArgumentError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -49,7 +49,7 @@ def test_outcomes_of_a_pair_are_those_of_predict_proba(how, uncompiled):
 
 @pytest.mark.parametrize("how", MODELS)
 def test_outcomes_of_a_pair_with_ties_are_those_of_predict_outcomes(how, uncompiled):
-    data = SMALLEST["elimination-by-aspects, ties"].data()[0]
+    data = SMALL_MODELS["elimination-by-aspects, ties"].data()[0]
     model = fitted(how, data)
     found = mean_of(model._predict_left_out(left(data)))
     expected = model.predict_outcomes([("a", "b")])[["p_a", "p_tie", "p_b"]].to_numpy()

@@ -17,11 +17,11 @@ from helpers.sentences import says, warned
 import thali
 from thali._compile import USED, store, targets
 from thali._model.registry import SPECS
-from thali._testing import smallest
-from thali._testing.smallest import SMALLEST
+from thali._testing import small_models
+from thali._testing.small_models import SMALL_MODELS
 from thali.errors import ArgumentError, IncompleteWarning
 
-LEVEL = smallest.level_here()
+LEVEL = small_models.find_processor_level()
 ROLL = (
     "from helpers.rolling import rolled; from thali._compile import USED; print(*rolled(), *USED)"
 )
@@ -49,7 +49,7 @@ def in_another_process(code, **changes):
 def built(tmp_path_factory):
     """What `thali cache build` leaves of one kernel, and what that kernel did."""
     folder = tmp_path_factory.mktemp("built")
-    value, hits, target = in_another_process(ROLL, **smallest.environment_of(LEVEL, folder))
+    value, hits, target = in_another_process(ROLL, **small_models.build_environment(LEVEL, folder))
     assert (int(value), hits, target) == (RIGHT, "0", LEVEL)
     (file,) = folder.rglob(f"*{store.SUFFIX}")
     return file
@@ -82,11 +82,11 @@ def test_it_is_used_and_named(came, run):
 
 
 def test_a_posterior_names_the_processor(came):
-    from thali._posterior.store import origin
+    from thali._posterior.store import describe_origin
 
-    assert "compiled_for" not in origin()
+    assert "compiled_for" not in describe_origin()
     rolled()
-    assert origin()["compiled_for"] == LEVEL
+    assert describe_origin()["compiled_for"] == LEVEL
 
 
 @pytest.mark.parametrize(
@@ -174,23 +174,23 @@ def test_what_the_environment_asks_for_is_compiled(came):
 
 def test_every_model_and_every_method_has_its_smallest_problem():
     for spec in SPECS:
-        rows = smallest.rows_of([spec.name])
+        rows = small_models.list_cases([spec.name])
         assert rows[0] == spec.name, spec.name
         special = {part.replace(" ", "-") for row in rows for part in row.split(", ")[1:]}
         compiled = [method for method in spec.methods if method != "auto"]
         assert set(compiled[1:]) <= special, spec.name  # the first has the name of the model alone
-    assert set(smallest.rows_of([])) == set(SMALLEST)
+    assert set(small_models.list_cases([])) == set(SMALL_MODELS)
 
 
 def test_a_level_that_does_not_exist_or_does_not_run_is_refused(tmp_path, monkeypatch):
     with sentences.refused(ArgumentError, "target", "'x86-64'"):
-        smallest.environment_of("x86-64", tmp_path)
+        small_models.build_environment("x86-64", tmp_path)
     claim_features(monkeypatch, ())
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     with sentences.refused(ArgumentError, "64"):
-        smallest.environment_of("x86-64-v2", tmp_path)
+        small_models.build_environment("x86-64-v2", tmp_path)
     with pytest.raises(ArgumentError, match="because this processor is x86_64"):
-        smallest.environment_of("apple-m1", tmp_path)
+        small_models.build_environment("apple-m1", tmp_path)
 
 
 def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
@@ -198,9 +198,11 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
 
     def fit_each(names, cores, environment=None):
         asked.append((names, environment))
-        yield from (smallest.Fitted(name, "no room" if "map" in name else "") for name in names)
+        yield from (
+            small_models.CompiledCase(name, "no room" if "map" in name else "") for name in names
+        )
 
-    monkeypatch.setattr(smallest, "fit_each", fit_each)
+    monkeypatch.setattr(small_models, "fit_each", fit_each)
     keep_code_in(monkeypatch, tmp_path / "own")
     done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
     assert (
@@ -232,11 +234,11 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
 @pytest.mark.long
 def test_a_row_is_fitted_in_its_own_process_and_kept(tmp_path):
     """The whole way, of the quickest to compile; the second time everything is found."""
-    environment = smallest.environment_of(LEVEL, tmp_path)
+    environment = small_models.build_environment(LEVEL, tmp_path)
     for _ in range(2):
-        assert list(smallest.fit_each(["plackett-luce, variational"], 1, environment)) == [
-            smallest.Fitted("plackett-luce, variational", "")
-        ]
+        assert list(
+            small_models.fit_in_processes(["plackett-luce, variational"], 1, environment)
+        ) == [small_models.CompiledCase("plackett-luce, variational", "")]
         files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}
         assert files and files == {
             file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")

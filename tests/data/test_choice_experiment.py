@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import camera, simulated, table
+from helpers.experiment_data import camera, simulate_experiment, table
 from helpers.real_data import needs_data
 from helpers.sentences import refused, said, warned
 
@@ -230,7 +230,7 @@ def test_a_copy_is_equal_and_nothing_can_be_changed():
 
 
 def test_splits():
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=5))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=5))
     train, test = data.split(tasks=2)
     assert (
         train.task_labels.tolist() == ["1", "2", "3"] * 6
@@ -434,7 +434,7 @@ def test_bad_splits(arguments, error, facts):
 
 
 def test_many_numbers_that_are_not_whole_are_measured():
-    rows = simulated(people=4).assign(price=lambda f: np.arange(len(f)) / 7.0)
+    rows = simulate_experiment(n_respondents=4).assign(price=lambda f: np.arange(len(f)) / 7.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         data = th.ChoiceExperiment.from_frame(rows)
@@ -461,14 +461,16 @@ def test_many_numbers_that_are_not_whole_are_measured():
     ],
 )
 def test_which_columns_are_measured(values, order):
-    data = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=values))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=4).assign(price=values))
     assert data.orders["price"] == order and (data.scheme.measured == ("price",)) == (
         order == "measured"
     )
 
 
 def test_groups_and_landmarks_of_a_measured_attribute():
-    data = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=np.arange(96) / 7.0))
+    data = th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=4).assign(price=np.arange(96) / 7.0)
+    )
     names, groups = data.scheme.groups["price"]
     assert names == ("to 3.29", "3.29 to 6.71", "6.71 to 10.1", "from 10.1")
     assert np.bincount(groups).tolist() == [24, 24, 24, 24]
@@ -484,7 +486,9 @@ def test_groups_and_landmarks_of_a_measured_attribute():
     names, groups = data.scheme.groups["zoom"]
     assert names == data.levels["zoom"] and groups.tolist() == [0, 1]
     assert data.scheme.compared("zoom", np.arange(2)).tolist() == [0, 1]
-    near = th.ChoiceExperiment.from_frame(simulated(people=4).assign(price=5 + np.arange(96) / 7e6))
+    near = th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=4).assign(price=5 + np.arange(96) / 7e6)
+    )
     assert len(set(near.scheme.groups["price"][0])) == 4
     assert len({near.scheme.labels["price"][k] for k in compared}) == 5
 

@@ -4,7 +4,7 @@ all."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import choice_probability
 from helpers.sentences import refused
 
@@ -16,7 +16,7 @@ U = np.array([0.4, -0.7, 1.1])  # utilities of three products; of nothing 0
 
 def table(people=20, tasks=6, seed=1, **columns):
     """Choices of three products, and whether they would be bought: dear ones seldom."""
-    rows = simulated(people=people, tasks=tasks, seed=seed)
+    rows = simulate_experiment(n_respondents=people, n_tasks=tasks, seed=seed)
     rng = np.random.default_rng(seed)
     picked = rows[rows["choice"] == 1].set_index(["id", "task"])["price"]
     buys = (picked + rng.normal(scale=8, size=len(picked)) < 15).astype(int).rename("buy")

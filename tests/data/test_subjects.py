@@ -9,7 +9,7 @@ from helpers.pages import notebook
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.model_files import decoded, digest_of, encoded
+from thali._model.model_files import compute_digest, decode, encode
 from thali.errors import DataError
 
 ROWS = [
@@ -71,10 +71,10 @@ def test_ties_of_everybody():
 
 def test_equality_digest_pickle_and_file(data):
     bare = th.PairedComparisons(data.counts, data.labels)
-    assert data != bare and digest_of(data) != digest_of(bare)
+    assert data != bare and compute_digest(data) != compute_digest(bare)
     assert pickle.loads(pickle.dumps(data)) == data
     arrays = {}
-    again = decoded(encoded(data, arrays), arrays)
+    again = decode(encode(data, arrays), arrays)
     assert again == data and again.people.equals(data.people)
     with refused(ValueError, "column of respondents"):
         bare.by_respondent()

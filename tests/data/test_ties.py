@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.model_files import decoded, digest_of, encoded
+from thali._model.model_files import compute_digest, decode, encode
 from thali.errors import ArgumentError, DataError
 
 COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
@@ -52,12 +52,12 @@ def test_equality_digest_pickle_and_file(data):
         th.PairedComparisons(COUNTS, LABELS),
         th.PairedComparisons(COUNTS, LABELS, np.multiply(TIES, 2)),
     ]
-    assert len({digest_of(each) for each in (data, *others)}) == 3
+    assert len({compute_digest(each) for each in (data, *others)}) == 3
     assert data not in others
     assert pickle.loads(pickle.dumps(data)) == data
     arrays = {}
-    text = encoded(data, arrays)
-    assert decoded(text, arrays) == data
+    text = encode(data, arrays)
+    assert decode(text, arrays) == data
 
 
 def test_rows_and_back(data):

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.posterior_cases import chain
 from thali import AdditiveClustering, Similarities
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.posterior_tree import build_datatree
 from thali.likelihoods import Additive
 
 
@@ -72,7 +72,7 @@ def tree_of_columns(columns, data, constant, sigma, alpha):
         extra={"constant": constant, "sigma": sigma},
         stats={},
     )
-    return to_datatree([drawn], data, Additive(None), learned_alpha=True)
+    return build_datatree([drawn], data, Additive(None), learned_alpha=True)
 
 
 class MadeUp(AdditiveClustering):
@@ -103,7 +103,7 @@ class MadeUp(AdditiveClustering):
             )
             for seed in range(chains)
         ]
-        self.posterior_ = to_datatree(drawn, data, likelihood, learned_alpha=self.alpha is None)
+        self.posterior_ = build_datatree(drawn, data, likelihood, learned_alpha=self.alpha is None)
         return self
 
 

@@ -4,16 +4,16 @@ import numpy as np
 
 from thali._aspects import operations
 from thali._aspects.likelihoods.pair_blocks import (
+    COLUMNS_I,
+    COLUMNS_J,
     LOGLIK,
-    OTHER,
-    OTHER_COLUMNS,
-    OWN,
-    OWN_COLUMNS,
     TIE,
+    WEIGHT_I,
+    WEIGHT_J,
     WIDTH,
     PairBlocks,
+    has_empty_sides,
     has_ties,
-    may_be_empty,
 )
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.state import COLUMNS
@@ -65,7 +65,7 @@ def compare_sides(pairs, cache, state):
     owns, weights = columns_of_state(state)
     lacks = 1.0 - owns
     side = state.s[:-1, None] + (owns.T * weights) @ lacks
-    counted = may_be_empty(pairs)
+    counted = has_empty_sides(pairs)
     count = owns.T @ lacks if counted else np.ones(side.shape)  # a unique aspect never goes
     owner = np.repeat(np.arange(pairs.start.size - 1), np.diff(pairs.start))[:, None] + np.zeros(
         WIDTH, np.int64
@@ -78,9 +78,9 @@ def compare_sides(pairs, cache, state):
     def vectorised(field):
         return cache.block[:, field : field + WIDTH][real]
 
-    kept = [vectorised(OWN_COLUMNS), vectorised(OTHER_COLUMNS)] if counted else np.ones((2, i.size))
-    same_sums(vectorised(OWN), kept[0], side[i, j], count[i, j], "own side")
-    same_sums(vectorised(OTHER), kept[1], side[j, i], count[j, i], "other side")
+    kept = [vectorised(COLUMNS_I), vectorised(COLUMNS_J)] if counted else np.ones((2, i.size))
+    same_sums(vectorised(WEIGHT_I), kept[0], side[i, j], count[i, j], "own side")
+    same_sums(vectorised(WEIGHT_J), kept[1], side[j, i], count[j, i], "other side")
     a, b = side[i, j], side[j, i]
     share = np.divide(a, a + b, out=np.full(a.size, 0.5), where=a + b > 0.0)
     term = pairs.wins[real] * np.log(pairs.scale * share + pairs.base + 1e-300)
@@ -106,7 +106,7 @@ def compare_residuals(judgements, cache, state):
 def compare_sums(cache, state, sees_single=True):
     owns, weights = columns_of_state(state)
     if sees_single:  # otherwise features of one option come and go without a note
-        same_sums(cache.own, cache.own_columns, weights @ owns, owns.sum(0), "own")
+        same_sums(cache.own_sum, cache.own_columns, weights @ owns, owns.sum(0), "own")
     if cache.shared.size:
         off = ~np.eye(owns.shape[1], dtype=bool)
         shared, count = (owns.T * weights) @ owns * off, owns.T @ owns * off

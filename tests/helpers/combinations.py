@@ -11,7 +11,7 @@ import pandas as pd
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.registry import SPECS
-from thali._testing.smallest import simulated
+from thali._testing.small_models import simulate_experiment
 
 PEOPLE = [f"p{k}" for k in range(4)]
 SEX = dict(zip(PEOPLE, ("women", "men", "women", "men"), strict=True))
@@ -128,7 +128,7 @@ def _odd_ones():
 
 
 def _experiment():
-    frame = simulated(people=4, tasks=4, seed=4).rename(columns={"id": "person"})
+    frame = simulate_experiment(n_respondents=4, n_tasks=4, seed=4).rename(columns={"id": "person"})
     return frame.assign(sex=frame["person"].map(SEX))
 
 

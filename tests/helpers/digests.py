@@ -21,8 +21,8 @@ import pandas as pd
 import thali as th
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.registry import SPECS
-from thali._testing import smallest
-from thali._testing.smallest import SMALLEST, Smallest
+from thali._testing import small_models
+from thali._testing.small_models import SMALL_MODELS, SmallModelCase
 
 KINDS = {
     th.PairedComparisons: PAIRS,
@@ -51,12 +51,12 @@ _SHORT = {
     "sweeps_per_step": 1,
     "cores": 1,
 }
-_EBA, _ADDITIVE = smallest.EBA, smallest.ADDITIVE
+_EBA, _ADDITIVE = small_models.EBA, small_models.ADDITIVE
 _UNIQUE = partial(th.EliminationByAspects, aspects="unique")
 
 
 def _tied_groups():
-    tied = smallest.tied_pairs()[0]
+    tied = small_models.build_tied_pairs()[0]
     other = th.PairedComparisons(
         [[0, 1, 3], [4, 0, 2], [0, 2, 0]], list("abc"), ties=[[0, 0, 1], [0, 0, 0], [1, 0, 0]]
     )
@@ -67,7 +67,7 @@ def _with_none():
     """The experiment, in which a fourth alternative is none of the products."""
     rows = []
     for k, (task, products) in enumerate(
-        smallest.simulated(4, 3, seed=4).groupby(["id", "task"], sort=False)
+        small_models.simulate_experiment(4, 3, seed=4).groupby(["id", "task"], sort=False)
     ):
         none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
         rows += [
@@ -98,7 +98,7 @@ def answered_triplets():
 
 
 def _of_women(model):
-    return smallest.first_pair(model.of_group("women"))
+    return small_models.predict_first_pair(model.of_group("women"))
 
 
 def _first_column(model):
@@ -123,40 +123,50 @@ def best_and_worst():
 def _of_groups(data, ask, **more):
     """Of each way in which weights of groups hang together."""
     return {
-        weights: Smallest(
+        weights: SmallModelCase(
             partial(th.EliminationByAspects, people=th.people.Groups(weights), **more),
             data,
-            smallest.CHAINS,
+            small_models.CHAINS,
             ask,
         )
         for weights in ("free", "common", "similar")
     }
 
 
-# What runs the code of a row of `SMALLEST` with other numbers, other data or another likelihood.
-_BTL = smallest.BTL
+# What runs the code of a row of `SMALL_MODELS` with other numbers, other data or another likelihood.
+_BTL = small_models.BTL
 MORE = {
     **{
-        f"{_BTL}, {method}, {name}": Smallest(
+        f"{_BTL}, {method}, {name}": SmallModelCase(
             partial(th.BradleyTerryLuce, method=method, **more), data, run, ask
         )
         for method, run in (
-            ("laplace", smallest.DRAWS),
-            ("mcmc", smallest.CHAINS),
+            ("laplace", small_models.DRAWS),
+            ("mcmc", small_models.CHAINS),
             ("maximum-likelihood", {}),
         )
         for name, more, data, ask in (
-            ("ties", {}, smallest.tied_pairs, smallest.first_pair),
-            ("covariates", {}, smallest.described_pairs, smallest.first_pair),
-            ("people", {"people": "adjusted"}, smallest.answered_pairs, smallest.first_pair),
-            ("choices", {}, smallest.sets, smallest.first_set),
-            ("rankings", {}, smallest.rankings, smallest.first_set),
-            ("best and worst", {"best_worst": "reversed"}, best_and_worst, smallest.first_set),
+            ("ties", {}, small_models.build_tied_pairs, small_models.predict_first_pair),
+            ("covariates", {}, small_models.build_described_pairs, small_models.predict_first_pair),
+            (
+                "people",
+                {"people": "adjusted"},
+                small_models.build_answered_pairs,
+                small_models.predict_first_pair,
+            ),
+            ("choices", {}, small_models.build_sets, small_models.predict_first_set),
+            ("rankings", {}, small_models.build_rankings, small_models.predict_first_set),
+            (
+                "best and worst",
+                {"best_worst": "reversed"},
+                best_and_worst,
+                small_models.predict_first_set,
+            ),
         )
     },
     **{
         f"{_EBA}, pairs of groups, {each}": row
-        for each, row in _of_groups(smallest.groups, _of_women).items()
+        for each, row in _of_groups(small_models.build_groups, _of_women).items()
     },
     **{
         f"{_EBA}, tied groups, unique, {each}": row
@@ -165,146 +175,152 @@ MORE = {
     **{
         f"{_EBA}, sets of groups, {each}": row
         for each, row in _of_groups(
-            smallest.choice_groups, lambda model: smallest.first_set(model.of_group("men"))
+            small_models.build_choice_groups,
+            lambda model: small_models.predict_first_set(model.of_group("men")),
         ).items()
     },
     **{
-        f"{_ADDITIVE}, groups, {weights}": Smallest(
+        f"{_ADDITIVE}, groups, {weights}": SmallModelCase(
             partial(th.AdditiveClustering, people=th.people.Groups(weights)),
-            smallest.similarity_groups,
-            smallest.CHAINS,
-            smallest.worths,
+            small_models.build_similarity_groups,
+            small_models.CHAINS,
+            small_models.summarise_worths,
         )
         for weights in ("free",)
     },
-    f"{_EBA}, kinds, similar": Smallest(
+    f"{_EBA}, kinds, similar": SmallModelCase(
         partial(th.EliminationByAspects, people=th.people.LatentClasses(2, "similar")),
-        smallest.answered_pairs,
-        smallest.CHAINS,
-        smallest.first_pair,
+        small_models.build_answered_pairs,
+        small_models.CHAINS,
+        small_models.predict_first_pair,
     ),
-    f"{_EBA}, number, choices": Smallest(
+    f"{_EBA}, number, choices": SmallModelCase(
         partial(th.EliminationByAspects, aspects=2),
-        smallest.sets,
-        smallest.CHAINS,
-        smallest.first_set,
+        small_models.build_sets,
+        small_models.CHAINS,
+        small_models.predict_first_set,
     ),
-    f"{_EBA}, given, choices": Smallest(
-        partial(th.EliminationByAspects, aspects=smallest.GIVEN),
-        smallest.sets,
-        smallest.CHAINS,
-        smallest.first_set,
+    f"{_EBA}, given, choices": SmallModelCase(
+        partial(th.EliminationByAspects, aspects=small_models.GIVEN),
+        small_models.build_sets,
+        small_models.CHAINS,
+        small_models.predict_first_set,
     ),
-    f"{_EBA}, no lapse, fixed alpha": Smallest(
+    f"{_EBA}, no lapse, fixed alpha": SmallModelCase(
         partial(th.EliminationByAspects, lapse=0.0, alpha=2.0),
-        smallest.pairs,
-        smallest.CHAINS,
-        smallest.first_pair,
+        small_models.build_pairs,
+        small_models.CHAINS,
+        small_models.predict_first_pair,
     ),
-    f"{_EBA}, ties by half": Smallest(
+    f"{_EBA}, ties by half": SmallModelCase(
         partial(th.EliminationByAspects, ties="half"),
-        smallest.tied_pairs,
-        smallest.CHAINS,
-        smallest.first_pair,
+        small_models.build_tied_pairs,
+        small_models.CHAINS,
+        small_models.predict_first_pair,
     ),
-    f"{_EBA}, tempering": Smallest(
+    f"{_EBA}, tempering": SmallModelCase(
         partial(th.EliminationByAspects, tempering=3),
-        smallest.pairs,
-        smallest.CHAINS,
-        smallest.first_pair,
+        small_models.build_pairs,
+        small_models.CHAINS,
+        small_models.predict_first_pair,
     ),
     **{
-        f"{_EBA}, people, {name}": Smallest(
-            partial(_UNIQUE, **more), data, run, smallest.first_pair
+        f"{_EBA}, people, {name}": SmallModelCase(
+            partial(_UNIQUE, **more), data, run, small_models.predict_first_pair
         )
         for name, more, data, run in (
-            ("power, mcmc", {"people": "adjusted"}, smallest.answered_pairs, smallest.CHAINS),
+            (
+                "power, mcmc",
+                {"people": "adjusted"},
+                small_models.build_answered_pairs,
+                small_models.CHAINS,
+            ),
         )
     },
-    f"{_EBA}, people, random": Smallest(
+    f"{_EBA}, people, random": SmallModelCase(
         partial(th.EliminationByAspects, people=th.people.Individuals()),
-        smallest.answered_pairs,
-        smallest.CHAINS,
-        lambda model: smallest.first_pair(model.of_group("p1")),
+        small_models.build_answered_pairs,
+        small_models.CHAINS,
+        lambda model: small_models.predict_first_pair(model.of_group("p1")),
     ),
-    f"{_ADDITIVE}, people, random, groups": Smallest(
+    f"{_ADDITIVE}, people, random, groups": SmallModelCase(
         partial(th.AdditiveClustering, people=th.people.Individuals()),
-        smallest.similarity_groups,
-        smallest.CHAINS,
-        smallest.worths,
+        small_models.build_similarity_groups,
+        small_models.CHAINS,
+        small_models.summarise_worths,
     ),
-    f"{_ADDITIVE}, people, random, triplets": Smallest(
+    f"{_ADDITIVE}, people, random, triplets": SmallModelCase(
         partial(th.AdditiveClustering, people=th.people.Individuals()),
         answered_triplets,
-        smallest.CHAINS,
-        smallest.worths,
+        small_models.CHAINS,
+        small_models.summarise_worths,
     ),
     **{
-        f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
+        f"{_EBA}, {method}, {name}": SmallModelCase(partial(_UNIQUE, method=method), data, run, ask)
         for method, run, name, data, ask in (
             (
                 "maximum-likelihood",
                 {"random_seed": 1},
                 "ties",
-                smallest.tied_pairs,
-                smallest.first_pair,
+                small_models.build_tied_pairs,
+                small_models.predict_first_pair,
             ),
             (
                 "maximum-likelihood",
                 {"random_seed": 1},
                 "covariates",
-                smallest.described_pairs,
-                smallest.first_pair,
+                small_models.build_described_pairs,
+                small_models.predict_first_pair,
             ),
         )
     },
-    f"{_ADDITIVE}, learned sigma, no constant": Smallest(
+    f"{_ADDITIVE}, learned sigma, no constant": SmallModelCase(
         partial(th.AdditiveClustering, sigma="learned", constant=False),
-        smallest.similarities,
-        smallest.CHAINS,
-        smallest.similarity,
+        small_models.build_similarities,
+        small_models.CHAINS,
+        small_models.estimate_similarity,
     ),
-    f"{_ADDITIVE}, triplets, ratio": Smallest(
+    f"{_ADDITIVE}, triplets, ratio": SmallModelCase(
         partial(th.AdditiveClustering, link="ratio"),
-        smallest.triplets,
-        smallest.CHAINS,
-        smallest.first_set,
+        small_models.build_triplets,
+        small_models.CHAINS,
+        small_models.predict_first_set,
     ),
     **{
-        f"latent-feature-model, {name}": Smallest(
+        f"latent-feature-model, {name}": SmallModelCase(
             partial(th.LatentFeatureModel, th.priors.IndianBuffet(), likelihood()),
             data,
-            smallest.CHAINS,
+            small_models.CHAINS,
             _first_column,
         )
         for name, likelihood, data in (
-            ("choices", th.likelihoods.Elimination, smallest.sets),
-            ("similarities", th.likelihoods.Additive, smallest.similarities),
-            ("triplets", th.likelihoods.MostSimilarPair, smallest.triplets),
+            ("choices", th.likelihoods.Elimination, small_models.build_sets),
+            ("similarities", th.likelihoods.Additive, small_models.build_similarities),
+            ("triplets", th.likelihoods.MostSimilarPair, small_models.build_triplets),
         )
     },
-    "product-classes, none": Smallest(
-        th.ProductClasses, _with_none, smallest.PRODUCTS, smallest.worths
+    "product-classes, none": SmallModelCase(
+        th.ProductClasses, _with_none, small_models.PRODUCTS, small_models.summarise_worths
     ),
-    "multinomial-logit, none": Smallest(th.MultinomialLogit, _with_none, {}, _first_column),
-    "hierarchical-logit, none": Smallest(
-        th.HierarchicalLogit, _with_none, smallest.CHAINS, smallest.worths
+    "multinomial-logit, none": SmallModelCase(th.MultinomialLogit, _with_none, {}, _first_column),
+    "hierarchical-logit, none": SmallModelCase(
+        th.HierarchicalLogit, _with_none, small_models.CHAINS, small_models.summarise_worths
     ),
-    "hierarchical-logit, attention by age": Smallest(
+    "hierarchical-logit, attention by age": SmallModelCase(
         partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-        smallest.aged_experiments,
-        smallest.CHAINS,
-        smallest.first_tasks,
+        small_models.build_aged_experiments,
+        small_models.CHAINS,
+        small_models.predict_first_tasks,
     ),
-    "latent-class-logit, none": Smallest(
-        partial(th.LatentClassLogit, classes=2), _with_none, smallest.ONCE, _first_column
+    "latent-class-logit, none": SmallModelCase(
+        partial(th.LatentClassLogit, classes=2), _with_none, small_models.ONCE, _first_column
     ),
     **{
-        f"sparse-logit, {name}": Smallest(
+        f"sparse-logit, {name}": SmallModelCase(
             partial(th.SparseMultinomialLogit, **more),
-            smallest.rows,
-            smallest.CHAINS,
-            smallest.first_rows,
+            small_models.build_rows,
+            small_models.CHAINS,
+            small_models.predict_first_rows,
         )
         for name, more in {
             "polya-gamma": {"method": "polya-gamma"},
@@ -314,11 +330,11 @@ MORE = {
 }
 
 
-def _shortened(row: Smallest) -> Smallest:
+def _shortened(row: SmallModelCase) -> SmallModelCase:
     return replace(row, run={name: _SHORT.get(name, value) for name, value in row.run.items()})
 
 
-ROWS = {name: _shortened(row) for name, row in (SMALLEST | MORE).items()}
+ROWS = {name: _shortened(row) for name, row in (SMALL_MODELS | MORE).items()}
 for _name in (f"{_ADDITIVE}, map", f"{_ADDITIVE}, triplets, map"):  # fewer annealed runs
     ROWS[_name] = replace(ROWS[_name], run=ROWS[_name].run | {"chains": 1})
 
@@ -363,7 +379,7 @@ def is_same(found: Any, kept: Any, relative: float = RELATIVE) -> bool:
     return found[:2] == kept[:2] and all(near)
 
 
-def digests_of(model: Any, row: Smallest) -> dict[str, Any]:
+def digests_of(model: Any, row: SmallModelCase) -> dict[str, Any]:
     """Of every variable of the posterior, of the means of the summary, and of what it predicts."""
     found: dict[str, Any] = {}
     if hasattr(model, "posterior_"):
@@ -386,7 +402,7 @@ def digests_of(model: Any, row: Smallest) -> dict[str, Any]:
     found |= {
         f"summary.{name}": digest_of(summary[name].to_numpy(float)) for name in summary.columns[:2]
     }
-    found["prediction"] = digest_of(row.ask(model))
+    found["prediction"] = digest_of(row.predict(model))
     return found
 
 
@@ -407,11 +423,11 @@ def place_of(name: str) -> tuple[str, str, str, str]:
     return spec.name, method, population, CLASSES if labels else KINDS[type(first)]
 
 
-def fitted(name: str) -> tuple[Any, Smallest]:
+def fitted(name: str) -> tuple[Any, SmallModelCase]:
     """The model of a row after three sweeps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ROWS[name].fitted(), ROWS[name]
+        return ROWS[name].build_fitted(), ROWS[name]
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def fitted(
         return {"option_a": (dim, names[first]), "option_b": (dim, names[second])}
 
     shape, width = (chains, draws), max(map(len, sets))
-    dense, weights = columns.dense(0, chains * draws)
+    dense, weights = columns.to_dense(0, chains * draws)
     sampled = ("chain", "draw")
     posterior = {
         "constant": (sampled, constant.reshape(shape)),

@@ -2,7 +2,7 @@
 
 import thali
 from helpers.posterior_cases import chain
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.posterior_tree import build_datatree
 from thali.likelihoods import Elimination
 
 
@@ -22,7 +22,7 @@ class FakeModel(thali.EliminationByAspects):
         chains = [
             chain(data.n_options, draws, seed, self.beside, self.common) for seed in range(chains)
         ]
-        self.posterior_ = to_datatree(
+        self.posterior_ = build_datatree(
             chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha
         )
         return self

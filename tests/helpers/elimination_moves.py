@@ -12,7 +12,7 @@ from helpers.problems import NO_UNIQUE, TOTAL_UNIQUE, build, build_additive, con
 from helpers.triplet_problems import naive_log_likelihood, start_of
 from thali import Similarities, Triplets
 from thali._aspects import operations
-from thali._aspects.likelihoods.pair_blocks import empty_cache
+from thali._aspects.likelihoods.pair_blocks import make_pair_cache
 from thali._aspects.moves.unique_weights import log_i0
 from thali._aspects.state import ALPHA, BETA
 from thali.priors import IndianBuffet
@@ -75,7 +75,7 @@ def state_key(pair):
 def own_log_likelihood(model, state):
     """The samplers' own, from scratch. Where a side can be empty they count it as 1e-9, which the
     naive evaluation does not; test_deltas compares the two."""
-    cache = empty_cache(model.likelihood)
+    cache = make_pair_cache(model.likelihood)
     operations.rebuild_cache(model.likelihood, cache, state)
     return operations.log_likelihood(model.likelihood, cache, state)
 

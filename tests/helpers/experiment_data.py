@@ -8,9 +8,9 @@ import pandas as pd
 
 import thali as th
 from helpers.real_data import real_data
-from thali._testing.smallest import simulated
+from thali._testing.small_models import simulate_experiment
 
-__all__ = ["camera", "of_segments", "simulated", "table", "with_tastes"]
+__all__ = ["camera", "of_segments", "simulate_experiment", "table", "with_tastes"]
 
 
 @cache

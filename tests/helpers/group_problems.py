@@ -7,13 +7,13 @@ import numpy as np
 
 import thali as th
 from helpers.joint_means import buffet_means
-from thali._aspects.group_state import KAPPA, group_at
-from thali._aspects.operations import cache_at, rebuild_cache
-from thali._aspects.populations.groups import prepare_groups
-from thali._aspects.populations.groups_chain import GroupChain, build_group_task
+from thali._aspects.group_state import KAPPA, select_group_likelihood
+from thali._aspects.operations import rebuild_cache, select_cache
+from thali._aspects.populations.group_chains import GroupChain, build_group_task
+from thali._aspects.populations.several_groups import prepare_groups
 from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali._data.groups import GroupedData
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 
 def pair(first, second):
@@ -78,7 +78,7 @@ def columns_owned_by(draws, owners):
 def mean_and_error(values):
     """Mean of draws and its Monte Carlo error."""
     values = np.asarray(values, float)
-    return values.mean(), values.std() / np.sqrt(convergence(values[None, None])[0][0])
+    return values.mean(), values.std() / np.sqrt(compute_diagnostics(values[None, None])[0][0])
 
 
 def small_chain(of_task, matrix, weights, unique, cls=GroupChain):
@@ -93,10 +93,13 @@ def small_chain(of_task, matrix, weights, unique, cls=GroupChain):
         b.whole[COLUMNS], b.real[ALPHA] = columns, 1.5
     prepare_groups(of_task.model, chain.state)
     for g in range(of_task.n_groups):
-        b, likelihood = replica(chain.state, g), group_at(of_task.model.likelihood, g)
+        b, likelihood = (
+            replica(chain.state, g),
+            select_group_likelihood(of_task.model.likelihood, g),
+        )
         for k in range(b.whole[COLUMNS]):
             b.log_rate[k] = replica(chain.state, 0).log_rate[k]
-        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), b)
+        rebuild_cache(likelihood, select_cache(likelihood, chain.cache, g), b)
     return chain
 
 
@@ -157,8 +160,10 @@ def in_each_group(simulate):
     def of_all(rng, chain):
         likelihoods = chain.task.model.likelihood
         for g in range(chain.task.n_groups):
-            likelihood = group_at(likelihoods, g)
-            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
+            likelihood = select_group_likelihood(likelihoods, g)
+            simulate(
+                rng, likelihood, replica(chain.state, g), select_cache(likelihood, chain.cache, g)
+            )
 
     return of_all
 

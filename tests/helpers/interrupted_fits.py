@@ -8,7 +8,7 @@ import pandas as pd
 
 import thali as th
 from helpers.classifier_runs import fit_rows
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.kind_problems import random_answers
 from helpers.problems import random_comparisons
 from helpers.sentences import without_warnings
@@ -66,7 +66,7 @@ def _table():
 
 def _experiment():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
+        simulate_experiment(n_respondents=12, n_tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._posterior.summary import mean_ess
+from thali._posterior.summary import compute_mean_ess
 
 __all__ = [
     "joint_distribution_test",
@@ -118,7 +118,7 @@ def joint_distribution_test(
     scores = {}
     for name, values in kept.items():
         draws = np.asarray(values, float)
-        error = draws.std() / np.sqrt(mean_ess(draws[None, None])[0])
+        error = draws.std() / np.sqrt(compute_mean_ess(draws[None, None])[0])
         scores[name] = float((draws.mean() - expected[name]) / error)
     return scores
 
@@ -126,7 +126,7 @@ def joint_distribution_test(
 def _quantities(chain: Any) -> dict[str, float]:
     from thali._aspects.likelihoods.pair_blocks import TIE, PairsWithTies
     from thali._aspects.likelihoods.pair_covariates import (
-        COEFFICIENTS,
+        FIRST_COEFFICIENT,
         PairsWithCovariates,
         PairsWithCovariatesAndTies,
     )
@@ -151,7 +151,7 @@ def _quantities(chain: Any) -> dict[str, float]:
         "share of 0^2": float(unique[0] / unique.sum()) ** 2,
     }
     if isinstance(chain.task.model.likelihood, PairsWithCovariates):
-        beta = float(chain.cache.real[COEFFICIENTS])
+        beta = float(chain.cache.real[FIRST_COEFFICIENT])
         found |= {
             "coefficient": beta,
             "coefficient^2": beta**2,
@@ -283,9 +283,9 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali._aspects.likelihoods.sets.Sets
+    sets : thali._aspects.likelihoods.elimination_kernels.Sets
     state : thali._aspects.state.FeatureState
-    cache : thali._aspects.likelihoods.sets.SetCache
+    cache : thali._aspects.likelihoods.elimination_kernels.SetCache
         Its counts change; it must be rebuilt afterwards.
     """
     from thali._aspects.state import COLUMNS
@@ -324,10 +324,10 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
         LIFT,
         LOSSES,
         MIN_WEIGHT,
-        OTHER,
-        OWN,
         TIE,
         TIED,
+        WEIGHT_I,
+        WEIGHT_J,
         WIDTH,
         WINS,
         has_ties,
@@ -339,8 +339,8 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     owner = np.full(neighbour.shape, n)  # of blocks that only other groups have: nobody
     owner[: pairs.start[-1]] = np.repeat(np.arange(n), np.diff(pairs.start))[:, None]
     first = ((owner < neighbour) & (neighbour < n)).ravel()
-    own = np.maximum(cache.block[:, OWN : OWN + WIDTH], MIN_WEIGHT).ravel()[first]
-    other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], MIN_WEIGHT).ravel()[first]
+    own = np.maximum(cache.block[:, WEIGHT_I : WEIGHT_I + WIDTH], MIN_WEIGHT).ravel()[first]
+    other = np.maximum(cache.block[:, WEIGHT_J : WEIGHT_J + WIDTH], MIN_WEIGHT).ravel()[first]
     if isinstance(pairs, PairsWithCovariates):
         own = own * cache.block[:, LIFT : LIFT + WIDTH].ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)

@@ -9,8 +9,12 @@ import pandas as pd
 import thali as th
 from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
-from thali._aspects.likelihoods.elimination_of_groups import for_groups
-from thali._aspects.populations.kinds import KindChain, UnknownKinds, build_kind_task
+from thali._aspects.likelihoods.group_elimination import match_group_forms
+from thali._aspects.populations.latent_classes import (
+    ClassGroupChain,
+    LatentClassPopulation,
+    build_class_task,
+)
 
 
 def answered(rows, labels=None):
@@ -76,7 +80,7 @@ def random_choices(people, n, choices, seed):
 def likelihood_of(data, lapse=0.01):
     """In the form that kinds of people have."""
     made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
-    return for_groups(made, [data])
+    return match_group_forms(made, [data])
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):
@@ -157,14 +161,14 @@ def task(
         "alpha": alpha,
         "tempering": tempering,
     }
-    return build_kind_task(
+    return build_class_task(
         data, th.people.LatentClasses(kinds, weights), draws, tune, thin, **parts
     )
 
 
 def with_classes_in_order(tree):
     """A posterior with latent classes, completed as a fit completes its own."""
-    return UnknownKinds(th.people.LatentClasses(2)).completed(tree)
+    return LatentClassPopulation(th.people.LatentClasses(2)).complete_tree(tree)
 
 
 def with_kappa(of_task, kappa):
@@ -174,7 +178,7 @@ def with_kappa(of_task, kappa):
 
 def drawn(of_task, random_seed=1):
     """The draws of one chain."""
-    chain = KindChain(of_task, np.random.default_rng(random_seed))
+    chain = ClassGroupChain(of_task, np.random.default_rng(random_seed))
     chain.run_until(chain.total)
     return chain.draws
 

@@ -28,8 +28,8 @@ from helpers.problems import (
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 from thali._aspects import operations
-from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
+from thali._aspects.likelihoods.pair_blocks import LOGLIK, TIE, WEIGHT_I, WEIGHT_J, WIDTH
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
 from thali._aspects.state import COLUMNS, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
@@ -183,7 +183,10 @@ def started(model, make, n, columns=4):
 def _sides(likelihood, n, cache):
     """The sums of both sides of every pair, and its log-likelihood."""
     real = likelihood.neighbour.ravel() < n
-    return [cache.block[:, field : field + WIDTH].ravel()[real] for field in (OWN, OTHER, LOGLIK)]
+    return [
+        cache.block[:, field : field + WIDTH].ravel()[real]
+        for field in (WEIGHT_I, WEIGHT_J, LOGLIK)
+    ]
 
 
 def pairs(n=5, missing=0.0, lapse=0.01, unique=FIXED_UNIQUE, tie=None, beta=None):
@@ -200,7 +203,7 @@ def pairs(n=5, missing=0.0, lapse=0.01, unique=FIXED_UNIQUE, tie=None, beta=None
     if tie:
         cache.real[TIE] = tie
     if beta:
-        cache.real[COEFFICIENTS:] = beta
+        cache.real[FIRST_COEFFICIENT:] = beta
     operations.rebuild_cache(likelihood, cache, state)
 
     def whole(*known):

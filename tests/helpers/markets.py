@@ -1,13 +1,13 @@
 """The market of a model of choice experiments, as the simulator of a report has it."""
 
-from thali._choice.answers.simulator import offered_in
+from thali._choice.answers.simulator import read_opening_market
 
 
 def market_of(model):
     """The choices of people in any market, draw by draw; None of other models."""
-    return model._market_draws()
+    return model._get_market_draws()
 
 
 def offered(model, table):
     """The products of a table, as the simulator begins with them."""
-    return offered_in(market_of(model), model._chooser(), table)
+    return read_opening_market(market_of(model), model._chooser(), table)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._aspects.populations.groups import ChainDraws, EveryPerson
+from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
 from thali.likelihoods import Elimination
 
 OPTIONS = ("tea", "milk", "beer", "wine")
@@ -26,7 +26,7 @@ def compared(people=3, options=OPTIONS):
 def tree_of(population, drawn, groups, likelihood, attrs=None):
     """The posterior of a population with these draws, whose alpha was known."""
     task = SimpleNamespace(model=SimpleNamespace(learn_alpha=False, similar=True, persons=True))
-    return population.tree(drawn, groups, {"likelihood": likelihood}, task, attrs or {})
+    return population.build_tree(drawn, groups, {"likelihood": likelihood}, task, attrs or {})
 
 
 def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse=0.01):
@@ -44,7 +44,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
     if owners:
         weights = np.stack([np.asarray(each, float) for each in shared.values()], axis=1)
     likelihood = Elimination(lapse)
-    groups = EveryPerson().data(data, lambda given: given)
+    groups = IndividualRespondents().convert_data(data, lambda given: given)
     length = draws // chains
     drawn = [
         ChainDraws(
@@ -68,7 +68,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
         | {"df": math.inf, "share": 0.0, "grouped": 0.0}
     )
     tree = tree_of(
-        EveryPerson(),
+        IndividualRespondents(),
         drawn,
         groups,
         likelihood,

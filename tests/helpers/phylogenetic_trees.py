@@ -32,5 +32,5 @@ def pattern_by_pattern():
     """Compute the rate of each pattern of owners when it is needed, as of many options, without a
     table of all."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(phylogenetic, "MAX_TABLED", 0)
+        patched.setattr(phylogenetic, "MAX_TABLE_OPTIONS", 0)
         yield

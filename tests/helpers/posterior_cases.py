@@ -7,7 +7,7 @@ import pandas as pd
 
 import thali as th
 from thali import PairedComparisons
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.posterior_tree import build_datatree
 from thali._aspects.samplers.chains import ChainDraws
 from thali._posterior.convergence import check_convergence
 from thali.likelihoods import Elimination
@@ -109,7 +109,7 @@ def features_of(draws):
 
 def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
     """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
-    return to_datatree(
+    return build_datatree(
         chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs
     )
 

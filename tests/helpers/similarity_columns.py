@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali._aspects.draws.columns import FeatureColumns
+from thali._aspects.draws.feature_columns import FeatureColumns
 
 
 def columns_of_sets(draws, n):
@@ -21,7 +21,7 @@ def columns_of_sets(draws, n):
 
 def similarities_of(columns, constant, first, second):
     """The similarity of each pair in each draw, (draws, pairs)."""
-    dense, weights = columns.dense(0, columns.n_draws)
+    dense, weights = columns.to_dense(0, columns.n_draws)
     shared = dense[:, :, first] & dense[:, :, second]
     return np.asarray(constant)[:, None] + np.einsum("dk,dkp->dp", weights, shared)
 

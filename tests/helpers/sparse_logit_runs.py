@@ -28,7 +28,7 @@ def chains_of(
 ):
     """Chains that have run, with every sweep recorded."""
     problem = build_coefficient_problem(
-        X, y, classes, reference, prior, wide, trajectories=trajectories
+        X, y, classes, reference, prior, wide, n_trajectories=trajectories
     )
     made = [
         kind(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1)

@@ -44,7 +44,7 @@ class Story:
     def tell_fit(self, combination):
         name, _, method = combination.model.partition(" ")
         words = [*self.table.words, *POPULATIONS[combination.population], "--model", name]
-        (options,) = (spec.options_of(method) for spec in FITTED if spec.name == name)
+        (options,) = (spec.select_options(method) for spec in FITTED if spec.name == name)
         words += _typed(option.word for option in options)
         words += ["--method", method] if method else []
         first = self.begin(

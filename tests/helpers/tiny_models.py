@@ -12,11 +12,11 @@ import pytest
 
 import thali as th
 from helpers.digests import best_and_worst
-from thali._testing.smallest import SMALLEST, Smallest
+from thali._testing.small_models import SMALL_MODELS, SmallModelCase
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tiny(Smallest):
+class Tiny(SmallModelCase):
     """How to fit one model in a second, and what of it the checks must know.
 
     Parameters
@@ -85,11 +85,11 @@ _SPECIAL: dict[str, dict[str, Any]] = {
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
 RARE_ENDS = "described groups", "triplet groups", "choice kinds", "columns of judges"
-_PEOPLE = Smallest(
+_PEOPLE = SmallModelCase(
     th.BradleyTerryLuce,
-    SMALLEST["elimination-by-aspects, kinds"].data,
-    SMALLEST["bradley-terry-luce"].run,
-    SMALLEST["elimination-by-aspects"].ask,
+    SMALL_MODELS["elimination-by-aspects, kinds"].data,
+    SMALL_MODELS["bradley-terry-luce"].run,
+    SMALL_MODELS["elimination-by-aspects"].predict,
 )
 
 
@@ -108,33 +108,33 @@ def _aged_judges():
     )
 
 
-TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
+TINY = {name: Tiny(**vars(SMALL_MODELS[name]), **special) for name, special in _SPECIAL.items()}
 TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
 TINY["bradley-terry-luce, best and worst"] = Tiny(
     partial(th.BradleyTerryLuce, best_worst="reversed"),
     best_and_worst,
-    SMALLEST["bradley-terry-luce"].run,
-    SMALLEST["elimination-by-aspects, choices"].ask,
+    SMALL_MODELS["bradley-terry-luce"].run,
+    SMALL_MODELS["elimination-by-aspects, choices"].predict,
 )
 TINY["elimination-by-aspects, random people"] = Tiny(
     partial(th.EliminationByAspects, people=th.people.Individuals()),
-    SMALLEST["elimination-by-aspects, kinds"].data,
-    SMALLEST["elimination-by-aspects"].run,
-    SMALLEST["elimination-by-aspects"].ask,
+    SMALL_MODELS["elimination-by-aspects, kinds"].data,
+    SMALL_MODELS["elimination-by-aspects"].run,
+    SMALL_MODELS["elimination-by-aspects"].predict,
     pictures=("individuals", "segments", "n_features", "trace"),
 )
 TINY["additive-clustering, columns of judges"] = Tiny(
     partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),
     _aged_judges,
-    SMALLEST["additive-clustering"].run,
-    SMALLEST["additive-clustering, groups"].ask,
+    SMALL_MODELS["additive-clustering"].run,
+    SMALL_MODELS["additive-clustering, groups"].predict,
     pictures=_OF_GROUPS,
 )
 TINY["hierarchical-logit, attention by age"] = Tiny(
     partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
-    SMALLEST["latent-class-logit, columns of people"].data,
-    SMALLEST["hierarchical-logit"].run,
-    SMALLEST["hierarchical-logit"].ask,
+    SMALL_MODELS["latent-class-logit, columns of people"].data,
+    SMALL_MODELS["hierarchical-logit"].run,
+    SMALL_MODELS["hierarchical-logit"].predict,
 )
 RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 
@@ -142,7 +142,7 @@ RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 @cache
 def fitted(name: str) -> Any:
     """The model after a fit that all tests of a process share: they read it and change nothing."""
-    return TINY[name].fitted()
+    return TINY[name].build_fitted()
 
 
 ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keeps what it found

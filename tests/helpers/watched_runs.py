@@ -30,9 +30,9 @@ PLACES = {  # what the functions below replace
     "fits of a comparison": (engine, "run_all"),
     "a fit of a comparison": (engine, "run"),
     "the table of a comparison": (engine, "build_comparison_table"),
-    "the evidence of a model": (th.EliminationByAspects, "_evidence_of"),
-    "a fit by chains": (sampling, "sampled"),
-    "a fit": (Model, "_carry_out"),
+    "the evidence of a model": (th.EliminationByAspects, "_compute_log_evidence"),
+    "a fit by chains": (sampling, "run_sampling"),
+    "a fit": (Model, "_run_job"),
 }
 
 

@@ -11,7 +11,7 @@ from helpers.limits import lower_in
 def differing(monkeypatch):
     """A context in which chains agree, but for the quantity of a place, counted from the end where
     negative."""
-    lower_in(chains, monkeypatch, R_HAT=1e6, ESS=0.0, TUNE=10, BLOCK=20)
+    lower_in(chains, monkeypatch, MAX_R_HAT=1e6, MIN_ESS=0.0, N_TUNE=10, BLOCK_DRAWS=20)
     run, drawn = chains.run_chains, {}
 
     @contextmanager
@@ -26,7 +26,7 @@ def differing(monkeypatch):
             return found._replace(reported=reported)
 
         with monkeypatch.context() as patch:
-            patch.setattr(chains, "run", drawn_once)
+            patch.setattr(chains, "run_chains", drawn_once)
             yield
 
     return differ

@@ -8,7 +8,7 @@ import grimp
 import pytest
 from importlinter.cli import lint_imports
 
-from thali import _late
+from thali import _lazy_imports
 
 CONTRACTS = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -31,9 +31,9 @@ def test_a_circle_would_be_found():
         tuple(graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
 
 
-@pytest.mark.parametrize("method", _late.HOMES)
+@pytest.mark.parametrize("method", _lazy_imports.HOMES)
 def test_a_late_name_is_there(method):
     """The only imports that point upwards stand in one table."""
-    assert callable(_late.carried_out_by(method))
-    module, _, name = _late.HOMES[method].partition(":")
-    assert _late.carried_out_by(method) == getattr(importlib.import_module(module), name)
+    assert callable(_lazy_imports.load_method(method))
+    module, _, name = _lazy_imports.HOMES[method].partition(":")
+    assert _lazy_imports.load_method(method) == getattr(importlib.import_module(module), name)

@@ -18,8 +18,8 @@ from thali._aspects.likelihoods.pair_blocks import (
     LOGLIK,
     LOSSES,
     MIN_WEIGHT,
-    OTHER,
-    OWN,
+    WEIGHT_I,
+    WEIGHT_J,
     WIDTH,
     WINS,
 )
@@ -34,8 +34,8 @@ def plain_row_delta(pairs, c, b, i, d):
     total = 0.0
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(WIDTH):
-            own = max(c.block[v, OWN + t] + d, MIN_WEIGHT)
-            other = max(c.block[v, OTHER + t], MIN_WEIGHT)
+            own = max(c.block[v, WEIGHT_I + t] + d, MIN_WEIGHT)
+            other = max(c.block[v, WEIGHT_J + t], MIN_WEIGHT)
             share = pairs.scale / (own + other)
             term = c.block[v, WINS + t] * math.log(own * share + pairs.base)
             term += c.block[v, LOSSES + t] * math.log(other * share + pairs.base)

@@ -40,7 +40,7 @@ def fitted(name):
     """The model after a fit that the checks share."""
     if name not in _FITTED:
         longer = {"draws": 200, "tune": 50}
-        _FITTED[name] = TINY[name].fitted(**longer)
+        _FITTED[name] = TINY[name].build_fitted(**longer)
     return _FITTED[name]
 
 
@@ -181,7 +181,7 @@ def test_large_groups_are_left_out(monkeypatch):
     monkeypatch.setattr(densities, "MAX_POINTWISE", 100)
     X, y = TINY["sparse-logit"].data()
     for name in ("sparse-logit", "plackett-luce", "hierarchical-logit"):
-        assert "log_likelihood" not in TINY[name].fitted().posterior_.children
+        assert "log_likelihood" not in TINY[name].build_fitted().posterior_.children
     with pytest.raises(DataError, match="more than|the limit is 100"):
         model.posterior_predictive(X, y)
 

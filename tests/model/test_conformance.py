@@ -155,7 +155,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
 @of_models(DRAWN)
 def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkeypatch):
     model = fitted(name)
-    TINY[name].ask(model)
+    TINY[name].predict(model)
     model.save(tmp_path / "model.nc")
     compiled = []
     compile_by(
@@ -163,7 +163,7 @@ def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkey
         lambda compile_it, self, types: compiled.append(self) or compile_it(self, types),
     )
     again = th.load(tmp_path / "model.nc")
-    TINY[name].ask(again)
+    TINY[name].predict(again)
     again.continue_fit(1, progressbar=False)
     assert [each.py_func.__qualname__ for each in compiled] == []
 
@@ -175,7 +175,7 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
     again = th.load(tmp_path / "model.nc")
     assert type(again) is type(model) and repr(again) == repr(model) and str(again) == str(model)
     assert again.summary().equals(model.summary())
-    np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(model))
+    np.testing.assert_array_equal(TINY[name].predict(again), TINY[name].predict(model))
 
 
 @pytest.mark.first(1)
@@ -210,14 +210,14 @@ def test_product_classes_have_evidence_only_where_the_fit_estimates_it():
 def test_a_pickled_model_answers_as_before(name):
     again = pickle.loads(pickle.dumps(fitted(name)))
     assert again.summary().equals(fitted(name).summary())
-    np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(fitted(name)))
+    np.testing.assert_array_equal(TINY[name].predict(again), TINY[name].predict(fitted(name)))
 
 
 @of_models(DRAWN, is_shared=True)
 def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
-    one, two = (draws_of(TINY[name].fitted(cores=cores)) for cores in (1, 2))
+    one, two = (draws_of(TINY[name].build_fitted(cores=cores)) for cores in (1, 2))
     assert same(one, draws_of(fitted(name))) and same(one, two)
-    assert not same(one, draws_of(TINY[name].fitted(random_seed=2)))
+    assert not same(one, draws_of(TINY[name].build_fitted(random_seed=2)))
 
 
 @of_models(DRAWN, is_shared=True)
@@ -239,10 +239,10 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
 
     watched_runs.cut_slices(monkeypatch)  # a sweep a slice
     run_slice = watched_runs.run_slices_by(monkeypatch, counted)
-    whole = draws_of(TINY[name].fitted(cores=1))
+    whole = draws_of(TINY[name].build_fitted(cores=1))
     sliced[0], pressed[0] = 0, int(0.8 * sliced[0])
     with pytest.warns(InterruptedWarning):
-        model = TINY[name].fitted(cores=1)
+        model = TINY[name].build_fitted(cores=1)
     part = draws_of(model)
     count = next(iter(part.values())).shape[1]
     assert 0 < count < next(iter(whole.values())).shape[1]

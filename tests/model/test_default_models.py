@@ -5,19 +5,19 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._model.default_models import compared_by_default, default_model
+from thali._model.default_models import choose_default_model, default_comparison
 from thali.errors import DataError
 
 INDIVIDUALS = {"people": "individuals"}
 
 
 def experiment(people, tasks):
-    return th.ChoiceExperiment.from_frame(simulated(people, tasks))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(people, tasks))
 
 
 def sets(size, people=1, times=1):
@@ -96,13 +96,13 @@ TABLE = {
 @pytest.mark.parametrize("name", TABLE)
 def test_data_have_the_model_of_their_trade(name):
     make, model, settings = TABLE[name]
-    default = default_model(make())
+    default = choose_default_model(make())
     assert (default.offer.name, default.settings) == (model, settings)
 
 
 @pytest.mark.unit
 def test_a_respondent_who_answered_once_has_no_individual_worths():
-    assert default_model(best_worst(4, respondent=range(126))).settings == {}
+    assert choose_default_model(best_worst(4, respondent=range(126))).settings == {}
 
 
 @pytest.mark.unit
@@ -124,21 +124,21 @@ def test_a_respondent_who_answered_once_has_no_individual_worths():
     ],
 )
 def test_an_option_chooses_the_model_that_has_it(make, words, model, settings):
-    default = default_model(make(), words)
+    default = choose_default_model(make(), words)
     assert (default.offer.name, default.settings) == (model, settings)
 
 
 @pytest.mark.unit
 def test_choices_of_groups_have_the_model_of_all_their_sets():
-    default = default_model(GroupedData({"women": sets(3), "men": sets(4)}), ["group"])
+    default = choose_default_model(GroupedData({"women": sets(3), "men": sets(4)}), ["group"])
     assert (default.offer.name, default.settings) == ("BTL", {})
 
 
 @pytest.mark.unit
 def test_other_models_are_those_that_the_data_can_have():
-    assert default_model(sets(3)).others == ["BTL"]
-    assert default_model(sets(4)).others == []
-    assert default_model(experiment(3, 2)).others == [
+    assert choose_default_model(sets(3)).others == ["BTL"]
+    assert choose_default_model(sets(4)).others == []
+    assert choose_default_model(experiment(3, 2)).others == [
         "hierarchical-logit",
         "latent-class-logit",
         "product-classes",
@@ -179,4 +179,4 @@ def test_fit_refuses_what_is_no_data():
 )
 def test_models_with_shared_aspects_are_compared_where_they_can_be_fitted(data, models):
     """Which are none of MaxDiff with larger sets."""
-    assert compared_by_default(data, "usual") == models
+    assert default_comparison(data, "usual") == models

@@ -24,8 +24,8 @@ from thali._model.finding import (
     SHOWN,
     TEXT,
     Finding,
+    FindingMaker,
     Findings,
-    Maker,
     Picture,
     finding,
 )
@@ -74,8 +74,11 @@ def test_each_is_computed_when_it_is_asked_for_and_once():
 
 def test_a_surface_computes_what_it_shows():
     found = counted(calls := [])
-    assert [each.key for each in found.of(TEXT)] == ["size"] and calls == ["size"]
-    assert [each.key for each in found.of(FILES)] == ["size"] and calls == ["size", "nothing"]
+    assert [each.key for each in found.select_surface(TEXT)] == ["size"] and calls == ["size"]
+    assert [each.key for each in found.select_surface(FILES)] == ["size"] and calls == [
+        "size",
+        "nothing",
+    ]
 
 
 def test_an_unknown_key_names_those_known():
@@ -93,8 +96,8 @@ def test_one_that_fails_costs_itself_alone():
     found = Findings(
         None,
         (
-            Maker("bad", "What?", BRIEF, fails),
-            Maker("good", "Who?", BRIEF, lambda *_: Finding("x")),
+            FindingMaker("bad", "What?", BRIEF, fails),
+            FindingMaker("good", "Who?", BRIEF, lambda *_: Finding("x")),
         ),
     )
     with pytest.warns(DefectWarning, match="'bad'.*ValueError") as caught:
@@ -104,14 +107,15 @@ def test_one_that_fails_costs_itself_alone():
     assert "in fails\n    raise ValueError(" in file.read_text()
     file.unlink()
     stopped = Findings(
-        None, (Maker("bad", "What?", BRIEF, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)),)
+        None,
+        (FindingMaker("bad", "What?", BRIEF, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)),),
     )
     with pytest.raises(KeyboardInterrupt):
         stopped["bad"]
 
 
 def test_one_that_fails_raises_in_tests():
-    found = Findings(None, (Maker("bad", "What?", BRIEF, lambda *_: 1 // 0),))
+    found = Findings(None, (FindingMaker("bad", "What?", BRIEF, lambda *_: 1 // 0),))
     with pytest.raises(DefectWarning, match="ZeroDivisionError"):
         found["bad"]
 
@@ -120,8 +124,8 @@ def test_one_that_does_not_apply_says_why():
     def does_not_apply(source, settings):
         raise DataError("Set ", Setting("draws", 9), ".")
 
-    found = Findings(None, (Maker("bad", "What?", BRIEF, does_not_apply),))["bad"]
-    assert found.sentences() == ["Set `draws=9`."] and found.good is False
+    found = Findings(None, (FindingMaker("bad", "What?", BRIEF, does_not_apply),))["bad"]
+    assert found.format_sentences() == ["Set `draws=9`."] and found.good is False
 
 
 def test_a_finding_is_frozen_and_json():
@@ -189,7 +193,7 @@ def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name):
     for found in narrow:
         said = " ".join(
             [
-                *found.sentences(),
+                *found.format_sentences(),
                 found.title,
                 "" if found.picture is None else found.picture.caption,
             ]

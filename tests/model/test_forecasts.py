@@ -63,21 +63,21 @@ def test_a_sweep_takes_what_was_forecast(benchmark):
 @pytest.mark.long
 @pytest.mark.parametrize("people", [30, 60, 100, 300])
 def test_a_climb_looks_at_as_many_points_as_was_forecast(benchmark, monkeypatch, people):
-    counted, looked = [0], fit.point
+    counted, looked = [0], fit.evaluate_parameters
 
     def counting(*where):
         counted[0] += 1
         return looked(*where)
 
-    monkeypatch.setattr(fit, "point", counting)
+    monkeypatch.setattr(fit, "evaluate_parameters", counting)
     data = benchmark("defaults").cameras(people)
     th.LatentClassLogit(2, starts=8).fit(data, random_seed=1, progressbar=False)
-    assert 0.5 < (counted[0] - fit.DRAWS) / 8 / fit.POINTS < 2.0
+    assert 0.5 < (counted[0] - fit.N_DRAWS) / 8 / fit.N_CLIMB_POINTS < 2.0
 
 
-def cut_starts(monkeypatch, budget, least=fit.LEAST_STARTS):
+def cut_starts(monkeypatch, budget, least=fit.MIN_STARTS_IN_BUDGET):
     """Starts may take so many seconds, unless they are fewer than `least`."""
-    for name, value in {"BUDGET": budget, "LEAST_STARTS": least}.items():
+    for name, value in {"BUDGET": budget, "MIN_STARTS_IN_BUDGET": least}.items():
         monkeypatch.setattr(fit, name, value)
 
 
@@ -85,22 +85,28 @@ def cut_starts(monkeypatch, budget, least=fit.LEAST_STARTS):
 def test_starts_keep_within_the_budget(monkeypatch):
     tasks = fit.EncodedTasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
     panel = fit.Panel(tasks, np.arange(101), np.ones((100, 1)))
-    free = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
-    assert (free.asked, free.most, free.least(1), free.least(3), free.least(20)) == (
+    free = fit.limit_starts(panel, (2, 3), fit.BIC, None)
+    assert (
+        free.n_starts,
+        free.limit,
+        free.min_starts(1),
+        free.min_starts(3),
+        free.min_starts(20),
+    ) == (
         None,
         40,
         1,
         12,
         40,
     )
-    a_start = fit.POINTS * fit.SECONDS_PER_CELL * 5 * 40_000  # of two classes and of three
+    a_start = fit.N_CLIMB_POINTS * fit.SECONDS_PER_CELL * 5 * 40_000  # of two classes and of three
     cut_starts(monkeypatch, 10.5 * a_start)
-    cut = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
-    assert (cut.most, cut.least(2), cut.least(3)) == (10, 8, 10)
-    assert fit.starts_within_budget(panel, (2, 3), fit.HELD_OUT, None).most == fit.LEAST_STARTS
-    assert fit.starts_within_budget(panel, (2, 3), fit.BIC, 50).least(2) == 50
-    found = fit.forecast_of(panel, (2, 3), fit.BIC, cut)
-    drawn = fit.DRAWS * fit.SECONDS_PER_CELL * 3 * 40_000
+    cut = fit.limit_starts(panel, (2, 3), fit.BIC, None)
+    assert (cut.limit, cut.min_starts(2), cut.min_starts(3)) == (10, 8, 10)
+    assert fit.limit_starts(panel, (2, 3), fit.HELD_OUT, None).limit == fit.MIN_STARTS_IN_BUDGET
+    assert fit.limit_starts(panel, (2, 3), fit.BIC, 50).min_starts(2) == 50
+    found = fit.forecast_fits(panel, (2, 3), fit.BIC, cut)
+    drawn = fit.N_DRAWS * fit.SECONDS_PER_CELL * 3 * 40_000
     assert found.most == pytest.approx(10 * a_start + drawn) and found.least < found.most
 
 

@@ -354,16 +354,16 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
     assert shorter.convergence().facts["ess"] < 6000 or not shorter.convergence().agrees
 
     aims = []
-    begun = sampling._Work._begun
+    start_chains = sampling.RunningFit._start_chains
 
     def killed(self, target, start):
         aims.append(target)
         if len(aims) == 2:
             raise MemoryError
-        return begun(self, target, start)
+        return start_chains(self, target, start)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sampling._Work, "_begun", killed)
+        patch.setattr(sampling.RunningFit, "_start_chains", killed)
         with pytest.raises(MemoryError):
             th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
     again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
@@ -422,9 +422,9 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     same(th.load(tmp_path / "model.nc").continue_fit(50, progressbar=False), longer)
     for setting in ({"tempering": False}, {"aspects": "unique"}):
         assert (
-            watched_runs.run_of(th.EliminationByAspects(**setting), data, tune=50, thin=5).tempered(
-                0
-            )
+            watched_runs.run_of(
+                th.EliminationByAspects(**setting), data, tune=50, thin=5
+            ).with_tempering(0)
             is None
         )
 
@@ -473,12 +473,15 @@ def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
     with pytest.warns(EstimateWarning, match=r"max_time=3\.0` .* 30,000,000") as sentence:
         model = th.EliminationByAspects("unique").fit(data, max_time=3.0, **long)
     assert any(isinstance(each.message, InterruptedWarning) for each in sentence)
-    had, tune = model.posterior_["posterior"].sizes["draw"], model._run_settings()["tune"]
+    had, tune = model.posterior_["posterior"].sizes["draw"], model._get_run_settings()["tune"]
     assert had > 0 and 0 < tune < 10**7
     with pytest.warns(InterruptedWarning) as sentence:  # the job goes on as it was
         more = th.EliminationByAspects("unique").fit(data, max_time=0.5, **long)
     assert not any(isinstance(each.message, EstimateWarning) for each in sentence)
-    assert more.posterior_["posterior"].sizes["draw"] > had and more._run_settings()["tune"] == tune
+    assert (
+        more.posterior_["posterior"].sizes["draw"] > had
+        and more._get_run_settings()["tune"] == tune
+    )
     first = more.posterior_["posterior"]["log_likelihood"].values[:, :had]
     np.testing.assert_array_equal(first, model.posterior_["posterior"]["log_likelihood"].values)
 
@@ -644,13 +647,13 @@ def test_the_code_of_a_likelihood_is_part_of_its_job(tmp_path):
         return -0.6 * np.sum((data.rating - features @ weights) ** 2)
 
     two.__name__ = "one"
-    from thali._model.model_files import describe
+    from thali._model.model_files import describe_model
 
     models = [
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(each))
         for each in (one, two)
     ]
-    assert describe(models[0]) != describe(models[1])
+    assert describe_model(models[0]) != describe_model(models[1])
 
 
 def test_warnings_are_those_of_the_whole(tmp_path):

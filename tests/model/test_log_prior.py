@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from helpers.all_drawn import all_drawn
 from helpers.classifier_runs import fit_rows
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive import latent_features as naive
 from helpers.posterior_cases import chain
 from scipy import special, stats
 
 import thali as th
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.posterior_tree import build_datatree
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -34,7 +34,7 @@ def groups_of(tree):
 
 def made_up(model, data, extra=None):
     """The tree of draws that no sampler made, as a fit of the model would leave it."""
-    data, likelihood = model._as_data(data), model._parts(data)["likelihood"]
+    data, likelihood = model._convert_data(data), model._parts(data)["likelihood"]
     drawn = [
         chain(len(data.labels), draws=20, seed=seed, unique=likelihood.unique) for seed in (1, 2)
     ]
@@ -43,7 +43,7 @@ def made_up(model, data, extra=None):
             replace(each, extra=extra(np.random.default_rng(7 + k))) for k, each in enumerate(drawn)
         ]
     task = model.prepare(data, 20, 0, None).task
-    return to_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
+    return build_datatree(drawn, data, likelihood, learned_alpha=task.model.learn_alpha, task=task)
 
 
 def names(*always, **sometimes):
@@ -222,7 +222,9 @@ def test_of_who_ignores_what():
     attended."""
     import pandas as pd
 
-    data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
+    data = th.ChoiceExperiment.from_frame(
+        pd.DataFrame(simulate_experiment(n_respondents=4, n_tasks=3))
+    )
     posterior, log_prior, _ = groups_of(
         th.HierarchicalLogit(attention=True).fit(data, **RUN).posterior_
     )
@@ -236,7 +238,9 @@ def test_of_who_ignores_what():
 def test_of_the_hierarchical_logit():
     import pandas as pd
 
-    data = th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
+    data = th.ChoiceExperiment.from_frame(
+        pd.DataFrame(simulate_experiment(n_respondents=4, n_tasks=3))
+    )
     model = th.HierarchicalLogit(
         linear="price", priors={"mean_sd": 3.0, "df": 8.0, "scale": 0.7}
     ).fit(data, **RUN)

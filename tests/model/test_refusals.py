@@ -111,7 +111,7 @@ def ask_without_data(model, name):
 def test_before_the_fit_there_is_no_answer(name):
     model = TINY[name].model()
     with refused(NotFittedError, "has not been"):
-        TINY[name].ask(model)
+        TINY[name].predict(model)
     for each in dir(type(model)):
         if each.startswith("_") or each in NO_ANSWERS or each in AFTER_DATA.get(name, ()):
             continue

@@ -65,7 +65,9 @@ def test_what_takes_too_long_is_cut(asked, sweeps, wanted):
 def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
     data = th.datasets.celebrities()
     usual = {"random_seed": 3, "progressbar": False, "chains": 2, "tune": 400}
-    sweep = th.EliminationByAspects("unique").prepare(data, 1, 0, None).task.seconds_of_sweep()
+    sweep = (
+        th.EliminationByAspects("unique").prepare(data, 1, 0, None).task.forecast_sweep_seconds()
+    )
     monkeypatch.setattr(
         run_budget, "BUDGET", sweep * 2 * 500.5
     )  # five hundred sweeps of two chains

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 from scipy import special, stats
 
@@ -35,7 +35,9 @@ def simulate(data, features, weights, rng):
 
 
 def experiment():
-    return th.ChoiceExperiment.from_frame(pd.DataFrame(simulated(people=4, tasks=3)))
+    return th.ChoiceExperiment.from_frame(
+        pd.DataFrame(simulate_experiment(n_respondents=4, n_tasks=3))
+    )
 
 
 def sets():

@@ -9,18 +9,18 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._model.model_files import decoded, digest_of, encoded
+from thali._model.model_files import compute_digest, decode, encode
 from thali.errors import DataError
 
 
 @pytest.mark.parametrize("dtype", ["U400000000", "S1600000000"])
 def test_a_text_is_as_wide_as_it_is(dtype):
     """Whatever a file says of it."""
-    assert decoded({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
+    assert decode({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
     with refused(DataError, "too long to"):
-        decoded({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
+        decode({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
     numbers = {"array_0": np.arange(3)}
-    assert decoded({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
+    assert decode({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
 
 
 @pytest.mark.fit
@@ -96,12 +96,12 @@ def data_of(kind):
 def test_data_are_known_again_wherever_their_class_stands(kind):
     """By this hash jobs and saved fits know their data: it changes only if they may not go on with
     these."""
-    assert digest_of(data_of(kind)) == DATA[kind]
+    assert compute_digest(data_of(kind)) == DATA[kind]
 
 
 @pytest.mark.parametrize("kind", DATA)
 def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     arrays = {}
-    text = json.loads(json.dumps(encoded(data_of(kind), arrays)))
-    assert decoded(text, arrays) == data_of(kind)
+    text = json.loads(json.dumps(encode(data_of(kind), arrays)))
+    assert decode(text, arrays) == data_of(kind)
     assert text["object"] == type(data_of(kind)).__name__

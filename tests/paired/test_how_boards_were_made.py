@@ -87,7 +87,7 @@ def made(**how):
 @pytest.mark.parametrize(("how", "sentence"), HOW.values(), ids=HOW.keys())
 def test_a_paper_would_say_what_was_done(how, sentence):
     board = made(**how)
-    paragraph = " ".join(th.findings(board)["methods"].sentences())
+    paragraph = " ".join(th.findings(board)["methods"].format_sentences())
     assert all(each in paragraph for each in sentence)
     others = [
         each
@@ -189,7 +189,7 @@ def test_files_that_were_added_are_named_too(tmp_path):
 def test_rankings_cite_plackett_and_parts_know_only_their_data():
     rankings = th.Choices.from_rankings([["A", "B", "C"]] * 9 + [["B", "C", "A"]] * 5)
     paragraph = " ".join(
-        th.findings(th.leaderboard(rankings, progressbar=False))["methods"].sentences()
+        th.findings(th.leaderboard(rankings, progressbar=False))["methods"].format_sentences()
     )
     assert "Davidson" not in paragraph
     assert "1975" in paragraph
@@ -243,7 +243,7 @@ def test_chains_that_differ_are_told_wherever_a_board_is_read(tmp_path, differin
     said(found.headline, "do not agree")
     for spelled, method in ((PYTHON, "method='laplace'"), (TYPED, "--method laplace")):
         said(found.sentence.render(spelled), f"R-hat of judge_sd is {r_hat}", method)
-    assert f"largest: {r_hat}" in " ".join(th.findings(board)["methods"].sentences())
+    assert f"largest: {r_hat}" in " ".join(th.findings(board)["methods"].format_sentences())
     page = page_of(board, tmp_path)
     assert page.count("do not agree yet.") == 1 and f"R-hat of judge_sd is {r_hat}" in page
     assert str(th.load(_saved(board, tmp_path)).convergence()) == str(board.convergence())

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali._choice.answers.logits import AttributeColumns, RespondentClasses, logit_tastes
-from thali._choice.answers.simulator import MarketDraws, hash_exponentials, held
+from thali._choice.answers.logit_chooser import AttributeColumns, RespondentClasses, round_tastes
+from thali._choice.answers.simulator import MarketDraws, assign_respondents, hash_exponentials
 from thali._choice.product_classes.reports.market import ClassChoiceRule
-from thali._people.columns import MISSING, people_of
+from thali._people.respondent_columns import MISSING, describe_respondents
 
 
 def table(**columns):
@@ -18,7 +18,7 @@ def table(**columns):
 
 
 def test_columns_of_few_values_choose_people_and_numbers_weigh_them():
-    found = people_of(
+    found = describe_respondents(
         table(
             sex=["w", None, "m", "w"],
             region=pd.Categorical(["south", "north", "south", "east"], ["south", "north", "east"]),
@@ -44,12 +44,12 @@ def test_columns_of_few_values_choose_people_and_numbers_weigh_them():
         and found.others == ()
         and found.number == 4
     )
-    assert json.loads(json.dumps(found.packed()))["columns"][0]["values"] == ["m", "w", MISSING]
+    assert json.loads(json.dumps(found.to_json()))["columns"][0]["values"] == ["m", "w", MISSING]
 
 
 def test_columns_of_many_values_are_at_most_weights():
     many = [f"town {n}" for n in range(13)]
-    found = people_of(
+    found = describe_respondents(
         table(town=many, weight=np.linspace(0.0, 2.0, 13), shift=np.arange(-6.0, 7.0)), 13
     )
     assert found.columns == () and found.others == ("town", "shift")
@@ -61,15 +61,15 @@ def test_columns_of_many_values_are_at_most_weights():
     "known", [None, table(alike=["x", "x"]), table(who=["a", "b"]).iloc[:, :0]]
 )
 def test_nobody_is_told_from_others(known):
-    assert people_of(known, 2) is None
-    assert people_of(known, 2, ("class 1", "class 2")).kinds == ("class 1", "class 2")
+    assert describe_respondents(known, 2) is None
+    assert describe_respondents(known, 2, ("class 1", "class 2")).kinds == ("class 1", "class 2")
 
 
 @pytest.mark.parametrize(
     "draws, people, respondents", [(40, 10, 30), (3, 7, 7), (40, 50, 10_000), (5, 2, 100)]
 )
 def test_draws_hold_everybody_equally_often(draws, people, respondents):
-    found = held(draws, people, respondents)
+    found = assign_respondents(draws, people, respondents)
     assert found.shape == (draws, people) and (np.diff(found, axis=1) > 0).all()
     times = np.bincount(found.ravel(), minlength=respondents)
     assert times.min() >= draws * people // respondents and times.max() - times.min() <= 1
@@ -87,10 +87,12 @@ def probabilities():
 
 def test_weighted_people_and_draws_that_hold_none_of_them():
     rule, weights = (
-        logit_tastes(COLUMNS, TASTES, respondents=6),
+        round_tastes(COLUMNS, TASTES, respondents=6),
         np.array([0.0, 0.0, 0.0, 1.0, 0.0, 3.0]),
     )
-    of_draws = np.take_along_axis(weights * hash_exponentials(4, 6), held(4, 3, 6), axis=1)
+    of_draws = np.take_along_axis(
+        weights * hash_exponentials(4, 6), assign_respondents(4, 3, 6), axis=1
+    )
     assert (of_draws.sum(axis=1) == 0).tolist() == [True, True, False, False]
     found = rule.shares([MARKET], weights)[0]
     wanted = np.einsum("dpj,dp->dj", probabilities(), of_draws)[2:] / of_draws.sum(axis=1)[2:, None]
@@ -98,14 +100,14 @@ def test_weighted_people_and_draws_that_hold_none_of_them():
     np.testing.assert_allclose(found[2:], wanted, rtol=0, atol=1e-4)
     draws = MarketDraws((), rule, 0.0, None, (), "")
     np.testing.assert_allclose(
-        draws.described(found, (0.055, 0.945))[0], wanted.mean(axis=0), rtol=0, atol=1e-4
+        draws.summarize(found, (0.055, 0.945))[0], wanted.mean(axis=0), rtol=0, atol=1e-4
     )
 
 
 def test_kinds_have_the_weights_of_who_is_of_them():
     membership = np.array([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]], np.float32)
     kinds = RespondentClasses(membership, np.array([[0, 1], [0, 2], [2, 2]]))
-    rule = logit_tastes(COLUMNS, TASTES, respondents=2, kinds=kinds)
+    rule = round_tastes(COLUMNS, TASTES, respondents=2, respondent_classes=kinds)
     # of the two respondents in each draw but the estimate
     first, second = (hash_exponentials(4, 2) * [0.5, 1.5]).T
     whole = first + second
@@ -116,7 +118,7 @@ def test_kinds_have_the_weights_of_who_is_of_them():
     np.testing.assert_allclose(
         found, np.einsum("dpj,dp->dj", probabilities(), parts), rtol=0, atol=1e-4
     )
-    assert json.loads(json.dumps(rule.packed()))["respondents"] == 2
+    assert json.loads(json.dumps(rule.pack()))["respondents"] == 2
 
 
 def test_weighted_owners_of_classes():

@@ -12,7 +12,7 @@ from thali import plots
 PICTURES = {
     "features": lambda model: model.features(),
     "n_features": lambda model: model.findings()["n_features"].table,
-    "trace": lambda model: model._quantities(),
+    "trace": lambda model: model._get_quantities(),
 }
 SPLIT = {0: (1, 2, 3)}  # a feature that one chain always has and the others never
 CASES = {
@@ -29,7 +29,7 @@ CASES = {
 
 
 @cache
-def case_of(name):
+def build_case(name):
     return CASES[name]()
 
 
@@ -38,15 +38,15 @@ def case_of(name):
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
-    table = PICTURES[picture](case_of(case))
+    table = PICTURES[picture](build_case(case))
     if table is None:  # where the number of features is always the same
-        assert np.ptp(case_of(case).posterior_["posterior"]["n_shared_features"].values) == 0
+        assert np.ptp(build_case(case).posterior_["posterior"]["n_shared_features"].values) == 0
         return
     axes = np.ravel(getattr(plots, picture)(table))
     assert "alone" not in assert_readable(axes[0], monkeypatch, least=3)
 
 
-def test_the_matrix_leaves_single_owners_out_and_marks_what_is_not_settled():
+def test_the_matrix_omits_single_owners_and_marks_disagreement():
     model = made_up(4, common=((0, 1), (2,)), beside=0.0, kept_by=SPLIT)
     table = model.features()
     assert [(0, 1), (1, 2, 3)] == sorted((tuple(map(int, m)) for m in table["members"]), key=len)

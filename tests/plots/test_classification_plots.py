@@ -15,8 +15,8 @@ pytestmark = pytest.mark.fit
 LONG = ["a rather long name of $class_0", "another rather long name, of class number one", "short"]
 
 
-def clouds(n=90, classes=3, names=None, spread=0.6, scale=(1.0, 1.0), seed=2):
-    """Points around the corners of a polygon."""
+def simulate_points(n=90, classes=3, names=None, spread=0.6, scale=(1.0, 1.0), seed=2):
+    """Simulate points around the corners of a polygon."""
     rng = np.random.default_rng(seed)
     codes = np.arange(n) % classes
     angles = 2 * np.pi * codes / classes
@@ -25,20 +25,20 @@ def clouds(n=90, classes=3, names=None, spread=0.6, scale=(1.0, 1.0), seed=2):
     return X * scale, np.array(names)[codes]
 
 
-def pl(**arguments):
+def build_plackett_luce(**arguments):
     return th.PlackettLuceRegression(**({"method": "map", "a": 1.1} | arguments))
 
 
-def logit(**arguments):
+def build_sparse_logit(**arguments):
     return th.SparseMultinomialLogit(method="map", **({"eta": 5.0} | arguments))
 
 
 # calibration --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [logit, pl])
+@pytest.mark.parametrize("make", [build_sparse_logit, build_plackett_luce])
 def test_points_and_bars_are_those_of_the_table(make):
-    X, y = clouds(n=300, spread=1.5)
+    X, y = simulate_points(n=300, spread=1.5)
     model = make().fit(X, y)
     axes, table = plots.calibration(model.calibration(X, y, 5)), model.calibration(X, y, 5)
     assert [ax.get_title() for ax in axes] == ["c0", "c1", "c2"]
@@ -56,9 +56,9 @@ def test_points_and_bars_are_those_of_the_table(make):
 
 
 def test_the_classes_that_are_predicted_most_are_shown():
-    X, y = clouds(n=300, classes=5)
+    X, y = simulate_points(n=300, classes=5)
     kept = ~np.isin(y, ["c1", "c3"]) | (np.arange(300) < 40)
-    model = logit().fit(X, y)
+    model = build_sparse_logit().fit(X, y)
     axes = plots.calibration(model.calibration(X[kept], y[kept]), max_classes=3)
     assert [ax.get_title() for ax in axes] == ["c0", "c2", "c4"]
     _, given = plt.subplots(1, 5)
@@ -82,7 +82,9 @@ CASES = {
 
 
 PICTURES = {
-    "calibration": lambda X, y: plots.calibration(logit().fit(X, y).calibration(X, y))[0],
+    "calibration": lambda X, y: plots.calibration(build_sparse_logit().fit(X, y).calibration(X, y))[
+        0
+    ],
 }
 
 
@@ -91,5 +93,5 @@ PICTURES = {
 @pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
-    X, y = clouds(**CASES[case])
+    X, y = simulate_points(**CASES[case])
     assert_readable(PICTURES[picture](X, y), monkeypatch)

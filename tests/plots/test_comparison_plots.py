@@ -23,8 +23,8 @@ LONG_MODELS = [
 ]
 
 
-def scored(labels, models, seed=0, spread=0.5, **scores):
-    """A table as `compare` returns it, of gamma-distributed scores or those given by model."""
+def build_comparison(labels, models, seed=0, spread=0.5, **scores):
+    """Build a table as `compare` returns it, with simulated or given scores."""
     rng = np.random.default_rng(seed)
     pairs = pd.MultiIndex.from_tuples(itertools.combinations(labels, 2), names=["a", "b"])
     common = rng.gamma(2.0, 2.0, size=len(pairs)) + 2.0
@@ -37,27 +37,29 @@ def scored(labels, models, seed=0, spread=0.5, **scores):
     return table
 
 
-def one_bad(table, factor=100.0):
+def inflate_score(table, factor=100.0):
     table.attrs["pairs"].iloc[0, 1] *= factor
     return table
 
 
 CASES = {
-    "four options": lambda: th.plots.comparison(scored("abcd", MODELS[:3])),
-    "nine": lambda: th.plots.comparison(scored(CELEBRITIES, MODELS[:3])),
-    "nine, five models": lambda: th.plots.comparison(scored(CELEBRITIES, MODELS[:5])),
-    "nine, one model": lambda: th.plots.comparison(scored(CELEBRITIES, MODELS[:1])),
-    "nine, one pair far off": lambda: th.plots.comparison(one_bad(scored(CELEBRITIES, MODELS[:2]))),
-    "forty": lambda: th.plots.comparison(
-        scored([f"o{number}" for number in range(40)], MODELS[:2])
+    "four options": lambda: th.plots.comparison(build_comparison("abcd", MODELS[:3])),
+    "nine": lambda: th.plots.comparison(build_comparison(CELEBRITIES, MODELS[:3])),
+    "nine, five models": lambda: th.plots.comparison(build_comparison(CELEBRITIES, MODELS[:5])),
+    "nine, one model": lambda: th.plots.comparison(build_comparison(CELEBRITIES, MODELS[:1])),
+    "nine, one pair far off": lambda: th.plots.comparison(
+        inflate_score(build_comparison(CELEBRITIES, MODELS[:2]))
     ),
-    "forty long names": lambda: th.plots.comparison(scored(LONG, LONG_MODELS)),
-    "one pair": lambda: th.plots.comparison(scored("ab", MODELS[:2])),
+    "forty": lambda: th.plots.comparison(
+        build_comparison([f"o{number}" for number in range(40)], MODELS[:2])
+    ),
+    "forty long names": lambda: th.plots.comparison(build_comparison(LONG, LONG_MODELS)),
+    "one pair": lambda: th.plots.comparison(build_comparison("ab", MODELS[:2])),
 }
 
 
-def names_of(ax):
-    """What the legend calls marked points, with their places in data coordinates."""
+def read_marked_points(ax):
+    """Return legend names of marked points, with their data coordinates."""
     return {
         line.get_label(): tuple(line.get_xydata()[0])
         for line in ax.lines
@@ -73,7 +75,7 @@ def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
 
 
 def test_points_are_the_scores_and_the_title_counts_them():
-    table = scored(CELEBRITIES, MODELS[:2])
+    table = build_comparison(CELEBRITIES, MODELS[:2])
     (ax,) = th.plots.comparison(table)
     held = table.attrs["pairs"]
     better = held["tEBA"] < held["BTL"]
@@ -94,9 +96,9 @@ def test_points_are_the_scores_and_the_title_counts_them():
     np.testing.assert_array_equal(line[:, 0], line[:, 1])
 
 
-def test_pairs_that_a_model_has_no_score_for_are_left_out_and_equal_ones_counted_apart():
+def test_pairs_without_scores_are_omitted_and_equal_pairs_are_counted():
     scores = {"one": [1.0, 2.0, np.nan, 4.0, 5.0, 6.0], "two": [1.5, 2.0, 3.0, np.nan, 4.5, 6.5]}
-    (ax,) = th.plots.comparison(scored("abcd", [], **scores))
+    (ax,) = th.plots.comparison(build_comparison("abcd", [], **scores))
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts[:3] == ["two better for 1 of 4 pairs", "one better for 2", "equal for 1"]
     assert sum(len(dots.get_offsets()) for dots in ax.collections) == 4
@@ -104,16 +106,16 @@ def test_pairs_that_a_model_has_no_score_for_are_left_out_and_equal_ones_counted
 
 def test_no_pair_in_common_leaves_an_empty_panel():
     (ax,) = th.plots.comparison(
-        scored("abc", [], one=[1.0, np.nan, np.nan], two=[np.nan, 2.0, np.nan])
+        build_comparison("abc", [], one=[1.0, np.nan, np.nan], two=[np.nan, 2.0, np.nan])
     )
     said(ax.get_legend().get_texts()[0].get_text(), "0 of", "0 pairs")
-    assert not names_of(ax)
+    assert not read_marked_points(ax)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_up_to_four_models_each_with_each_and_of_more_the_best_with_the_others(count):
+def test_up_to_four_models_are_compared_in_pairs_and_more_with_the_best(count):
     models = MODELS[:count]
-    table = scored("abc", models)
+    table = build_comparison("abc", models)
     table.loc[models, "nll"] = np.arange(count, 0, -1.0)
     if count > 1:
         table.loc[models[1], "nll"] = 0.5
@@ -132,24 +134,24 @@ def test_the_pairs_furthest_from_the_diagonal_and_the_worst_are_named():
     # In the fourth pair the scores differ by the largest factor, but by little.
     across = np.array([3.0, 3.1, 9.0, 0.2, 20.0, 5.0])
     up = np.array([3.1, 6.1, 3.5, 1.0, 20.1, 6.5])
-    (ax,) = th.plots.comparison(scored("abcd", [], one=across, two=up))
-    assert names_of(ax) == {
+    (ax,) = th.plots.comparison(build_comparison("abcd", [], one=across, two=up))
+    assert read_marked_points(ax) == {
         "a – d": (9.0, 3.5),
         "a – c": (3.1, 6.1),
         "c – d": (5.0, 6.5),
         "b – d": (20.0, 20.1),
     }
     up[4] = 40.0
-    (ax,) = th.plots.comparison(scored("abcd", [], one=across, two=up))
-    assert set(names_of(ax)) == {"a – d", "a – c", "b – d"}
-    (ax,) = th.plots.comparison(scored("abcd", [], one=across, two=across))
-    assert set(names_of(ax)) == {"b – d"}
+    (ax,) = th.plots.comparison(build_comparison("abcd", [], one=across, two=up))
+    assert set(read_marked_points(ax)) == {"a – d", "a – c", "b – d"}
+    (ax,) = th.plots.comparison(build_comparison("abcd", [], one=across, two=across))
+    assert set(read_marked_points(ax)) == {"b – d"}
 
 
 @pytest.mark.parametrize("largest, scale", [(120.0, "linear"), (120.01, "symlog")])
 def test_the_scale_is_linear_up_to_thirty_medians(largest, scale):
     across = np.array([4.0, 4.0, 4.0, 2.0, 3.0, largest])
-    (ax,) = th.plots.comparison(scored("abcd", [], one=across, two=np.full(6, 4.0)))
+    (ax,) = th.plots.comparison(build_comparison("abcd", [], one=across, two=np.full(6, 4.0)))
     assert ax.get_xscale() == ax.get_yscale() == scale
     low, high = ax.get_xlim()
     assert ax.get_xlim() == ax.get_ylim()
@@ -168,7 +170,7 @@ def test_infinite_scores_are_crosses_at_the_end():
         "one": [1.0, np.inf, 3.0, 4.0, 5.0, np.inf],
         "two": [1.5, 2.0, np.inf, 3.5, 4.5, np.inf],
     }
-    (ax,) = th.plots.comparison(scored("abcd", [], **scores))
+    (ax,) = th.plots.comparison(build_comparison("abcd", [], **scores))
     end = ax.get_xlim()[1]
     assert np.isfinite(end)
     offsets = np.concatenate(
@@ -180,7 +182,7 @@ def test_infinite_scores_are_crosses_at_the_end():
 
 
 def test_tables_that_cannot_be_drawn():
-    table = scored("abc", MODELS[:3])
+    table = build_comparison("abc", MODELS[:3])
     with pytest.raises(ArgumentError, match=r"`ax` must have .*3.*; got 2"):
         th.plots.comparison(table, plt.subplots(2)[1])
     with refused(ArgumentError, "must have at least one row of a model"):
@@ -194,7 +196,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
     before = dict(matplotlib.rcParams)
     figure, axes = plt.subplots(2, 2)
     flat = list(axes.flat)
-    assert th.plots.comparison(scored("abcd", MODELS[:3]), flat[:3]) == flat[:3]
+    assert th.plots.comparison(build_comparison("abcd", MODELS[:3]), flat[:3]) == flat[:3]
     assert plt.get_fignums() == [figure.number]
     assert dict(matplotlib.rcParams) == before
 
@@ -210,4 +212,4 @@ def test_the_pairs_of_several_groups_are_named():
     table = pd.DataFrame({"nll": scores.mean()})
     table.attrs["pairs"] = scores
     (ax,) = th.plots.comparison(table)
-    assert {"tea – milk (women)", "tea – ale (men)"} <= set(names_of(ax))
+    assert {"tea – milk (women)", "tea – ale (men)"} <= set(read_marked_points(ax))

@@ -20,12 +20,12 @@ def closed(monkeypatch):
     plt.close("all")
 
 
-def find_fonts(monkeypatch, files):
-    """The system has these fonts."""
+def install_fonts(monkeypatch, files):
+    """Make matplotlib find these system fonts."""
     monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", lambda: files)
 
 
-def families(text):
+def read_families(text):
     return text.get_fontfamily()
 
 
@@ -36,12 +36,12 @@ def test_a_font_that_has_the_characters_takes_over():
         ax = th.plots.tree(tree)
         texts = {text.get_text(): text for text in (*ax.get_yticklabels(), *ax.texts)}
         ax.figure.canvas.draw()
-    assert families(texts["tea"]) == ["cmss10"] and families(texts["warm"]) == ["cmss10"]
+    assert read_families(texts["tea"]) == ["cmss10"] and read_families(texts["warm"]) == ["cmss10"]
     for name in ("Ωρα", "молоко"):
-        assert families(texts[name])[0] == "cmss10" and len(families(texts[name])) > 1
+        assert read_families(texts[name])[0] == "cmss10" and len(read_families(texts[name])) > 1
 
 
-def test_what_no_font_has_is_a_box_and_said_once():
+def test_missing_characters_are_boxes_and_reported_once():
     tree = th.Tree.from_groups(
         {f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]}
     )
@@ -73,7 +73,7 @@ def test_the_sentence_names_a_font(letter, font, monkeypatch):
         "thali._plots._fonts._read_font_characters",
         lambda path: frozenset(map(chr, range(128))) | {"□"},
     )
-    find_fonts(monkeypatch, [])
+    install_fonts(monkeypatch, [])
     with pytest.warns(DataWarning, match="No installed font") as said:
         ax = th.plots.tree(
             th.Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]})
@@ -86,22 +86,24 @@ def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
     from matplotlib import font_manager
 
     listed = font_manager.fontManager.ttflist
-    hidden = {font.fname for font in listed if "Ω" in characters(font.fname)}
+    hidden = {font.fname for font in listed if "Ω" in read_characters(font.fname)}
     monkeypatch.setattr(
         font_manager.fontManager, "ttflist", [font for font in listed if font.fname not in hidden]
     )
-    find_fonts(monkeypatch, sorted(hidden))
+    install_fonts(monkeypatch, sorted(hidden))
     font_manager.fontManager._findfont_cached.cache_clear()
     with plt.rc_context({"font.family": ["cmss10"]}), warnings.catch_warnings():
         warnings.simplefilter("error")
         ax = th.plots.tree(th.Tree.from_groups({"a": ["tea Ω", "milk"], "b": ["coffee", "water"]}))
-    assert len(families(ax.get_yticklabels()[0])) > 1
+    assert len(read_families(ax.get_yticklabels()[0])) > 1
 
 
-def characters(path):
+def read_characters(path):
     return set(map(chr, FT2Font(path).get_charmap()))
 
 
 def test_ascii_labels_cost_nothing(monkeypatch):
     monkeypatch.setattr("thali._plots._fonts._find_fallback_fonts", None)
-    assert np.all([families(text) for text in th.plots.tree(th.Tree.star("ab")).get_yticklabels()])
+    assert np.all(
+        [read_families(text) for text in th.plots.tree(th.Tree.star("ab")).get_yticklabels()]
+    )

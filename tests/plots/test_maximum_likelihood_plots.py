@@ -49,7 +49,7 @@ def test_utility_scale(tree):
     )
 
 
-def test_an_option_of_no_utility_stands_at_the_left_end():
+def test_an_option_of_utility_0_is_at_the_left_end():
     lost = th.PairedComparisons([[0, 5, 9, 9], [5, 0, 9, 9], [1, 1, 0, 9], [0, 0, 0, 0]], "abcd")
     ax = maximised(data=lost).plot("utility_scale")
     assert len(ax.containers[0][0].get_xdata()) == 3
@@ -93,7 +93,7 @@ def test_nested_aspects_and_options_without_any(tree):
     np.testing.assert_allclose(edges[3, :, 0], [0, w["BB"]], atol=1e-12)
 
 
-def test_aspects_that_are_no_tree_have_no_picture_of_one():
+def test_aspects_that_do_not_form_a_tree_are_not_drawn():
     crossing = {who: TREE[who] for who in TREE} | {
         "LBJ": ["politician", "x"],
         "JU": ["athlete", "x"],

@@ -8,7 +8,7 @@ from helpers.people_fits import compared, of_people
 from helpers.sentences import refused, says
 
 import thali as th
-from thali._people.segments import Preferences, segments_of
+from thali._people.segments import Preferences, build_segments
 from thali.errors import ArgumentError
 
 pytestmark = pytest.mark.unit
@@ -60,7 +60,7 @@ def test_weights_of_features_are_not_drawn():
 def test_segments_are_drawn_by_their_options():
     values = np.full((4, 8, 40), 0.5)
     values[:, :4, :3], values[:, 4:, 3:6] = 0.9, 0.8
-    found = segments_of(
+    found = build_segments(
         Preferences(tuple((f"o{k}",) for k in range(40)), values, tuple("abcdefgh")), 2, 0
     )
     ax = th.plots.segments(found)[0]

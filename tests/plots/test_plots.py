@@ -17,24 +17,24 @@ from matplotlib import pyplot as plt
 
 import thali as th
 from thali import plots
-from thali._aspects.draws.tree import to_datatree
+from thali._aspects.draws.posterior_tree import build_datatree
 from thali.errors import ArgumentError
 
 
-def fitted(
+def simulate_fit(
     n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw
 ):
     data = comparisons(n_options, labels=labels, share=share)
     drawn = [
         chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)
     ]
-    tree = to_datatree(
+    tree = build_datatree(
         drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha
     )
-    return of_tree(tree, unique)
+    return build_model(tree, unique)
 
 
-def of_tree(tree, unique=True):
+def build_model(tree, unique=True):
     model = th.EliminationByAspects(unique=unique)
     model.posterior_ = tree
     return model
@@ -42,40 +42,40 @@ def of_tree(tree, unique=True):
 
 @pytest.fixture(scope="module")
 def celebrities():
-    return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
+    return simulate_fit(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
 
 
 DRAWN = {  # what each picture of a fit draws
     "features": lambda model: model.features(),
     "n_features": lambda model: model.findings()["n_features"].table,
-    "trace": lambda model: model._quantities(),
+    "trace": lambda model: model._get_quantities(),
     "predictions": lambda model: model.findings()["choice_probabilities"].table,
     "check": lambda model: model.check(),
     "ranks": lambda model: model.ranks(every_rank=True),
 }
 CASES = {
-    "forty long names": lambda: fitted(40, LONG, draws=40, common=[(0, 1, 2)]),
-    "nine": lambda: fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
-    "awkward names": lambda: fitted(4, MULTIMODAL, common=[(0, 1)], unique=False),
-    "no features": lambda: fitted(3, mean_features=0.0, learned_alpha=False),
-    "more options than labels": lambda: fitted(200, draws=3, chains=2, common=[(0, 5)]),
-    "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),
-    "forty": lambda: fitted(
+    "forty long names": lambda: simulate_fit(40, LONG, draws=40, common=[(0, 1, 2)]),
+    "nine": lambda: simulate_fit(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
+    "awkward names": lambda: simulate_fit(4, MULTIMODAL, common=[(0, 1)], unique=False),
+    "no features": lambda: simulate_fit(3, mean_features=0.0, learned_alpha=False),
+    "more options than labels": lambda: simulate_fit(200, draws=3, chains=2, common=[(0, 5)]),
+    "four": lambda: simulate_fit(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),
+    "forty": lambda: simulate_fit(
         40, draws=40, common=[tuple(range(start, 40, 5)) for start in range(5)]
     ),
-    "neither features nor unique aspects": lambda: fitted(2, mean_features=0.0, unique=False),
-    "one chain, one draw": lambda: fitted(3, chains=1, draws=1),
-    "many chains": lambda: fitted(3, chains=12),
-    "too many options for dense features": lambda: fitted(70, draws=10, common=[(0, 5)]),
+    "neither features nor unique aspects": lambda: simulate_fit(2, mean_features=0.0, unique=False),
+    "one chain, one draw": lambda: simulate_fit(3, chains=1, draws=1),
+    "many chains": lambda: simulate_fit(3, chains=12),
+    "too many options for dense features": lambda: simulate_fit(70, draws=10, common=[(0, 5)]),
 }
 
 
-def draw_of(picture, model, **settings):
+def draw_picture(picture, model, **settings):
     return getattr(plots, picture)(DRAWN[picture](model), **settings)
 
 
 @functools.cache
-def case_of(name):
+def build_case(name):
     return CASES[name]()
 
 
@@ -84,12 +84,12 @@ def case_of(name):
 @pytest.mark.parametrize("picture", DRAWN)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
-    axes = np.ravel(draw_of(picture, case_of(case)))
+    axes = np.ravel(draw_picture(picture, build_case(case)))
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
 
 
 def test_feature_matrix_shows_probability_times_weight(celebrities):
-    ax = draw_of("features", celebrities, max_features=6)
+    ax = draw_picture("features", celebrities, max_features=6)
     every = celebrities.features()
     table = every[every["members"].map(len).between(2, 8) & (every["probability"] >= 0.1)].head(6)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == CELEBRITIES
@@ -116,7 +116,7 @@ def test_feature_matrix_shows_probability_times_weight(celebrities):
 
 
 def test_features_that_are_improbable_or_of_all_options_are_not_drawn():
-    table = fitted(4, unique=False, common=[(0, 1)]).features()
+    table = simulate_fit(4, unique=False, common=[(0, 1)]).features()
     table["members"] = [
         ("0", "1"),
         ("0", "1", "2", "3"),
@@ -130,7 +130,7 @@ def test_features_that_are_improbable_or_of_all_options_are_not_drawn():
 
 
 def test_number_of_features_is_a_probability(celebrities):
-    ax = draw_of("n_features", celebrities)
+    ax = draw_picture("n_features", celebrities)
     draws = celebrities.posterior_["posterior"]["n_features"].values
     heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
     assert sum(heights.values()) == pytest.approx(1)
@@ -147,7 +147,7 @@ def test_number_of_features_is_a_probability(celebrities):
         (120, [1, *range(10, 121, 10)]),
     ],
 )
-def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
+def test_ticks_of_ranks_are_evenly_spaced_integers(most, ticks):
     table = pd.DataFrame({"rank": np.arange(1.0, most + 1)}, index=[f"o{k}" for k in range(most)])
     for column, value in {"rank_low": table["rank"], "rank_high": table["rank"]}.items():
         table[column] = value
@@ -157,8 +157,8 @@ def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
     assert [float(tick) for tick in plots.ranks(table).get_xticks()] == ticks
 
 
-def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
-    ax = draw_of("ranks", celebrities)
+def test_improbable_ranks_are_almost_white(celebrities):
+    ax = draw_picture("ranks", celebrities)
     assert (
         ax.get_xticks().tolist() == [*range(1, 10)]
         and ax.get_xlabel() == "rank (mean and 89 % interval)"
@@ -168,7 +168,7 @@ def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
 
 
 def test_cells_without_a_feature_are_white_and_others_are_not(celebrities):
-    for mesh in draw_of("features", celebrities).collections[:2]:
+    for mesh in draw_picture("features", celebrities).collections[:2]:
         shades = mesh.get_cmap()
         assert shades.get_bad().tolist() == [1, 1, 1, 1]
         assert sum(shades(0.0)[:3]) < 2.8
@@ -188,7 +188,7 @@ def test_trace_has_a_line_for_each_chain():
     assert axes[1].get_title("left").startswith("b (R-hat ") and axes[0].get_legend()
 
 
-def test_trace_leaves_out_what_never_changes():
+def test_trace_omits_constant_quantities():
     quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
     assert [ax.get_title("left") for ax in plots.trace(quantities)] == [
         "log-likelihood of the full data"
@@ -196,7 +196,7 @@ def test_trace_leaves_out_what_never_changes():
 
 
 def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
-    ax = draw_of("predictions", celebrities)
+    ax = draw_picture("predictions", celebrities)
     tree = celebrities.posterior_
     predicted = tree["posterior"]["choice_probability"].mean(("chain", "draw"))
     wins, losses = tree["observed_data"]["wins"], tree["constant_data"]["losses"]
@@ -213,7 +213,7 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     )
     drawn = chain(6, draws=20, mean_features=0.0)
     drawn = dataclasses.replace(drawn, unique_weights=drawn.unique_weights * 5.0 ** np.arange(6))
-    tree = to_datatree([drawn], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
+    tree = build_datatree([drawn], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
     predicted = tree["posterior"].to_dataset()["choice_probability"].mean(("chain", "draw")).values
     n = data.wins + data.losses
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
@@ -221,7 +221,7 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     expected = [
         f"{data.labels[data.first[pair]]} over {data.labels[data.second[pair]]}" for pair in worst
     ]
-    legend = draw_of("predictions", of_tree(tree)).get_legend()
+    legend = draw_picture("predictions", build_model(tree)).get_legend()
     assert legend is not None
     assert [text.get_text().split("\n")[0] for text in legend.get_texts()] == expected
 
@@ -230,10 +230,10 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     counts = np.triu(np.full((70, 70), 9), 1) + np.tril(np.ones((70, 70)), -1)
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
     data = th.PairedComparisons(counts)
-    tree = to_datatree(
+    tree = build_datatree(
         [chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True
     )
-    ax = draw_of("predictions", of_tree(tree))
+    ax = draw_picture("predictions", build_model(tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
     assert len(observed) == 2000
     assert np.sum(observed == 0.9) == 2415 - 645
@@ -246,7 +246,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
     figure, axes = plt.subplots(8)
     takes_one = picture != "trace"
     given = axes[0] if takes_one else list(axes)
-    returned = draw_of(picture, celebrities, ax=given)
+    returned = draw_picture(picture, celebrities, ax=given)
     assert returned is given if takes_one else returned == given
     assert plt.get_fignums() == [figure.number]
     assert plt.gcf() is figure
@@ -254,7 +254,7 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
 
 
 @pytest.mark.parametrize("name", plots.__all__)
-def test_what_a_picture_does_not_draw_is_refused_in_one_sentence(name):
+def test_wrong_input_of_a_picture_is_refused_in_one_sentence(name):
     for wrong in (th.EliminationByAspects(), pd.DataFrame({"x": [1]})):
         with pytest.raises(ArgumentError, match=rf"^plots\.{name} (draws what|requires) ") as error:
             getattr(plots, name)(wrong)
@@ -270,7 +270,7 @@ def test_docstrings_of_pictures_follow_one_template(name):
     sections = re.findall(r"^(\w+)\n-+$", written, re.MULTILINE)
     order = ["Parameters", "Returns", "Raises", "References", "Examples"]
     assert sections[:2] == order[:2] and sections == [each for each in order if each in sections]
-    assert f"\n{first} : " in written and "\nax : " in written and "Where to draw" in written
+    assert f"\n{first} : " in written and "\nax : " in written and "Axes" in written
 
 
 def test_importing_the_pictures_loads_nothing_heavy():

@@ -45,12 +45,12 @@ def model(request):
     return fitted(data, DIRECTIONS, draws=10, groups=3, alpha=4.0)
 
 
-def attributes_of(model):
-    """The levels of each attribute of the data of the model."""
+def list_attributes(model):
+    """Return the levels of each attribute in the data of a model."""
     return LONG if "wifi" in set(model.level_effects()["attribute"]) else ATTRIBUTES
 
 
-def market(data):
+def build_market(data):
     names = ["A", "B", "the new one with a name that is much too long for a picture"]
     rows = [
         {name: levels[(3 * k + 1) % len(levels)] for name, levels in data.items()} for k in range(3)
@@ -58,9 +58,8 @@ def market(data):
     return pd.DataFrame(rows, index=names)
 
 
-def assert_no_overlap(ax):
-    """No two labels of the axes cover each other, and none leaves the figure once it is saved
-    tightly."""
+def check_no_overlap(ax):
+    """Check that no labels overlap, and none is outside the saved figure."""
     figure = ax.figure
     figure.canvas.draw()
     texts = [ax.xaxis.label, ax.yaxis.label, ax.title, *ax.texts]
@@ -79,22 +78,22 @@ def assert_no_overlap(ax):
         assert (shared <= 1.0).any(), (one, other)
 
 
-def stable_classes(model):
+def select_stable_classes(model):
     table = model.classes(cover=1.0)
     return table[table["stability"] >= 0.5]
 
 
 @pytest.mark.first(1)
 def test_classes(model):
-    shares, importance = plots.classes(stable_classes(model), max_classes=12)
-    table = stable_classes(model).head(12)
+    shares, importance = plots.classes(select_stable_classes(model), max_classes=12)
+    table = select_stable_classes(model).head(12)
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
     np.testing.assert_allclose(widths, [table["share"], table["importance"]])
     labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
     for label, name in zip(labels, table["product_class"], strict=True):
         assert label == name or (label.endswith("…") and name.startswith(label[:40]))
     for ax in (shares, importance):
-        assert_no_overlap(ax)
+        check_no_overlap(ax)
     colours = {bar.get_facecolor() for bar in shares.patches}
     assert (shares.get_legend() is not None) == (len(colours) > 1)
     with refused(ArgumentError, "max_classes"):
@@ -111,14 +110,14 @@ def test_classes_that_nobody_owns():
 def test_level_effects(model):
     table = model.level_effects()
     ax = plots.level_effects(table)
-    assert_no_overlap(ax)
+    check_no_overlap(ax)
     (points,) = [line for line in ax.lines if line.get_marker() == "o"]
     shown = points.get_xdata()
     assert set(np.round(shown, 12)) <= set(np.round(table["effect"], 12))
     labels = [text.get_text() for text in ax.get_yticklabels()]
     counts = table.groupby("attribute", sort=False).size()
     # of an attribute with n levels all pairs up to three levels, else n - 1
-    levels = attributes_of(model)
+    levels = list_attributes(model)
     wanted = sum(size if size <= 3 else len(levels[name]) - 1 for name, size in counts.items())
     assert len(shown) == wanted and len(labels) == wanted + len(counts)
     assert len({label for label in labels if " over " in label}) == len(
@@ -135,7 +134,7 @@ def test_level_effects(model):
 def test_attribute_importance(model):
     table = model.attribute_importance()
     ax = plots.attribute_importance(table)
-    assert_no_overlap(ax)
+    check_no_overlap(ax)
     np.testing.assert_allclose(
         [bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0)
     )
@@ -147,11 +146,11 @@ def test_attribute_importance(model):
 @pytest.mark.first(1)
 @pytest.mark.fit
 def test_market_shares(model):
-    data = attributes_of(model)
-    products = market(data)
+    data = list_attributes(model)
+    products = build_market(data)
     table = model.market_shares(products)
     ax = plots.market_shares(table)
-    assert_no_overlap(ax)
+    check_no_overlap(ax)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["share"])
     several = pd.concat(
         [products.assign(scenario=name) for name in ("now", "then")], ignore_index=True
@@ -164,7 +163,7 @@ def test_market_shares(model):
     first = next(iter(data))
     changed = model.market_shares(products, change={first: data[first][0]})
     ax = plots.market_shares(changed)
-    assert_no_overlap(ax)
+    check_no_overlap(ax)
     np.testing.assert_allclose(
         [bar.get_width() for bar in ax.patches],
         np.concatenate([changed["share"], changed["after"]]),
@@ -179,11 +178,11 @@ def test_market_shares(model):
 @pytest.mark.first(1)
 @pytest.mark.fit
 def test_demand_and_willingness_to_pay(model):
-    data = attributes_of(model)
-    first, products = next(iter(data)), market(data)
+    data = list_attributes(model)
+    first, products = next(iter(data)), build_market(data)
     table = model.demand(first, products.index[-1], data[first], products)
     ax = plots.demand(table)
-    assert_no_overlap(ax)
+    check_no_overlap(ax)
     line = ax.lines[0]
     np.testing.assert_allclose(
         line.get_ydata() if data is ATTRIBUTES else line.get_xdata(), table["share"]
@@ -194,12 +193,12 @@ def test_demand_and_willingness_to_pay(model):
         assert table["price"].tolist() == [100.0, 150.0, 200.0, 250.0]
         pay = model.willingness_to_pay("price")
         ax = plots.willingness_to_pay(pay)
-        assert_no_overlap(ax)
+        check_no_overlap(ax)
         assert [text.get_text() for text in ax.get_yticklabels()][-1] == "battery: 12 h over 4 h"
         low, high = ax.get_xlim()
         beyond = pay.assign(respondents_high=np.inf, wtp_high=np.inf)
         ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
-        assert_no_overlap(ax)
+        check_no_overlap(ax)
         assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
         endless = pay.drop(columns=["respondents_low", "respondents_high"]).assign(
             wtp=np.inf, wtp_low=-np.inf, wtp_high=np.inf

@@ -5,7 +5,7 @@ import pytest
 from helpers.experiment_data import of_segments
 
 import thali as th
-from thali._people.segments import Preferences, segments_of
+from thali._people.segments import Preferences, build_segments
 
 pytestmark = pytest.mark.fit
 
@@ -33,7 +33,7 @@ def test_of_many_levels_the_distinctive_attributes_are_drawn():
     rng = np.random.default_rng(1)
     values = np.clip(0.5 + 0.02 * rng.normal(size=(5, 20, 48)), 0, 1)
     values[:, :10, :6] += 0.4
-    found = segments_of(Preferences(tuple(levels), values, tuple(map(str, range(20)))), 2, 0)
+    found = build_segments(Preferences(tuple(levels), values, tuple(map(str, range(20)))), 2, 0)
     ax = th.plots.segments(found)[0]
     labels = [text.get_text() for text in ax.get_yticklabels()]
     assert "attribute 0" in labels and len(labels) == 4 * 7

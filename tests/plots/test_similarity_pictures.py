@@ -49,7 +49,7 @@ def test_of_very_many_pairs_some_are_shown():
     assert "2,000 of 2,415 pairs" in ax.get_xlabel()
 
 
-def test_equal_similarities_are_said():
+def test_equal_similarities_are_reported():
     model = fitted(3, features=1)
     model.data.values[:] = 0.4
     model.posterior_["observed_data"]["similarity"].values[:] = 0.4

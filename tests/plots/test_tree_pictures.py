@@ -37,7 +37,7 @@ SINGLE = """\
                                       `------------ b"""
 
 
-def mixed():
+def build_mixed_tree():
     text = (
         "(((a:.34,b:.34)a_name_that_is_too_long:.19,(c:.53,e:.53):0)x:.47,(d:.001,'two\n"
         "lines':.001):.999);"
@@ -48,7 +48,7 @@ def mixed():
 
 def test_text():
     assert str(th.Tree.from_groups(CELEBRITIES)) == NINE
-    assert str(mixed()) == MIXED
+    assert str(build_mixed_tree()) == MIXED
     assert str(th.Tree.from_groups({"all": ["a", "b"]}, leaf_length=0.25)) == SINGLE
     assert str(th.Tree.star("ab")) == f"+{'-' * 50} a\n`{'-' * 50} b"
 
@@ -71,7 +71,7 @@ def test_repr():
 NAMES = ("ab", "$_{5", "a b c d", "efghi", "g h")
 
 
-def named():
+def build_named_tree():
     return th.Tree.from_newick(
         "(((a:.1,b:.1)ab:.2,(c:.2,d:.2)$_{5:.1)'a b c d':.7,((e:.3,f:.3)'a name much too long for"
         " its edge':.3,(g:.5,h:.5,i:.5)'g\nh':.1)efghi:.4);"
@@ -90,8 +90,8 @@ CASES = {
     ),
     "two hundred": lambda: random_linkage(200),
     "two": lambda: th.Tree.from_newick("((a:1,b:1)both:3);"),
-    "named": named,
-    "mixed": mixed,
+    "named": build_named_tree,
+    "mixed": build_mixed_tree,
     "names that nearly fit": lambda: th.Tree.from_groups(
         {
             f"{k} {'x' * length}": [f"{k} {member} {'y' * 28}" for member in range(2)]
@@ -114,7 +114,7 @@ CASES = {
 }
 
 
-def lines_of(ax):
+def read_lines(ax):
     (collection,) = (each for each in ax.collections if isinstance(each, LineCollection))
     return np.array([path.vertices for path in collection.get_paths()])
 
@@ -125,11 +125,11 @@ def lines_of(ax):
 def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(case, monkeypatch):
     ax = th.plots.tree(CASES[case]())
     assert_readable(ax, monkeypatch, smallest=6)
-    assert_no_line_runs_through_a_text(ax, monkeypatch)
+    check_no_line_crosses_text(ax, monkeypatch)
 
 
 @pytest.mark.long
-def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
+def test_names_and_labels_without_room_are_omitted_on_small_axes(monkeypatch):
     _, ax = plt.subplots(figsize=(5, 3))
     groups = {
         f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)
@@ -138,13 +138,13 @@ def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypat
     assert "group 5" in {text.get_text() for text in ax.texts}
     assert 10 < len(ax.get_yticklabels()) < 30
     assert_apart(drawn_texts(ax.figure, monkeypatch))
-    assert_no_line_runs_through_a_text(ax, monkeypatch)
+    check_no_line_crosses_text(ax, monkeypatch)
 
 
-def assert_no_line_runs_through_a_text(ax, monkeypatch):
+def check_no_line_crosses_text(ax, monkeypatch):
     boxes = [box for _, box in drawn_texts(ax.figure, monkeypatch)]
     low, high = np.array([box.min for box in boxes]), np.array([box.max for box in boxes])
-    ends = ax.transData.transform(lines_of(ax).reshape(-1, 2)).reshape(-1, 2, 2)
+    ends = ax.transData.transform(read_lines(ax).reshape(-1, 2)).reshape(-1, 2, 2)
     # the axis is drawn, too
     ends = np.concatenate([ends, [[ax.bbox.min, [ax.bbox.x1, ax.bbox.y0]]]])
     crossed = (ends.min(axis=1)[:, None] < high) & (low < ends.max(axis=1)[:, None])
@@ -156,7 +156,7 @@ def assert_no_line_runs_through_a_text(ax, monkeypatch):
 def test_lines_are_the_edges(case):
     tree = CASES[case]()
     ax = th.plots.tree(tree)
-    lines = lines_of(ax)
+    lines = read_lines(ax)
     edges = lines[: len(tree.parents) - 1]
     np.testing.assert_array_equal(edges[:, 0, 0], tree.depths[tree.parents[:-1]])
     np.testing.assert_array_equal(edges[:, 1, 0], tree.depths[:-1])
@@ -185,8 +185,8 @@ def test_lines_are_the_edges(case):
     assert ax.yaxis_inverted()  # the first leaf is at the top, as it is printed
 
 
-def test_names_stand_where_there_is_room():
-    ax = th.plots.tree(named())
+def test_names_are_placed_where_there_is_room():
+    ax = th.plots.tree(build_named_tree())
     # without the one that is longer than its edge
     assert {text.get_text() for text in ax.texts} == {*NAMES}
     assert not any(text.get_parse_math() for text in (*ax.texts, *ax.get_yticklabels()))
@@ -214,6 +214,6 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
     assert tree.plot().figure is not figure
 
 
-def test_what_is_no_tree_is_refused():
+def test_input_that_is_not_a_tree_is_refused():
     with refused(ArgumentError, "plots.tree", "got EliminationByAspects"):
         th.plots.tree(th.EliminationByAspects(th.Tree.from_groups(CELEBRITIES)))

@@ -7,7 +7,12 @@ import pytest
 from arviz_stats.base.array import array_stats
 
 from thali._posterior import summary
-from thali._posterior.summary import bulk_and_r_hat, mean_ess, mean_mcse, tail_ess
+from thali._posterior.summary import (
+    compute_ess_and_r_hat,
+    compute_mean_ess,
+    compute_mean_mcse,
+    compute_tail_ess,
+)
 
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 20, 37, 64, 101, 250]
 
@@ -71,13 +76,13 @@ def theirs(draws):
 
 
 def ours(draws):
-    ess, r_hat = bulk_and_r_hat(draws)
+    ess, r_hat = compute_ess_and_r_hat(draws)
     return {
         "ess_bulk": ess,
         "r_hat": r_hat,
-        "ess_tail": tail_ess(draws, 0.89),
-        "ess_mean": mean_ess(draws),
-        "mcse_mean": mean_mcse(draws),
+        "ess_tail": compute_tail_ess(draws, 0.89),
+        "ess_mean": compute_mean_ess(draws),
+        "mcse_mean": compute_mean_mcse(draws),
     }
 
 
@@ -108,8 +113,8 @@ def test_long_chains_and_few_numbers_at_a_time(monkeypatch):
 
 def test_folding_finds_chains_of_different_width():
     white = np.random.default_rng(5).normal(size=(1, 4, 1000))
-    assert bulk_and_r_hat(white)[1] < 1.01
-    assert bulk_and_r_hat(white * np.array([1.0, 1.0, 1.0, 4.0])[:, None])[1] > 1.1
+    assert compute_ess_and_r_hat(white)[1] < 1.01
+    assert compute_ess_and_r_hat(white * np.array([1.0, 1.0, 1.0, 4.0])[:, None])[1] > 1.1
 
 
 def test_no_quantities_and_no_draws():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from thali._posterior.evidence import along_temperatures
+from thali._posterior.evidence import estimate_log_evidence
 from thali.errors import ArgumentError
 
 BETA = np.array([1.0, 0.4, 0.0])
@@ -22,7 +22,7 @@ def normal_draws(chains=12, draws=200, seed=0, apart=0.0):
 
 
 def test_value_interval_and_path():
-    found = along_temperatures(BETA, normal_draws(), SWAPS, -7.0)
+    found = estimate_log_evidence(BETA, normal_draws(), SWAPS, -7.0)
     low, high = found.interval(0.999)
     assert low < -7.0 - 0.5 * math.log(2.0) < high
     assert found.usable
@@ -35,7 +35,7 @@ def test_value_interval_and_path():
 
 
 def test_few_chains_have_the_error_of_blocks():
-    found = along_temperatures(BETA, normal_draws(chains=2), SWAPS, 0.0)
+    found = estimate_log_evidence(BETA, normal_draws(chains=2), SWAPS, 0.0)
     assert found.df == 19.0
     assert 0.005 < found.standard_error < 0.05
 
@@ -53,7 +53,7 @@ def test_few_chains_have_the_error_of_blocks():
     ],
 )
 def test_not_usable(energies, swaps, said):
-    found = along_temperatures(BETA, energies, swaps, 0.0)
+    found = estimate_log_evidence(BETA, energies, swaps, 0.0)
     assert not found.usable
     assert said in str(found.convergence)
     assert "draws=800" in str(found)
@@ -62,7 +62,7 @@ def test_not_usable(energies, swaps, said):
 def test_no_overlap_is_not_usable_and_no_error():
     beta = np.array([1.0, 0.0])
     energies = np.stack([np.full((12, 50), -1.0), np.full((12, 50), -1e6)], axis=-1)
-    found = along_temperatures(
+    found = estimate_log_evidence(
         beta, energies + np.random.default_rng(0).random((12, 50, 2)), np.zeros(1), 0.0
     )
     assert not found.usable
@@ -70,4 +70,4 @@ def test_no_overlap_is_not_usable_and_no_error():
 
 def test_interval_refuses_a_percentage():
     with pytest.raises(ArgumentError, match=r"be in \(0, 1\); got 90"):
-        along_temperatures(BETA, normal_draws(), SWAPS, 0.0).interval(90)
+        estimate_log_evidence(BETA, normal_draws(), SWAPS, 0.0).interval(90)

@@ -28,7 +28,7 @@ from scipy.stats import binom
 
 import thali as th
 from thali._inference.files import compute_seal
-from thali._posterior.store import appended, load, save
+from thali._posterior.store import append_draws, load, save
 from thali.errors import DataError
 
 
@@ -216,7 +216,7 @@ def test_draws_that_are_appended_keep_their_owners():
         chain(70, draws=6, seed=seed, mean_features=size) for seed, size in ((1, 2.0), (2, 6.0))
     )
     for parts in ((one, other), (other, one)):
-        whole = appended(*(tree_of([draws], data) for draws in parts))
+        whole = append_draws(*(tree_of([draws], data) for draws in parts))
         expected = [features for draws in parts for features in features_of(draws)]
         for (features, _), draw in zip(iterate_features(whole), expected, strict=True):
             assert [tuple(np.flatnonzero(row)) for row in features[: len(draw)]] == [

@@ -11,7 +11,7 @@ from helpers.places import PROJECT
 import thali as th
 from thali._data.kinds import EXPERIMENTS
 from thali._data.roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
-from thali._model.options import EXPERIMENT, OF_TABLES
+from thali._model.options import EXPERIMENT, TABLE_OPTIONS
 from thali._reading.recognise import read
 from thali._reading.table import read_table
 from thali._source import Source
@@ -82,7 +82,7 @@ def test_every_file_of_a_program_is_read(name, header, rows, said, tmp_path):
 def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, constructor, options):
     assert {*options} <= {
         "model",
-        *(option.typed or option.name for option in (*OF_TABLES, *EXPERIMENT)),
+        *(option.typed or option.name for option in (*TABLE_OPTIONS, *EXPERIMENT)),
     }
     source = Source("table.csv", "\n".join([header, *rows]).encode())
     with warnings.catch_warnings():

@@ -16,8 +16,8 @@ from helpers.tiny_models import TINY
 import thali as th
 import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
-from thali._described import Description, as_html, as_text
-from thali._labels import as_label
+from thali._described import Description, format_html, format_text
+from thali._labels import format_label
 from thali._reading.table import RawTable, read_table
 from thali._source import Source
 from thali.errors import DataError, DataWarning
@@ -148,7 +148,7 @@ def test_labels_that_differ_stay_two():
             "th\u00e9",
             "\U0001f468\u200d\U0001f469",
         ):
-            assert as_label(f" {text} ") == text == unicodedata.normalize("NFC", text)
+            assert format_label(f" {text} ") == text == unicodedata.normalize("NFC", text)
 
 
 @pytest.mark.fit
@@ -190,7 +190,7 @@ def test_durations_are_no_counts():
     frame.to_parquet(file := io.BytesIO())
     with refused(DataError, "which is not a number"):
         taken(file.getvalue(), "x.parquet")
-    assert as_label(np.timedelta64(1, "h")) == "1 hours"
+    assert format_label(np.timedelta64(1, "h")) == "1 hours"
 
 
 def test_a_large_number_is_not_a_position():
@@ -391,7 +391,10 @@ def test_labels_have_no_characters_that_steer(letters):
         th.PairedComparisons.from_pairs(rows),
     ):
         assert set(each.labels) == expected
-    for shown in (as_text(Description(f"a{letters}b")), as_html(Description(f"a{letters}b"))):
+    for shown in (
+        format_text(Description(f"a{letters}b")),
+        format_html(Description(f"a{letters}b")),
+    ):
         assert letters not in shown and (escaped in shown or letters == "\r")
     assert sentence.isprintable()
 
@@ -409,7 +412,7 @@ def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):
         }
         return group.assign_coords(names)
 
-    model = TINY["bradley-terry-luce"].fitted()
+    model = TINY["bradley-terry-luce"].build_fitted()
     model.posterior_ = model.posterior_.map_over_datasets(renamed)
     slides(model, tmp_path)
     pictures = [path.read_bytes() for path in tmp_path.glob("*.svg")]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._aspects import operations
-from thali._aspects.likelihoods.new_data import NewData
-from thali._aspects.likelihoods.own_data import own_part
+from thali._aspects.likelihoods.custom_data import build_custom_part
+from thali._aspects.likelihoods.simulated_data import SimulatedData
 from thali._aspects.state import COLUMNS
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar, vectorised
@@ -49,19 +49,19 @@ class Ratings:
 
     unique = False  # options have no fixed unique feature, so no compensated move is made
     takes_signed_weights = False
-    least_shape = 0.1  # of the Gamma prior of the weights
-    tempers = False
+    min_shape = 0.1  # of the Gamma prior of the weights
+    needs_tempering = False
     parameters = ()  # names of the likelihood's own parameters
     has_published_sampler = False
     approximate = None  # no other likelihood by which chains find their start
 
-    def observed(self, data) -> Observed:
+    def wrap_data(self, data) -> Observed:
         """The data as models take them."""
         return data if isinstance(data, Observed) else Observed(data)
 
     def check(self, prior, data) -> None:
         """Raise DataError for unusable data; the samplers look at nothing again."""
-        observed = self.observed(data)
+        observed = self.wrap_data(data)
         rating, n = np.asarray(observed.fields.rating, float), len(observed.labels)
         if rating.shape != (n,):
             raise DataError(
@@ -73,35 +73,37 @@ class Ratings:
 
     def compiled(self, data, weights=EXPONENTIAL):
         """The data as the samplers read them, and a function that makes a chain's cache."""
-        rating = np.ascontiguousarray(self.observed(data).fields.rating, np.float64)
+        rating = np.ascontiguousarray(self.wrap_data(data).fields.rating, np.float64)
         return Rated(rating), lambda rated: RatingCache(np.zeros(rated.rating.size))
 
-    def held_to(self, data) -> "Ratings":
+    def fix_prior(self, data) -> "Ratings":
         """The same likelihood with every prior that depends on the data fixed."""
         return self
 
-    def prior_parameters(self, data, weights, rng) -> dict[str, float]:
+    def sample_prior_parameters(self, data, weights, rng) -> dict[str, float]:
         """The likelihood's own parameters, drawn from their prior."""
         return {}
 
-    def log_prior_of_parameters(self, own, data, weights) -> dict[str, np.ndarray]:
+    def log_parameter_prior(self, own, data, weights) -> dict[str, np.ndarray]:
         """Log prior densities (draws,) of the likelihood's own parameters, of which `own` has the
         draws."""
         return {}
 
-    def new_data(self, columns, parameters, data, rng):
+    def simulate_data(self, columns, parameters, data, rng):
         """Data of the same design, drawn at one draw's features and weights."""
-        owners, weights = columns.dense(0, 1)
+        owners, weights = columns.to_dense(0, 1)
         mean = weights[0] @ owners[0]
         rating = rng.normal(mean)
-        old = self.observed(data).original
+        old = self.wrap_data(data).original
         log_likelihood = _CONSTANT * rating.size - 0.5 * float(((rating - mean) ** 2).sum())
-        return NewData(old._replace(rating=rating), {"data.rating": rating}, log_likelihood)
+        return SimulatedData(old._replace(rating=rating), {"data.rating": rating}, log_likelihood)
 
-    def posterior_part(self, columns, extra, data, shape, dense):
+    def build_posterior_part(self, columns, extra, data, shape, dense):
         """The part of the posterior tree about the data, with what `_log_likelihood` leaves out."""
-        observed = self.observed(data)
-        return replace(own_part(observed, True), log_constant=_CONSTANT * len(observed.labels))
+        observed = self.wrap_data(data)
+        return replace(
+            build_custom_part(observed, True), log_constant=_CONSTANT * len(observed.labels)
+        )
 
 
 @scalar
@@ -190,7 +192,7 @@ def _cache_at(rated, caches, t):
 IMPLEMENTATIONS = {
     operations.sees_full: _yes,
     operations.is_scale_free: _no,
-    operations.cache_at: _cache_at,
+    operations.select_cache: _cache_at,
     operations.rebuild_cache: _rebuild,
     operations.log_likelihood: _log_likelihood,
     operations.delta_member: _delta_member,

@@ -48,7 +48,7 @@ class CoinFlips:
 
     def log_prob_of_draws(self, columns, alpha) -> np.ndarray:
         """`log_prob` of every draw of a fit; columns without an owner are not recorded."""
-        owned = columns.summed(columns.sizes)
+        owned = columns.sum_by_draw(columns.sizes)
         every = self.n_features * columns.n_options
         return owned * math.log(self.share) + (every - owned) * math.log1p(-self.share)
 

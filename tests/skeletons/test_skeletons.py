@@ -12,7 +12,7 @@ from helpers.sentences import without_warnings
 
 import thali as th
 from thali._aspects import operations
-from thali._aspects.likelihoods.delta_checks import compare_changes, state_of, states_of
+from thali._aspects.likelihoods.delta_checks import build_state, compare_changes, sample_states
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali.errors import DataError
 from thali.testing import exact
@@ -27,7 +27,7 @@ def naive(features, weights):
 
 def test_changes_of_the_likelihood_are_differences_of_the_naive_one():
     rng = np.random.default_rng(1)
-    states = states_of(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
+    states = sample_states(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
     rated, make_cache = likelihood_skeleton.Ratings().compiled(DATA)
     found = compare_changes(rated, make_cache, naive, states, DATA.labels, rng, 60)
     assert found.count >= 60 and found.is_rounding, found.words
@@ -35,7 +35,7 @@ def test_changes_of_the_likelihood_are_differences_of_the_naive_one():
 
 def test_moves_leave_the_posterior_of_the_likelihood_invariant():
     rng = np.random.default_rng(2)
-    states = states_of(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
+    states = sample_states(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
     rated, make_cache = likelihood_skeleton.Ratings().compiled(DATA)
     errors = exact.transition_errors(rated, make_cache, naive, states, 3, EXPONENTIAL, rng)
     assert len(errors) == 3 and max(errors.values()) < 1e-10, errors
@@ -47,7 +47,7 @@ def test_probabilities_of_the_prior_sum_to_one_and_are_those_that_samplers_read(
     assert sum(math.exp(prior.log_prob(matrix, 1.0)) for matrix in matrices) == pytest.approx(1.0)
     compiled = prior.compiled(2)
     for matrix in matrices:
-        state = state_of(matrix.astype(float), np.ones(2))
+        state = build_state(matrix.astype(float), np.ones(2))
         rates = [operations.log_rate(compiled, state, k, int(matrix[:, k].sum())) for k in range(2)]
         assert sum(rates) == pytest.approx(prior.log_prob(matrix, 1.0))
 

@@ -14,13 +14,13 @@ from scipy.stats import gamma as gamma_distribution
 from scipy.stats import logistic
 
 import thali as th
-from thali._aspects.populations.groups import (
+from thali._aspects.populations.several_groups import (
     GroupPriorLadder,
-    constant_of_groups,
-    drawn_base,
+    build_group_constant,
     run_ladders,
+    sample_base,
 )
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 ERRORS = 4.0
 RUN = {"cores": 1, "random_seed": 1, "progressbar": False}
@@ -92,7 +92,7 @@ def test_evidence_of_similar_groups_of_known_likeness():
     how = SimpleNamespace(draws=1000, tune=200, chains=12, thin=5, **RUN, sensitivity=False)
     task = model.prepare(groups, how.draws, how.tune, how.thin).task
     task = replace(task, model=task.model._replace(kappa=2.0))
-    constant = constant_of_groups(th.likelihoods.Elimination(), list(groups.values()))
+    constant = build_group_constant(th.likelihoods.Elimination(), list(groups.values()))
     found = run_ladders(task, constant, how, GroupPriorLadder)[0]
     assert_near(found, -13.1136 + coefficients(data), LONG, 4e-4)
 
@@ -119,7 +119,7 @@ def test_what_the_weights_vary_about_is_drawn_from_its_prior():
     model = th.EliminationByAspects(people=th.people.Groups("similar"))
     task = model.prepare({"a": pair(1, 1), "b": pair(1, 1)}, 1, 0, 1).task
     rng = np.random.default_rng(1)
-    drawn = [drawn_base(rng, task, 5) for _ in range(4_000)]
+    drawn = [sample_base(rng, task, 5) for _ in range(4_000)]
     v, kappa = (
         np.concatenate([base.v for base in drawn]),
         np.array([base.real[0] for base in drawn]),
@@ -178,5 +178,5 @@ def test_people_of_whom_something_is_known_by_quadrature():
     model.fit(data, draws=20_000, tune=1_000, thin=5, chains=2, random_seed=1, progressbar=False)
     drawn = model.posterior_["posterior"]["unique_slopes"].values[:, :, 0]
     found = drawn[..., 0] - drawn[..., 1]
-    error = found.std() / math.sqrt(convergence(found[None])[0][0])
+    error = found.std() / math.sqrt(compute_diagnostics(found[None])[0][0])
     assert abs(found.mean() - slope) < 4.5 * error + 1e-3

@@ -31,11 +31,17 @@ import thali as th
 import thali._aspects.moves.group_base_weights as group_similar
 import thali._aspects.moves.group_compensated as group_together
 import thali._aspects.moves.group_owners as group_owners
-from thali._aspects.group_state import KAPPA, SLOPE_SD, common_weights_at, fill_lifts, group_at
-from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
-from thali._aspects.operations import cache_at, log_likelihood
-from thali._aspects.populations.groups import drawn_base
-from thali._aspects.populations.groups_chain import GroupChain, start_of
+from thali._aspects.group_state import (
+    KAPPA,
+    SLOPE_SD,
+    fill_lifts,
+    select_common_weights,
+    select_group_likelihood,
+)
+from thali._aspects.likelihoods.group_elimination import SetElimination
+from thali._aspects.operations import log_likelihood, select_cache
+from thali._aspects.populations.group_chains import GroupChain, sample_group_states
+from thali._aspects.populations.several_groups import sample_base
 from thali._aspects.state import BETA, COLUMNS, replica
 from thali.testing import exact
 
@@ -138,7 +144,7 @@ def test_posterior_means(case):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
 def test_posterior_means_of_choices_out_of_sets_of_two(case):
-    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=OutOfSets(0.01))
+    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=SetElimination(0.01))
 
 
 @pytest.mark.long
@@ -207,7 +213,7 @@ def offered(groups):
 
 
 PAIRS = [random_comparisons(3, seed) for seed in range(3)], None
-SETS = offered(2), OutOfSets(0.01)
+SETS = offered(2), SetElimination(0.01)
 MOVES = [("flips", "free"), ("compensated", "similar"), ("plain", "similar"), ("transfer", "free")]
 MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
 
@@ -285,14 +291,14 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns and weights, in every
     group."""
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
-    of_task = task(data, OutOfSets(0.02), weights="similar", draws=6)
+    of_task = task(data, SetElimination(0.02), weights="similar", draws=6)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
     chain.run_until(6)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(data):
-        likelihood = group_at(of_task.model.likelihood, g)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
         found = log_likelihood(
-            likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g)
+            likelihood, select_cache(likelihood, chain.cache, g), replica(chain.state, g)
         )
         expected = naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.02)
         assert found == pytest.approx(expected, rel=1e-9)
@@ -362,7 +368,7 @@ def of_pairs(groups, weights):
 
 def of_sets(groups, weights):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]
-    of_task = task(data, OutOfSets(0.05), weights=weights)
+    of_task = task(data, SetElimination(0.05), weights=weights)
     return (
         of_task,
         means(4, weights == "similar"),
@@ -393,7 +399,7 @@ KNOWN_OF_PEOPLE = np.array([[1.0, 0.5], [-1.0, 1.5], [0.0, 0.0]])
 
 def seen_of_slopes(chain):
     """What a joint test looks at of the slopes, and of how the weights depend on them."""
-    base = common_weights_at(chain.bases, 0)
+    base = select_common_weights(chain.bases, 0)
     Z, w, s = contents(chain.state)
     slopes, shared = base.slope[: len(Z[0])], Z[0].sum(axis=1) > 1
     along = KNOWN_OF_PEOPLE.T @ np.log(w)  # (columns of people, features)
@@ -518,7 +524,7 @@ def test_slopes_and_kappas_of_people_are_calibrated():
             [th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar"
         )
         first.model = first.model._replace(persons=True, known=known)
-        states, base = start_of(rng, first, drawn_base)
+        states, base = sample_group_states(rng, first, sample_base)
         of_task = task(
             answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20
         )

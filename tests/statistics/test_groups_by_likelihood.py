@@ -32,12 +32,16 @@ from helpers.triplet_problems import three_objects
 
 import thali as th
 import thali._aspects.moves.group_owners as group_owners
-from thali._aspects.group_state import KAPPA, group_at
+from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.likelihoods.pair_blocks import TIE
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.operations import cache_at, log_likelihood, rebuild_cache
-from thali._aspects.populations.groups import GroupPriorLadder, constant_of_groups, run_ladders
-from thali._aspects.populations.groups_chain import GroupChain
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
+from thali._aspects.operations import log_likelihood, rebuild_cache, select_cache
+from thali._aspects.populations.group_chains import GroupChain
+from thali._aspects.populations.several_groups import (
+    GroupPriorLadder,
+    build_group_constant,
+    run_ladders,
+)
 from thali._aspects.state import replica
 from thali.likelihoods import Elimination, MostSimilarPair
 from thali.testing import exact
@@ -110,7 +114,7 @@ def covariates(tied, groups=2):
     def whole(data, features, weights, unique, real):
         tie = real[TIE] if tied else None
         return naive.log_likelihood(
-            data, features, weights, unique, LAPSE, tie, beta=real[COEFFICIENTS:]
+            data, features, weights, unique, LAPSE, tie, beta=real[FIRST_COEFFICIENT:]
         )
 
     def expected(similar):
@@ -119,9 +123,16 @@ def covariates(tied, groups=2):
 
     def more(chain):
         first, last = chain.cache.real[0], chain.cache.real[-1]
-        assert np.array_equal(first[COEFFICIENTS:], last[COEFFICIENTS:])
-        own = {"coefficient": first[COEFFICIENTS], "coefficient^2": first[COEFFICIENTS] ** 2}
-        return own | {"other": last[COEFFICIENTS + 1], "tie": last[TIE], "tie^2": first[TIE] ** 2}
+        assert np.array_equal(first[FIRST_COEFFICIENT:], last[FIRST_COEFFICIENT:])
+        own = {
+            "coefficient": first[FIRST_COEFFICIENT],
+            "coefficient^2": first[FIRST_COEFFICIENT] ** 2,
+        }
+        return own | {
+            "other": last[FIRST_COEFFICIENT + 1],
+            "tie": last[TIE],
+            "tie^2": first[TIE] ** 2,
+        }
 
     likelihood = Elimination(LAPSE, ties=tied, covariates=data[0].covariate_names)
     return Row(
@@ -157,8 +168,8 @@ def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncomp
     chain.run_until(5)
     Z, w, s = contents(chain.state)
     for g, each in enumerate(row.data):
-        likelihood = group_at(of_task.model.likelihood, g)
-        c = cache_at(likelihood, chain.cache, g)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        c = select_cache(likelihood, chain.cache, g)
         found = log_likelihood(likelihood, c, replica(chain.state, g))
         real = c.real if name in HAS_PARAMETERS else [0.0]
         expected = row.naive(each, Z[g].T.astype(bool), w[g], s[g], real)
@@ -207,8 +218,8 @@ def test_moves_of_owners_leave_the_posterior_invariant(name, move, weights):
     )
     chain = small_chain(of_task, matrix, [[0.7, 1.3], [0.4, 0.5]], unique)
     for g in range(2) if name in HAS_PARAMETERS else ():
-        likelihood = group_at(of_task.model.likelihood, g)
-        c = cache_at(likelihood, chain.cache, g)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        c = select_cache(likelihood, chain.cache, g)
         c.real[-1] = 0.4
         rebuild_cache(likelihood, c, replica(chain.state, g))
     base = type(chain.bases)(*(array[0] for array in chain.bases))
@@ -299,7 +310,7 @@ def evidence_of(groups, likelihood, weights, kappa=math.nan):
         tune=how.tune,
         thin=5,
     )
-    constant = constant_of_groups(likelihood, groups)
+    constant = build_group_constant(likelihood, groups)
     found, ladders = run_ladders(of_task, constant, how, GroupPriorLadder)
     return found, found.value - constant(ladders[0])
 

@@ -31,12 +31,16 @@ from scipy.stats import chi2
 
 import thali as th
 import thali._aspects.moves.class_membership as moves
-from thali._aspects.group_state import KAPPA, group_at, membership_at
-from thali._aspects.likelihoods.elimination_of_groups import OutOfSets
+from thali._aspects.group_state import KAPPA, select_group_likelihood, select_membership
+from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.likelihoods.pair_blocks import TIE
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.operations import cache_at, rebuild_cache
-from thali._aspects.populations.kinds import KindChain, KindPriorLadder, kinds_from_prior
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
+from thali._aspects.operations import rebuild_cache, select_cache
+from thali._aspects.populations.latent_classes import (
+    ClassGroupChain,
+    ClassPriorLadder,
+    sample_prior_classes,
+)
 from thali._aspects.samplers.prior_ladder import build_ladders
 from thali._aspects.state import replica
 from thali.testing import exact
@@ -123,7 +127,7 @@ def test_posterior_means(people, kinds, tempering, draws):
 @pytest.mark.long
 def test_posterior_means_of_choices_out_of_sets_of_two():
     data = as_choices(of_one_pair(*THREE))
-    hold_against(THREE, 2, task(data, 2, OutOfSets(0.01), alpha=1.0, draws=60_000, tune=300))
+    hold_against(THREE, 2, task(data, 2, SetElimination(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
 # times first, second and neither, at a covariate
@@ -198,7 +202,7 @@ def test_posterior_means_with_ties_and_covariates(tied, described):
     found = drawn(task(data, 2, likelihood_of(data), alpha=1.0, draws=60_000, tune=300))
     same = same_kind_of_judged(tied, described)
     for i, j in itertools.combinations(range(3), 2):
-        mean, error = mean_and_error(found.kinds[:, i] == found.kinds[:, j])
+        mean, error = mean_and_error(found.classes[:, i] == found.classes[:, j])
         assert abs(mean - same[i, j]) < ERRORS * error
 
 
@@ -207,11 +211,11 @@ def hold_against(people, kinds, of_task):
     _, same, chosen = enumerated(people, kinds)
     found, draws = drawn(of_task), of_task.draws
     for i, j in itertools.combinations(range(len(people)), 2):
-        mean, error = mean_and_error(found.kinds[:, i] == found.kinds[:, j])
+        mean, error = mean_and_error(found.classes[:, i] == found.classes[:, j])
         assert abs(mean - same[i, j]) < ERRORS * error
     draw, ends = np.repeat(np.arange(draws), found.n_features), np.cumsum(found.sizes)
     for k in range(len(people)):
-        own = found.kinds[:, k]
+        own = found.classes[:, k]
         sides = found.unique_weights[np.arange(draws), own].copy()
         weights = found.weights[np.arange(len(draw)), own[draw]]
         for i in range(2):
@@ -228,8 +232,8 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
     rng = np.random.default_rng(3)
     matrix = np.array([[1, 0], [1, 1], [0, 1]])
     own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
-    chain = small_chain(of_task, matrix, *own, KindChain)
-    who = membership_at(chain.kinds, 0)
+    chain = small_chain(of_task, matrix, *own, ClassGroupChain)
+    who = select_membership(chain.membership, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
@@ -239,13 +243,13 @@ def at_rest(data, kinds, weights, of, kappa=math.nan):
         if "tie" in own:
             chain.cache.real[g, TIE] = own["tie"]
         if "beta" in own:
-            chain.cache.real[g, COEFFICIENTS:] = own["beta"]
-    moves.recount_answers(of_task.of_kinds, chain.cache, chain.state, who)
+            chain.cache.real[g, FIRST_COEFFICIENT:] = own["beta"]
+    moves.recount_answers(of_task.class_model, chain.cache, chain.state, who)
     for g in range(kinds):
-        likelihood = group_at(of_task.model.likelihood, g)
-        rebuild_cache(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
-    moves.fill_log_probabilities(of_task.of_kinds, chain.cache, chain.state, who)
-    return of_task.of_kinds, (chain.state, chain.cache, base, who)
+        likelihood = select_group_likelihood(of_task.model.likelihood, g)
+        rebuild_cache(likelihood, select_cache(likelihood, chain.cache, g), replica(chain.state, g))
+    moves.fill_log_probabilities(of_task.class_model, chain.cache, chain.state, who)
+    return of_task.class_model, (chain.state, chain.cache, base, who)
 
 
 def parameters_of(data, g):
@@ -296,8 +300,8 @@ def test_a_rebuild_finds_the_cache_of_answers_that_came_and_went(make):
     names = "block", "real"
     kept = [getattr(caches, name).copy() for name in names]
     for g in range(2):
-        likelihood = group_at(model.groups.likelihood, g)
-        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        likelihood = select_group_likelihood(model.groups.likelihood, g)
+        rebuild_cache(likelihood, select_cache(likelihood, caches, g), replica(states, g))
     for before, name in zip(kept, names, strict=True):
         np.testing.assert_allclose(before, getattr(caches, name), rtol=1e-9, atol=1e-12)
 
@@ -359,7 +363,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
     lapse, people = 0.05, 5
     data = make(people, 4, 3, seed=kinds)
     of_task = task(data, kinds, likelihood_of(data, lapse), weights=weights)
-    chain = KindChain(of_task, np.random.default_rng(77))
+    chain = ClassGroupChain(of_task, np.random.default_rng(77))
     same = 2.0 / (kinds + 1.0)
     expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
@@ -369,7 +373,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
     asked = Asked(of_task, data)
 
     def more(chain):
-        of = chain.kinds.of[0]
+        of = chain.membership.of[0]
         found = {
             "same": of[0] == of[1],
             "far": of[1] == of[4],
@@ -382,19 +386,19 @@ def test_joint_distribution(kinds, weights, make, rounds):
         if has_ties:
             found |= {"tie": real[0, TIE], "tie^2": real[-1, TIE] ** 2}
         if described:
-            first, other = real[0, COEFFICIENTS], real[-1, COEFFICIENTS + 1]
+            first, other = real[0, FIRST_COEFFICIENT], real[-1, FIRST_COEFFICIENT + 1]
             found |= {"coefficient": first, "coefficient^2": first**2, "other": other}
         return found
 
     def simulate(rng, chain):
-        (Z, w, s), of = contents(chain.state), chain.kinds.of[0]
+        (Z, w, s), of = contents(chain.state), chain.membership.of[0]
 
         def probabilities(person, question, members):
             g = of[person]
             if len(members) > 2 or isinstance(data, th.Choices):
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             real = chain.cache.real[g]
-            eta = data.covariates.values[question] @ real[COEFFICIENTS:] if described else 0.0
+            eta = data.covariates.values[question] @ real[FIRST_COEFFICIENT:] if described else 0.0
             nu = real[TIE] if has_ties else 0.0
             win, tie, loss = naive.outcome_probabilities(
                 *members, Z[g].T.astype(bool), w[g], s[g], lapse, nu, eta
@@ -476,7 +480,7 @@ def test_people_are_of_kinds_by_their_prior():
     """Sizes are uniform over all ways to divide people: P(z) is proportional to the product of
     n_g!."""
     rng = np.random.default_rng(2)
-    sizes = np.array([kinds_from_prior(rng, 3, 2)[1][0] for _ in range(8_000)])
+    sizes = np.array([sample_prior_classes(rng, 3, 2)[1][0] for _ in range(8_000)])
     times = np.bincount(sizes, minlength=4)
     assert ((times - 2_000.0) ** 2 / 2_000.0).sum() < chi2.isf(1e-5, 3)
 
@@ -492,12 +496,17 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
     """At every temperature, the prior's among them."""
     data = make(4, 3, 5, seed=1)
     of_task = task(data, 3, likelihood_of(data), thin=5, draws=2)
-    (chain,) = build_ladders(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, KindPriorLadder)
+    (chain,) = build_ladders(of_task, np.array([1.0, 0.3, 0.0]), 1, 3, ClassPriorLadder)
     for until in (5, 10):
         chain.run_until(until)
         for t, energy in enumerate(chain.energies[until // 5 - 1]):
             level = chain.ladder.at[t]
-            parts = replica(chain.states, level), None, None, membership_at(chain.kinds, level)
+            parts = (
+                replica(chain.states, level),
+                None,
+                None,
+                select_membership(chain.membership, level),
+            )
             of_kinds = sum(math.lgamma(n + 1.0) for n in parts[3].size)
 
             def more(g, level=level):
@@ -507,7 +516,7 @@ def test_stored_log_likelihoods_are_those_of_everybodys_answers(make, uncompiled
                     if make in (random_ties, random_tied_judgements)
                     else {}
                 )
-                return tie | ({"beta": real[COEFFICIENTS:]} if data.covariate_names else {})
+                return tie | ({"beta": real[FIRST_COEFFICIENT:]} if data.covariate_names else {})
 
             expected = log_of_answers(data, parts, 3, more) - of_kinds
             assert energy == pytest.approx(expected, rel=1e-9)

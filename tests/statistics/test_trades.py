@@ -7,7 +7,7 @@ from helpers.problems import contents
 
 import thali as th
 import thali._aspects.moves.flips as flips
-from thali._aspects.operations import cache_at, open_members, rebuild_cache
+from thali._aspects.operations import open_members, rebuild_cache, select_cache
 from thali._aspects.samplers.tempering import build_ladder, swap_neighbours
 from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack_states
 from thali.priors import IndianBuffet
@@ -44,7 +44,7 @@ def flip_or_swap(model):
         states, caches, steps = point
         if rng.random() < 0.5:
             t = int(rng.random() * len(steps.beta))
-            b, c = replica(states, steps.at[t]), cache_at(model.likelihood, caches, steps.at[t])
+            b, c = replica(states, steps.at[t]), select_cache(model.likelihood, caches, steps.at[t])
             b.real[BETA] = steps.beta[t]
             open_members(model.likelihood, c, b, 0)
             flips.propose_flip(rng, model, c, b, 0, int(rng.random() * 2))
@@ -60,7 +60,9 @@ def product_of_posteriors(one, betas):
         total = 0.0
         for beta, at in zip(betas, steps.at, strict=True):
             state = replica(states, at)
-            total += beta * log_likelihood(one, (state, cache_at(one.model.likelihood, caches, at)))
+            total += beta * log_likelihood(
+                one, (state, select_cache(one.model.likelihood, caches, at))
+            )
             total += IndianBuffet().log_prob(contents(state)[0], float(state.real[ALPHA]))
         return total
 

@@ -13,7 +13,7 @@ from scipy.stats import beta, poisson
 
 import thali as th
 from thali._aspects import operations
-from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
+from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 from thali._aspects.state import BETA, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali.likelihoods import Elimination
@@ -131,10 +131,10 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
         cdf = (cdf - cdf[0] / 2) / cdf[-1]
         count, ranks = 200, []
         for start in np.interp((np.arange(count) + 0.5) / count, cdf, grid):
-            cache.real[COEFFICIENTS] = start
+            cache.real[FIRST_COEFFICIENT] = start
             operations.rebuild_cache(model.likelihood, cache, state)
             draw_coefficients(model.likelihood, rng, cache, state)
-            ranks.append(np.interp(cache.real[COEFFICIENTS], grid, cdf))
+            ranks.append(np.interp(cache.real[FIRST_COEFFICIENT], grid, cdf))
         # uniform ranks have means 1/2, 1/3, 1/4 of their powers, with known errors
         for k in (1, 2, 3):
             error = math.sqrt((1 / (2 * k + 1) - 1 / (k + 1) ** 2) / count)

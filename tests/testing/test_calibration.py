@@ -118,14 +118,14 @@ def test_five_per_cent_in_the_conditional_of_sigma_are_found(factor):
 
 def test_the_prior_of_sigma_is_held_at_that_of_the_design():
     small, large = (th.Similarities(scale * th.datasets.numbers().matrix) for scale in (1.0, 3.0))
-    held = Additive("learned", constant=False).held_to(small)
+    held = Additive("learned", constant=False).fix_prior(small)
     assert (
         held.first_variance(large)
         == Additive().first_variance(small)
         != Additive().first_variance(large)
     )
     assert not held.constant
-    assert Additive(0.1).held_to(small) == Additive(0.1)
+    assert Additive(0.1).fix_prior(small) == Additive(0.1)
 
 
 def test_what_cannot_be_calibrated_is_said():

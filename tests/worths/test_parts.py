@@ -5,12 +5,18 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import halfnorm, kstest, norm
-from worth_problems import curvature_at, prior_spreads, short_run, simulated, spreads_of
+from worth_problems import (
+    build_spreads,
+    compute_curvature,
+    run_short_chains,
+    sample_prior_spreads,
+    simulated,
+)
 
 import thali as th
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 from thali._worths.density import DistinctComparisons, Spreads
 from thali._worths.group_density import GroupDensity
 from thali._worths.laplace import Marginal
@@ -51,7 +57,7 @@ def log_prior(density, point, spread, part_sd):
 @pytest.mark.parametrize(("lapse", "ties", "covariates"), [(0.0, False, 0), (0.05, True, 2)])
 def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     density, sds = random_parts(1, lapse, ties, covariates), (1.6, 0.4)
-    spreads = spreads_of(sds[0], None, sds[1])
+    spreads = build_spreads(sds[0], None, sds[1])
     points = 0.5 * np.random.default_rng(2).normal(size=(density.size, 2))
     by_definition = [log_prior(density, point, *sds) for point in points.T]
     np.testing.assert_allclose(density.log_priors(points, spreads), by_definition, rtol=1e-12)
@@ -63,14 +69,14 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     np.testing.assert_allclose(gradient[:, 0], rise, atol=1e-7)
     bend = [(down[1] - up[1])[:, 0] / 2e-5 for up, down in zip(*ends, strict=True)]
     np.testing.assert_allclose(
-        curvature_at(density, point[:, 0], spreads).assemble_dense(), bend, atol=1e-7
+        compute_curvature(density, point[:, 0], spreads).assemble_dense(), bend, atol=1e-7
     )
     logs = np.array([-1.0, 0.0, 0.4])
     of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     np.testing.assert_allclose(density.log_spread_prior(2, logs), of_spread, rtol=1e-12)
     given = density.conditional_log_spread_density(points[:, [0, 0, 0]], 2)(logs)
     each = [
-        density.log_priors(point, spreads_of(1.6, None, np.exp(log)))[0] for log in logs
+        density.log_priors(point, build_spreads(1.6, None, np.exp(log)))[0] for log in logs
     ] + of_spread
     np.testing.assert_allclose(given - given[0], each - each[0], rtol=1e-10)
 
@@ -116,9 +122,9 @@ def test_two_options_in_three_parts(sd):
 
     points, _ = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(p(points).mean(axis=1), expected, atol=0.008)
-    found = [p(state.points) for state in short_run(marginal, 5)]
+    found = [p(state.points) for state in run_short_chains(marginal, 5)]
     found = np.array(found).transpose(1, 2, 0)
-    assert np.abs((found.mean(axis=(1, 2)) - expected) / mean_mcse(found)).max() < 4.5
+    assert np.abs((found.mean(axis=(1, 2)) - expected) / compute_mean_mcse(found)).max() < 4.5
 
 
 def tables():
@@ -158,7 +164,7 @@ def test_laplace_is_near_the_chains():
     density = of_tables()
     marginal = Marginal(density)
     one = worths_and_sd(density, *sample_posterior(marginal, np.random.default_rng(1), 4000))
-    states = short_run(marginal, 3, chains=24, sweeps=400)
+    states = run_short_chains(marginal, 3, chains=24, sweeps=400)
     points, logs, _ = (np.concatenate(each, axis=-1) for each in zip(*states, strict=True))
     other = worths_and_sd(density, points, Spreads(*np.exp(logs)))
     for a, b, tolerance in zip(one, other, (0.08, 0.1, 0.2), strict=True):  # few choices
@@ -180,9 +186,9 @@ def test_parts_that_agree_are_found_to_agree():
     assert np.quantile(spreads.drift, 0.95) < 0.06
 
 
-def prior_draws(density, rng, count):
+def sample_prior_points(density, rng, count):
     """Points of the prior, and their standard deviations."""
-    spreads = prior_spreads(density, rng, count)
+    spreads = sample_prior_spreads(density, rng, count)
     points = rng.normal(size=(density.size, count))
     points[density.common] *= spreads.worths
     points[density.worths] *= spreads.drift
@@ -196,13 +202,13 @@ def test_joint_distribution():
     prior, each by itself."""
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
-    points, spreads = prior_draws(density, rng, 500)
+    points, spreads = sample_prior_points(density, rng, 500)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step = 0.6
     for _ in range(15):
         sampler.density = simulated(density, rng, state.points)
         state, _ = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
-    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 100_000)
+    fresh, of_fresh = sample_prior_points(density, np.random.default_rng(10), 100_000)
     for k in range(density.size):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
     assert kstest(state.logs[2], np.log(of_fresh.drift)).pvalue > 1e-6
@@ -217,7 +223,7 @@ def test_calibration_of_parts(method):
     design, found = random_parts(5, 0.01, False, 0, rows=60), []
     for seed in range(200 if method == "laplace" else 100):
         rng = np.random.default_rng(seed)
-        truth, of_truth = prior_draws(design, rng, 1)
+        truth, of_truth = sample_prior_points(design, rng, 1)
         rows = simulated(design, rng, truth).rows
         density = design.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
         marginal = Marginal(density)

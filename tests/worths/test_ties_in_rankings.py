@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.sentences import refused
 from scipy.stats import kstest
-from worth_problems import prior_draws, spreads_of
+from worth_problems import build_spreads, sample_prior_points
 
 import thali as th
 from thali._worths.laplace import Marginal
@@ -172,7 +172,7 @@ def test_density_is_that_of_all_orders(lapse, judges):
     np.testing.assert_allclose(density.log_likelihoods(points), expected, rtol=1e-10)
     many = density.log_likelihoods(np.tile(points, 20))
     np.testing.assert_allclose(many, np.tile(expected, 20), rtol=1e-5)
-    spreads = spreads_of(1.3, 0.5 if judges else None)
+    spreads = build_spreads(1.3, 0.5 if judges else None)
     point, step = points[:, :1], 1e-5 * np.eye(density.size)
     up, down = (density.gradients(point + sign * step, spreads)[1] for sign in (1, -1))
     slope = density.gradients(point, spreads)[1][:, 0]
@@ -251,7 +251,7 @@ def test_calibration_of_rankings_with_ties():
     plan, found = ChoiceSetDensity(count_distinct_answers(any_answers, 0.0, False), 6), []
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        truth, spreads = prior_draws(plan, rng, 1)
+        truth, spreads = sample_prior_points(plan, rng, 1)
         data = tied_rankings(rng, truth[:, 0], (1, 2, 2, 1), 15)
         points, drawn_spreads = sample_posterior(
             Marginal(ChoiceSetDensity(count_distinct_answers(data, 0.0, False), 6)), rng, 500

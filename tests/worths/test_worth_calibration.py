@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 from scipy.stats import kstest
-from worth_problems import prior_draws, random_density, simulated
+from worth_problems import random_density, sample_prior_points, simulated
 
 import thali._worths.chains as chains
 from thali._worths.laplace import Marginal
@@ -39,7 +39,7 @@ def test_calibration(n_judges, n_periods, method, bias):
     sets = {"mcmc": 200, "laplace": 120 if both else 200 if n_judges else 1000}[method]
     for seed in range(sets):
         rng = np.random.default_rng(seed)
-        truth, spreads = prior_draws(design, rng, 1)
+        truth, spreads = sample_prior_points(design, rng, 1)
         data = simulated(design, rng, truth)
         rows = data.rows
         density = data.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])

@@ -7,11 +7,18 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import kstest
-from worth_problems import judges, naive, prior_draws, random_density, simulated, spreads_of
+from worth_problems import (
+    build_spreads,
+    judges,
+    naive,
+    random_density,
+    sample_prior_points,
+    simulated,
+)
 
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import bulk_and_r_hat, tail_ess
+from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
 from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
 from thali._worths.laplace import Marginal, find_mode
 
@@ -82,7 +89,7 @@ def test_the_mode_is_near_from_equal_worths():
         True,
     )
     density = WatchedDensity(rows, n, 10, np.zeros(0), np.zeros(n, int))
-    find_mode(density, spreads_of(1.0, 0.182))
+    find_mode(density, build_spreads(1.0, 0.182))
     assert 0 < density.looks < 12
 
 
@@ -107,7 +114,7 @@ def test_modes_do_not_depend_on_where_climbs_begin(sizes, seed):
 
 def test_a_step_to_where_there_is_no_slope_does_not_rise():
     density = judges(0.0)
-    spreads = spreads_of(1.3, 0.5)
+    spreads = build_spreads(1.3, 0.5)
     best = find_mode(density, spreads).point
     watched = WatchedDensity(density.rows, 2, 2, np.zeros(0), np.zeros(2, int))
     watched.astray = True
@@ -159,7 +166,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
 def test_the_mode_is_that_of_a_naive_optimiser(sizes):
     density = random_density(8, 0.01, True, *sizes)
     known = 1.3, (0.5 if sizes[0] else None), (0.4 if sizes[1] > 1 else None)
-    spreads, free = spreads_of(*known), np.flatnonzero(density.is_free)
+    spreads, free = build_spreads(*known), np.flatnonzero(density.is_free)
 
     def whole(own):
         point = np.zeros(density.size)
@@ -207,10 +214,10 @@ def state_of(density, points, spreads):
 def test_joint_distribution(tau, s, bias):
     """Chains that begin with the prior and get new comparisons before every sweep stay at the
     prior, each by itself."""
-    density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, most=2, bias=bias)
+    density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2, bias=bias)
     count, rng, known = 300, np.random.default_rng(9), (None, tau, s, None)
     sampler = chains.Sampler(Marginal(density, *known[:3]))
-    points, spreads = prior_draws(density, rng, count, known)
+    points, spreads = sample_prior_points(density, rng, count, known)
     state = state_of(density, points, spreads)
     sampler.step = 0.6
     accepted = []
@@ -219,7 +226,7 @@ def test_joint_distribution(tau, s, bias):
         state, rate = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
         accepted.append(rate.mean())
     assert np.mean(accepted) > 0.5
-    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000, known)
+    fresh, of_fresh = sample_prior_points(density, np.random.default_rng(10), 20_000, known)
     for k in np.flatnonzero(density.is_free):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
     for logs, expected in zip(state.logs, of_fresh, strict=True):
@@ -240,9 +247,9 @@ MOVES |= {f"scale with {k}": partial(scales.move_spread_with_coordinates, k=k) f
 def test_each_move_alone_keeps_the_posterior(move):
     """Points of the prior with comparisons simulated from them are draws of the posterior; they
     stay that."""
-    density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, most=2)
+    density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2)
     count, rng = 1500, np.random.default_rng(19)
-    points, spreads = prior_draws(density, rng, count)
+    points, spreads = sample_prior_points(density, rng, count)
     sampler = chains.Sampler(Marginal(density))
     sampler.step, sampler.density = 0.9, simulated(density, rng, points)
     state = state_of(sampler.density, points, spreads)
@@ -255,7 +262,7 @@ def test_each_move_alone_keeps_the_posterior(move):
     np.testing.assert_allclose(
         state.likelihood, sampler.density.log_likelihoods(state.points), rtol=1e-9, atol=1e-9
     )
-    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000)
+    fresh, of_fresh = sample_prior_points(density, np.random.default_rng(10), 20_000)
     measures = [(state.points[density.judges][0], fresh[density.judges][0])]
     free = np.flatnonzero(density.present.ravel())
     measures.append((state.points[free].std(axis=0), fresh[free].std(axis=0)))
@@ -277,11 +284,15 @@ def test_chains_go_on_for_their_tails_too():
     """Draws whose scale alone changes slowly: independent in the middle, few in the tails."""
     rng = np.random.default_rng(1)
     draws = rng.standard_normal((3, 4, 1000))
-    ess, r_hat = bulk_and_r_hat(draws)
+    ess, r_hat = compute_ess_and_r_hat(draws)
     assert chains._compute_diagnostics(draws) == (
         r_hat.max(),
-        min(ess.min(), tail_ess(draws, 0.89).min()),
+        min(ess.min(), compute_tail_ess(draws, 0.89).min()),
     )
     assert chains._compute_diagnostics(draws)[1] > chains.MIN_ESS
     draws[2] *= np.tile(np.repeat([0.1, 3.0], 250), 2)
-    assert bulk_and_r_hat(draws)[0].min() > chains.MIN_ESS > chains._compute_diagnostics(draws)[1]
+    assert (
+        compute_ess_and_r_hat(draws)[0].min()
+        > chains.MIN_ESS
+        > chains._compute_diagnostics(draws)[1]
+    )

@@ -3,11 +3,11 @@ and learned."""
 
 import numpy as np
 import pytest
-from quadrature import BLUR, mean_and_ends, posterior
+from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit
-from worth_problems import judges, periods, short_run
+from worth_problems import judges, periods, run_short_chains
 
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 from thali._worths.density import Density, DistinctComparisons
 from thali._worths.laplace import Marginal
 from thali._worths.posterior_sample import sample_posterior
@@ -60,7 +60,7 @@ def test_probabilities_and_ends_of_intervals(name, spread):
     density = PAIRS[name]
     quantity = quantities(density)
     evidence, values, weights = posterior(density, quantity, (spread, None, None))
-    expected = mean_and_ends(values, weights)
+    expected = summarise_log_odds(values, weights)
     marginal = Marginal(density, spread)
     drawn = sample_posterior(marginal, np.random.default_rng(1), 240_000)
     own = quantity(drawn.points, None)
@@ -78,10 +78,11 @@ def test_chains_draw_from_the_posterior(name):
     density = PAIRS[name]
     quantity = quantities(density)
     _, values, weights = posterior(density, quantity, (None, None, None))
-    states = short_run(Marginal(density), 5)
+    states = run_short_chains(Marginal(density), 5)
     found = np.array([expit(quantity(state.points, None)) for state in states]).transpose(1, 2, 0)
     assert (
-        np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / mean_mcse(found)).max() < 4.5
+        np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / compute_mean_mcse(found)).max()
+        < 4.5
     )
 
 
@@ -112,10 +113,10 @@ def test_judges_and_periods(name, known):
     drawn = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     own = quantity(drawn.points, drawn.spreads)
     np.testing.assert_allclose(own.mean(axis=1), expected, atol=0.012)
-    states = short_run(marginal, 5)
+    states = run_short_chains(marginal, 5)
     found = np.array([quantity(state.points, state.spreads) for state in states]).transpose(1, 2, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        scores = (found.mean(axis=(1, 2)) - expected) / mean_mcse(found)
+        scores = (found.mean(axis=(1, 2)) - expected) / compute_mean_mcse(found)
     assert np.nanmax(np.abs(scores[: None if known[1] is None else -1])) < 4.5
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said
-from quadrature import BLUR, mean_and_ends, posterior
+from quadrature import BLUR, posterior, summarise_log_odds
 from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
 
@@ -62,7 +62,7 @@ def test_probabilities_and_ends_of_intervals_against_quadrature(name, spread, me
     model = th.BradleyTerryLuce(method, spread, people="independent")
     model.fit(data, draws=10_000 if method == "laplace" else 5_000, **QUIET)
     others = [(data.labels[0], other) for other in data.labels[1:]]
-    expected = mean_and_ends(values, weights)
+    expected = summarise_log_odds(values, weights)
     error = 4.0 * 0.3 / np.sqrt(40_000) + (0.0 if method == "laplace" else 0.01)
     np.testing.assert_allclose(model.predict_proba(others), expected[:, 0], atol=0.005 + error)
     draws = model.posterior_["posterior"]["log_worth"].values.reshape(-1, data.n_options)

@@ -11,11 +11,11 @@ from quadrature import posterior
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import kstest
-from worth_problems import prior_draws, short_run, spreads_of
+from worth_problems import build_spreads, run_short_chains, sample_prior_points
 
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 from thali._worths.density import add_bordered
 from thali._worths.laplace import Marginal, find_mode
 from thali._worths.posterior_sample import sample_posterior
@@ -60,7 +60,7 @@ def naive(density, point, spread=1.3, tau=0.5):
 
 @pytest.mark.parametrize(("lapse", "rule", "judges"), SETTINGS)
 def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
-    density, spreads = made(lapse, rule, judges), spreads_of(1.3, 0.5 if judges else None)
+    density, spreads = made(lapse, rule, judges), build_spreads(1.3, 0.5 if judges else None)
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     found, expected = (
         density.log_densities(points, spreads),
@@ -97,10 +97,10 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
 def test_the_mode_is_that_of_a_naive_optimiser(lapse, rule):
     density = made(lapse, rule, 3)
     found = minimize(lambda point: -naive(density, point), np.zeros(density.size), tol=1e-10)
-    mode = find_mode(density, spreads_of(1.3, 0.5))
+    mode = find_mode(density, build_spreads(1.3, 0.5))
     np.testing.assert_allclose(mode.point, found.x, atol=3e-6)  # whose slopes are differences
     assert naive(density, mode.point) >= -found.fun - 1e-12
-    slope = density.gradients(mode.point[:, None], spreads_of(1.3, 0.5))[1]
+    slope = density.gradients(mode.point[:, None], build_spreads(1.3, 0.5))[1]
     assert np.abs(mode.factor.solve(slope[:, 0])).max() < 1e-7  # the step that is left
 
 
@@ -129,10 +129,12 @@ def test_three_options_by_quadrature():
     marginal = Marginal(density, *known[:2])
     points, _ = sample_posterior(marginal, np.random.default_rng(1), 20_000)
     np.testing.assert_allclose(quantity(points, None).mean(axis=1), values @ weights, atol=0.015)
-    drawn = np.array([quantity(state.points, None) for state in short_run(marginal, 5)]).transpose(
-        1, 2, 0
+    drawn = np.array(
+        [quantity(state.points, None) for state in run_short_chains(marginal, 5)]
+    ).transpose(1, 2, 0)
+    assert (
+        np.abs((drawn.mean(axis=(1, 2)) - values @ weights) / compute_mean_mcse(drawn)).max() < 4.5
     )
-    assert np.abs((drawn.mean(axis=(1, 2)) - values @ weights) / mean_mcse(drawn)).max() < 4.5
 
 
 def simulated(density, rng, points):
@@ -182,7 +184,7 @@ def test_joint_distribution(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""
     density, count, rng = design(rule), 200, np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
-    points, spreads = prior_draws(density, rng, count)
+    points, spreads = sample_prior_points(density, rng, count)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step, accepted = 0.6, []
     for _ in range(10):
@@ -190,7 +192,7 @@ def test_joint_distribution(rule):
         state, rate = sampler.sweep(rng, scales.ScaleState.from_points(sampler.density, *state[:2]))
         accepted.append(rate.mean())
     assert np.mean(accepted) > 0.5
-    fresh, of_fresh = prior_draws(density, np.random.default_rng(10), 20_000)
+    fresh, of_fresh = sample_prior_points(density, np.random.default_rng(10), 20_000)
     for k in range(density.size):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
     assert kstest(state.logs[1], np.log(of_fresh.judges)).pvalue > 1e-6
@@ -208,7 +210,7 @@ def test_calibration(rule, method):
     plan, found = design(rule, 5 if rule == CHOICE else 4, 4, 12.0), []
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        truth, spreads = prior_draws(plan, rng, 1)
+        truth, spreads = sample_prior_points(plan, rng, 1)
         density = plan.with_counts(simulated(plan, rng, truth).rows.counts[:, 0])
         marginal = Marginal(density)
         if method == "laplace":

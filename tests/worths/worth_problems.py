@@ -14,20 +14,23 @@ from thali._worths.density import (
 )
 
 
-def spreads_of(worths=None, judges=None, drift=None, bias=None):
-    """The standard deviations from numbers."""
+def build_spreads(worths=None, judges=None, drift=None, bias=None):
+    """Build standard deviations from numbers; None becomes NaN."""
     return Spreads(
-        *(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias))
+        *(
+            np.asarray(np.nan if spread is None else spread)
+            for spread in (worths, judges, drift, bias)
+        )
     )
 
 
-def curvature_at(density, point, spreads):
-    """Minus the second derivatives of the density."""
+def compute_curvature(density, point, spreads):
+    """Compute minus the second derivatives of the log density at a point."""
     return add_bordered(density.curvature(point), density.prior_curvature(spreads))
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):
-    """Two options, and two judges with so many choices of either."""
+    """Build the density of two options, with choices by two judges."""
     wins, losses = np.array([first, second], float).T
     zero = np.zeros(2, int)
     rows = DistinctComparisons(
@@ -37,7 +40,7 @@ def judges(lapse, first=(9, 1), second=(5, 5)):
 
 
 def periods(lapse):
-    """Two options in three periods."""
+    """Build the density of two options in three periods."""
     zero = np.zeros(3, int)
     counts = np.array([8.0, 5.0, 1.0]), np.array([2.0, 5.0, 9.0]), np.zeros(3)
     rows = DistinctComparisons(
@@ -55,27 +58,29 @@ def random_density(
     covariates=2,
     n=4,
     rows=30,
-    most=4,
+    max_count=4,
     bias=False,
 ):
-    """Options of which the last enters late, in periods of which some lie further apart."""
+    """Build a random density whose last option enters late, with unequal periods."""
     rng = np.random.default_rng(seed)
     period = np.sort(rng.integers(0, n_periods, rows))
-    room = np.where(period < n_periods // 2, n - 1, n)
-    first = rng.integers(0, room)
-    second = (first + rng.integers(1, room)) % room
-    counts = rng.integers(0, most + 1, (3, rows)).astype(float)
+    n_present = np.where(period < n_periods // 2, n - 1, n)
+    first = rng.integers(0, n_present)
+    second = (first + rng.integers(1, n_present)) % n_present
+    counts = rng.integers(0, max_count + 1, (3, rows)).astype(float)
     counts[2] *= ties
     judge, x = rng.integers(0, max(n_judges, 1), rows), rng.normal(size=(rows, covariates))
     entry = [int(period[(first == i) | (second == i)].min(initial=n_periods - 1)) for i in range(n)]
-    made = DistinctComparisons(first, second, period, judge, x, *counts, lapse, ties)
-    return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry), bias)
+    comparisons = DistinctComparisons(first, second, period, judge, x, *counts, lapse, ties)
+    return Density(
+        comparisons, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry), bias
+    )
 
 
 def naive(density, point, spread, tau, drift, bias_sd=None):
-    """The naive log density at a point."""
+    """Evaluate the naive log density at a point."""
     rows = density.rows
-    each = zip(
+    rows_by_field = zip(
         rows.first,
         rows.second,
         rows.period,
@@ -91,7 +96,7 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
     biases = point[density.bias].reshape(density.n_judges, -1) if density.n_bias else ()
     parts = worths, point[density.judges], point[density.beta], nu, tau, drift
     return log_joint(
-        [Comparison(*row) for row in each],
+        [Comparison(*row) for row in rows_by_field],
         *parts,
         density.steps,
         density.entry,
@@ -102,58 +107,64 @@ def naive(density, point, spread, tau, drift, bias_sd=None):
     )
 
 
-def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
-    """The states of chains after each sweep, once they are tuned."""
+def run_short_chains(marginal, seed, chains=12, tune=100, sweeps=300):
+    """Run tuned chains, and return their states after each sweep."""
     sampler, rng = Sampler(marginal), np.random.default_rng(seed)
-    state, found = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune), []
+    state, states = tune_step(sampler, rng, sampler.draw_start(rng, chains), tune), []
     for _ in range(sweeps):
         state, _ = sampler.sweep(rng, state)
-        found.append(state)
-    return found
+        states.append(state)
+    return states
 
 
-def prior_spreads(density, rng, count, known=(None, None, None, None)):
-    """Standard deviations of the prior."""
-    drawn = [
+def sample_prior_spreads(density, rng, count, known=(None, None, None, None)):
+    """Sample standard deviations from the prior."""
+    draws = [
         np.exp(LOG_SPREAD_MEAN + rng.normal(size=count)),
         *(HALF_NORMAL_SCALE * np.abs(rng.normal(size=(3, count)))),
     ]
-    there = density.spread_kinds
-    found = [
-        np.full(count, np.nan) if k not in there else drawn[k] if known[k] is None else known[k]
+    spread_kinds = density.spread_kinds
+    spreads = [
+        np.full(count, np.nan)
+        if k not in spread_kinds
+        else draws[k]
+        if known[k] is None
+        else known[k]
         for k in range(4)
     ]
-    return Spreads(*(np.broadcast_to(each, count).copy() for each in found))
+    return Spreads(*(np.broadcast_to(spread, count).copy() for spread in spreads))
 
 
-def prior_draws(density, rng, count, known=(None, None, None, None)):
-    """Points of the prior, and their standard deviations."""
-    spreads = prior_spreads(density, rng, count, known)
+def sample_prior_points(density, rng, count, known=(None, None, None, None)):
+    """Sample points and standard deviations from the prior."""
+    spreads = sample_prior_spreads(density, rng, count, known)
     points = rng.normal(size=(density.size, count))
     points[density.judges] *= spreads.judges
     points[density.bias] *= spreads.bias
     worths = spreads.worths * rng.normal(size=(density.n_options, count))
-    every = []
+    worths_by_period = []
     for t in range(density.n_periods):
         if t:
             moves = np.sqrt(density.steps[t - 1]) * spreads.drift * rng.normal(size=worths.shape)
             worths = worths + np.where((density.entry < t)[:, None], moves, 0.0)
-        every.append(np.where((density.entry <= t)[:, None], worths, 0.0))
-    points[density.worths] = np.concatenate(every)
+        worths_by_period.append(np.where((density.entry <= t)[:, None], worths, 0.0))
+    points[density.worths] = np.concatenate(worths_by_period)
     points[density.nu] *= 2.0
     return points, spreads
 
 
 def simulated(density, rng, points):
-    """The density of as many new comparisons, of each point its own."""
-    seen = [
+    """Simulate the same number of comparisons at each point, and return their density."""
+    comparisons = [
         density.compare_at_points(block, points) for block in density.split_rows(points.shape[1])
     ]
     p = (1 - density.rows.lapse) * np.concatenate(
-        [each.q for each in seen]
+        [each.q for each in comparisons]
     ) + density.rows.lapse / 2
     tie = (
-        np.exp(seen[0].log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
+        np.exp(comparisons[0].log_nu) * np.sqrt(p * (1 - p))
+        if density.rows.has_ties
+        else np.zeros_like(p)
     )
     total = np.broadcast_to(
         (density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape

@@ -9,17 +9,14 @@ from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import MAX_OPTIONS, dependence_of_chains, effect_of
-from thali._model.respondent_scores import (
-    ScoreVariance,
-    scores_at,
-)
+from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
+from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._posterior.dependence import Dependence
 
-from .likelihoods.elimination import RANKED, Elimination, as_choices
-from .maximum_likelihood.estimates import covariate_sizes
-from .maximum_likelihood.maximum import mode_of
-from .maximum_likelihood.problem import Pose, problem
+from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
+from .maximum_likelihood.estimates import compute_covariate_sizes
+from .maximum_likelihood.maximum import find_mode
+from .maximum_likelihood.problem import WeightProblem, build_problem
 from .priors.given import Given
 
 
@@ -31,7 +28,7 @@ def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Depende
     if not data.are_choices:  # the model rejects these data
         return None
     likelihood, prior = parts["likelihood"], parts["prior"]
-    return dependence_of_chains(
+    return choose_chain_dependence(
         setting, data, partial(_compute_group_scores, likelihood, prior), likelihood.ties
     )
 
@@ -55,14 +52,18 @@ def choice_design_effect(data: Any) -> float:
         or (data.kind == CHOICES and data.n_ties)
     ):
         return float("nan")
-    if isinstance(data, Choices) and data.worst is not None and data.sizes.max() > RANKED:
+    if (
+        isinstance(data, Choices)
+        and data.worst is not None
+        and data.sizes.max() > MAX_RANKED_OPTIONS
+    ):
         return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0)
     clusters = group_by_respondent(data, likelihood.ties)
     if clusters is None or clusters.n_answers.max() < 2.0:
         return float("nan")
-    return effect_of([_compute_scores(data, clusters, likelihood, None)])
+    return mean_design_effect([_compute_scores(data, clusters, likelihood, None)])
 
 
 def _compute_scores(
@@ -70,11 +71,11 @@ def _compute_scores(
 ) -> ScoreVariance:
     """Compute the variance of respondents' scores at the posterior mode."""
     if isinstance(data, Choices) and data.worst is not None:
-        data = as_choices(data)
+        data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
     pose = _build_pose(data, likelihood, prior)
-    mode = mode_of(pose, covariate_sizes(data))
-    return scores_at(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
+    mode = find_mode(pose, compute_covariate_sizes(data))
+    return compute_score_variance(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
 
 
 def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
@@ -82,12 +83,12 @@ def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
     return np.exp(logs - logs.max())
 
 
-def _build_pose(data: Any, likelihood: Elimination, prior: Any) -> Pose:
+def _build_pose(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:
     """Build the maximisation problem of given aspects, or else of worths."""
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):
         if isinstance(prior, Given) and prior.matrix.any():
             owners = np.hstack([owners, prior.matrix]) if likelihood.unique else prior.matrix
-        covariates = data.cells.x / covariate_sizes(data)
-        return problem(data, owners, likelihood.lapse, covariates, likelihood.ties)
-    return problem(data, owners, likelihood.lapse)
+        covariates = data.cells.x / compute_covariate_sizes(data)
+        return build_problem(data, owners, likelihood.lapse, covariates, likelihood.ties)
+    return build_problem(data, owners, likelihood.lapse)

@@ -13,19 +13,20 @@ import numpy as np
 
 from thali._data.answers import OUTCOMES
 
-from .group_state import ClassAnswers, group_at
-from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
-from .likelihoods.pair_covariates import CLASSES
+from .group_state import ClassAnswers, select_group_likelihood
+from .likelihoods.elimination_kernels import OfferedSets, make_set_cache
+from .likelihoods.pair_blocks import PAIR_CLASSES, WIDTH
+from .likelihoods.pair_covariates import COVARIATE_PAIR_CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
 from .likelihoods.residuals import Judgements
-from .likelihoods.sets import OfferedSets, empty_cache
 
 
 def _register_pair_selection(cls: Any) -> None:
     """Register the selection of one group's pairs for a class."""
 
-    @group_at.register(cls)
+    @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
+        """Return the pairs of group g."""
         return cls(
             pairs.start[g],
             pairs.neighbour[g],
@@ -40,8 +41,9 @@ def _register_pair_selection(cls: Any) -> None:
 def _register_covariate_selection(cls: Any) -> None:
     """Register the selection of one group's pairs with covariates for a class."""
 
-    @group_at.register(cls)
+    @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
+        """Return the pairs with covariates of group g."""
         return cls(
             pairs.start[g],
             pairs.neighbour[g],
@@ -54,7 +56,7 @@ def _register_covariate_selection(cls: Any) -> None:
         )
 
 
-@group_at.register(Judgements)
+@select_group_likelihood.register(Judgements)
 def _select_judgements(judgements: Any, g: Any) -> Any:
     """Return the judgements of group g."""
     return Judgements(
@@ -75,7 +77,7 @@ def _select_judgements(judgements: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(OfferedSets)
+@select_group_likelihood.register(OfferedSets)
 def _select_sets(sets: Any, g: Any) -> Any:
     """Return the offered sets of group g."""
     return OfferedSets(
@@ -83,7 +85,7 @@ def _select_sets(sets: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(AnsweredPairSets)
+@select_group_likelihood.register(AnsweredPairSets)
 def _select_pair_sets(sets: Any, g: Any) -> Any:
     """Return the pair sets of group g."""
     return AnsweredPairSets(
@@ -104,8 +106,8 @@ def _select_pair_sets(sets: Any, g: Any) -> Any:
     )
 
 
-COVARIATE_CLASSES = tuple(CLASSES.values())
-_PAIR_CLASSES = tuple(PAIRS_ALONE.values())
+COVARIATE_CLASSES = tuple(COVARIATE_PAIR_CLASSES.values())
+_PAIR_CLASSES = tuple(PAIR_CLASSES.values())
 for _cls in _PAIR_CLASSES:
     _register_pair_selection(_cls)
 for _cls in COVARIATE_CLASSES:
@@ -220,7 +222,7 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
     if not isinstance(group_likelihoods[0][0], OfferedSets):
         return [make_cache for _, make_cache in group_likelihoods]
     largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
-    return [partial(empty_cache, largest=largest) for _ in group_likelihoods]
+    return [partial(make_set_cache, largest=largest) for _ in group_likelihoods]
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:

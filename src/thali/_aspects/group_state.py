@@ -19,7 +19,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .operations import cache_at
+from .operations import select_cache
 from .state import (
     COLUMNS,
     FeatureState,
@@ -69,7 +69,7 @@ class CommonWeights(NamedTuple):
 
 
 @scalar
-def common_weights_at(levels: Any, t: Any) -> Any:
+def select_common_weights(levels: Any, t: Any) -> Any:
     """Return the common weights at level t, as views."""
     return CommonWeights(
         levels.v[t],
@@ -160,7 +160,7 @@ def double_group_capacity(
         )
     rows = levels[0].w.shape[1]
     return stack_states(levels), stack_states(
-        [add_rows(common_weights_at(common, t), rows) for t in range(len(levels))]
+        [add_rows(select_common_weights(common, t), rows) for t in range(len(levels))]
     )
 
 
@@ -209,21 +209,21 @@ def toggle_group_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
 
 
 @generic
-def group_at(likelihood: Any, g: Any) -> None:
+def select_group_likelihood(likelihood: Any, g: Any) -> None:
     """Return the likelihood of group g, from the stacked one."""
 
 
 @scalar
 def level_caches(model: Any, caches: Any, t: Any) -> Any:
     """Return the caches of all groups at level t."""
-    return cache_at(group_at(model.likelihood, 0), caches, t)
+    return select_cache(select_group_likelihood(model.likelihood, 0), caches, t)
 
 
 @scalar
 def select_group(model: Any, caches: Any, states: Any, g: Any) -> Any:
     """Return likelihood, cache and state of group g, from those of a level."""
-    likelihood = group_at(model.likelihood, g)
-    return likelihood, cache_at(likelihood, caches, g), replica(states, g)
+    likelihood = select_group_likelihood(model.likelihood, g)
+    return likelihood, select_cache(likelihood, caches, g), replica(states, g)
 
 
 # Latent classes and their answers -----------------------------------------------------------------
@@ -259,7 +259,7 @@ class ClassMembership(NamedTuple):
 
 
 @scalar
-def membership_at(levels: Any, t: Any) -> Any:
+def select_membership(levels: Any, t: Any) -> Any:
     """Return the class membership at level t, as views."""
     return ClassMembership(levels.of[t], levels.size[t], levels.proposed[t], levels.logs[t])
 

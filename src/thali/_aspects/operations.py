@@ -140,7 +140,7 @@ def sums_duplicates(likelihood: Any) -> None:
 
 
 @generic
-def cache_at(likelihood: Any, caches: Any, t: Any) -> None:
+def select_cache(likelihood: Any, caches: Any, t: Any) -> None:
     """Return cache number t of stacked caches, one per temperature."""
 
 
@@ -151,12 +151,15 @@ def is_scale_free(likelihood: Any) -> None:
 
 @generic
 def delta_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Return the change if the unique weight s[i] grows by d."""
+    """Return the log-likelihood change if the unique weight s[i] grows by d."""
 
 
 @generic
 def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Return the change if option i joins pattern k (d = w[k]) or leaves (d = -w[k])."""
+    """Return the log-likelihood change if option i joins pattern k or leaves it.
+
+    d is w[k] or -w[k].
+    """
 
 
 @generic
@@ -186,7 +189,7 @@ def apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     """Return the derivative by a weight that option i shares with pattern k.
 
-    Only the sampler `conjugate` needs it.
+    Only the sampler `sweep_conjugate` needs it.
     """
 
 
@@ -200,7 +203,7 @@ def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: A
 
 @generic
 def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Return the change if the weight of pattern k grows by d.
+    """Return the log-likelihood change if the weight of pattern k grows by d.
 
     Row K is the birth of a column; d = -w[k] is a death.
     """
@@ -208,7 +211,7 @@ def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Non
 
 @generic
 def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Return the change if option i joins column k and s[i] falls by d.
+    """Return the log-likelihood change if option i joins column k and s[i] falls by d.
 
     Mass d moves from {i} and from pattern k to their union. Row k may be real-valued if
     `delta_block` or `delta_transfer` has its default.
@@ -217,7 +220,7 @@ def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d:
 
 @generic
 def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Return the change if several memberships of option i are flipped.
+    """Return the log-likelihood change if several memberships of option i are flipped.
 
     Columns b.order[t] are flipped for the bits t < size of code, and s[i] -= mass. The default is
     delta_compensated_member of the scratch row, which contains the signed sum of these columns; it
@@ -227,7 +230,7 @@ def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, m
 
 @generic
 def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Return the change if column k becomes the scratch row.
+    """Return the log-likelihood change if column k becomes the scratch row.
 
     Column k loses or gains the owners of `partner`, and w[partner] -= d with d = +-w[k]. The
     default is delta_compensated_member of each of these owners and the other owners of k; it is
@@ -237,7 +240,7 @@ def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any
 
 @generic
 def delta_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Return the change if w[k] grows by d and each owner's s[i] falls by d."""
+    """Return the log-likelihood change if w[k] grows by d and each owner's s[i] falls by d."""
 
 
 @generic
@@ -302,7 +305,7 @@ def log_likelihood(likelihood: Any, c: Any, b: Any) -> None:
 def draw_weights(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
     """Draw the weight of every column exactly from its conditional.
 
-    Only the sampler `conjugate` needs it.
+    Only the sampler `sweep_conjugate` needs it.
     """
 
 
@@ -329,7 +332,7 @@ def is_group_scale_free(likelihood: Any) -> None:
 
 
 @generic
-def scaled_prior_sums(likelihood: Any, c: Any) -> None:
+def sum_scaled_priors(likelihood: Any, c: Any) -> None:
     """Return prior sums of the parameters that `apply_scale` scales.
 
     They are the sum of the shapes of the Gamma priors, and the sum of rate times value; default: 0
@@ -364,19 +367,19 @@ def record_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) ->
 
 
 @sees_single.register(object)
-def _sees_single(likelihood: Any) -> Any:
+def _assume_sees_single(likelihood: Any) -> Any:
     """Return True."""
     return True
 
 
 @sums_duplicates.register(object)
-def _sums_duplicates(likelihood: Any) -> Any:
+def _assume_sums_duplicates(likelihood: Any) -> Any:
     """Return True."""
     return True
 
 
 @is_quick.register(object)
-def _is_quick(likelihood: Any) -> Any:
+def _assume_slow(likelihood: Any) -> Any:
     """Return False."""
     return False
 
@@ -389,14 +392,14 @@ def _open_no_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 @delta_open_member.register(object)
 @scalar
-def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the change for a pattern that need not be open."""
     return delta_member(likelihood, c, b, k, i, d)
 
 
 @apply_open_member.register(object)
 @scalar
-def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Apply the change to a pattern that need not be open."""
     apply_member(likelihood, c, b, k, i, d)
 
@@ -463,13 +466,13 @@ def _draw_all_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 
 @is_group_scale_free.register(object)
-def _is_scaled_in_groups(likelihood: Any) -> Any:
+def _default_group_scale_free(likelihood: Any) -> Any:
     """Return whether the likelihood is scale-free."""
     return is_scale_free(likelihood)
 
 
-@scaled_prior_sums.register(object)
-def _no_scaled_parameters(likelihood: Any, c: Any) -> Any:
+@sum_scaled_priors.register(object)
+def _sum_no_priors(likelihood: Any, c: Any) -> Any:
     """Return sums without any parameter."""
     return 0.0, 0.0
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import one_of, positive
+from thali._arguments import check_allowed, check_positive
 from thali._data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali._model.aliases import ALIASES_OF_ASPECTS
 from thali._model.options import (
@@ -19,8 +19,6 @@ from thali._model.options import (
     LAPSE,
     LEAF_LENGTH,
     METHOD,
-    OF_TABLES,
-    OF_TRIPLETS,
     PEOPLE,
     PEOPLE_WITHOUT_CLASSES,
     RESPONDENT,
@@ -28,11 +26,13 @@ from thali._model.options import (
     SEED,
     SEGMENTS,
     SIMILAR,
+    TABLE_OPTIONS,
     TASK,
     TEMPERING,
     THIN,
     TIES,
     TREE,
+    TRIPLET_OPTIONS,
     TUNE,
     WHERE,
     WITHOUT,
@@ -84,7 +84,7 @@ ELIMINATION = ModelSpec(
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
         CHOSEN,
-        *OF_TABLES,
+        *TABLE_OPTIONS,
         TIES,
         GROUP.but(methods=_SAMPLED),
         PEOPLE.but(methods=_SAMPLED),
@@ -129,7 +129,7 @@ ADDITIVE = ModelSpec(
             default="from the data, or by cross-validation",
             metavar="NUMBER|learned",
             words={"learned": "learned"},
-            check=partial(positive, meaning="the standard deviation of a similarity"),
+            check=partial(check_positive, meaning="the standard deviation of a similarity"),
             data=(SIMILARITIES,),
         ),
         Option(
@@ -160,7 +160,7 @@ ADDITIVE = ModelSpec(
         WHERE,
         WITHOUT,
         LABELS,
-        *(option.but(data=(TRIPLETS,)) for option in (*OF_TRIPLETS, RESPONDENT)),
+        *(option.but(data=(TRIPLETS,)) for option in (*TRIPLET_OPTIONS, RESPONDENT)),
         DESIGN.but(data=(TRIPLETS,)),
         DISSIMILARITIES,
         Option(
@@ -178,7 +178,7 @@ ADDITIVE = ModelSpec(
             typed="estimate",
             default="expectation",
             words={kind: kind for kind in _ESTIMATES},
-            check=partial(one_of, choices=_ESTIMATES),
+            check=partial(check_allowed, choices=_ESTIMATES),
             methods=_SAMPLED,
             data=(SIMILARITIES,),
         ),

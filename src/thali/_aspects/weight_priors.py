@@ -105,42 +105,50 @@ def log_step_derivative(weights: Any, move: Any) -> None:
 
 @is_positive_prior.register(GammaWeights)
 def _gamma_positive(weights: Any) -> Any:
+    """Return True."""
     return True
 
 
 @is_positive_prior.register(NormalWeights)
 def _normal_positive(weights: Any) -> Any:
+    """Return False."""
     return False
 
 
 @is_exponential_prior.register(GammaWeights)
 def _gamma_exponential(weights: Any) -> Any:
+    """Return whether the shape is 1."""
     return weights.shape == 1.0
 
 
 @is_exponential_prior.register(NormalWeights)
 def _normal_exponential(weights: Any) -> Any:
+    """Return False."""
     return False
 
 
 @gamma_shape.register(GammaWeights)
 def _gamma_shape(weights: Any) -> Any:
+    """Return the shape."""
     return weights.shape
 
 
 @gamma_rate.register(GammaWeights)
 def _gamma_rate(weights: Any) -> Any:
+    """Return the rate."""
     return weights.rate
 
 
 @gamma_shape.register(NormalWeights)
 @gamma_rate.register(NormalWeights)
 def _no_gamma_parameter(weights: Any) -> Any:
+    """Return NaN."""
     return np.nan
 
 
 @draw_weight.register(GammaWeights)
 def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
+    """Draw a Gamma weight."""
     if weights.shape == 1.0:
         return rng.standard_exponential() / weights.rate
     return rng.standard_gamma(weights.shape) / weights.rate
@@ -148,11 +156,13 @@ def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
 
 @draw_weight.register(NormalWeights)
 def _draw_normal_weight(weights: Any, rng: Any) -> Any:
+    """Draw a normal weight."""
     return weights.mean + weights.sd * rng.standard_normal()
 
 
 @log_density_ratio.register(GammaWeights)
 def _gamma_ratio(weights: Any, w: Any, d: Any) -> Any:
+    """Return log p(w + d) - log p(w) under the Gamma prior."""
     ratio = -weights.rate * d
     if weights.shape != 1.0:
         ratio += (weights.shape - 1.0) * math.log((w + d) / w)
@@ -161,26 +171,31 @@ def _gamma_ratio(weights: Any, w: Any, d: Any) -> Any:
 
 @log_density_ratio.register(NormalWeights)
 def _normal_ratio(weights: Any, w: Any, d: Any) -> Any:
+    """Return log p(w + d) - log p(w) under the normal prior."""
     return -d * (w + 0.5 * d - weights.mean) / (weights.sd * weights.sd)
 
 
 @step_weight.register(GammaWeights)
 def _step_gamma_weight(weights: Any, w: Any, move: Any) -> Any:
+    """Return the weight after a step on the log scale."""
     return w * math.exp(move)
 
 
 @step_weight.register(NormalWeights)
 def _step_normal_weight(weights: Any, w: Any, move: Any) -> Any:
+    """Return the weight after a step in units of the standard deviation."""
     return w + weights.sd * move
 
 
 @log_step_derivative.register(GammaWeights)
 def _gamma_step_derivative(weights: Any, move: Any) -> Any:
+    """Return the step: log of exp(move)."""
     return move
 
 
 @log_step_derivative.register(NormalWeights)
 def _normal_step_derivative(weights: Any, move: Any) -> Any:
+    """Return 0."""
     return 0.0
 
 

@@ -1,10 +1,9 @@
-"""Choices among products, and what the models of them answer.
+"""Models of choices among products, and their reports.
 
-coding.py         products as numbers: a column for each level, or the number itself
+coding.py         columns of the model matrix: levels, numbers, and interactions
 logit.py          choice probabilities of a logit, and the log-likelihood with its derivatives
-answers/          what every model answers about markets, levels, money and people
-logits/           everybody has the same tastes, or tastes that are normally distributed among
-                  people
-latent_class/     a few segments of people, each with tastes of its own
-product_classes/  sets of products that people care about
+answers/          reports on markets, levels, money and respondents that every model has
+logits/           equal tastes of all respondents, or tastes with a normal distribution
+latent_class/     latent classes of respondents, each with its own tastes
+product_classes/  sets of products that respondents care about
 """

@@ -137,7 +137,7 @@ def build_coding_from_numbers(
     """Build columns like `build_coding`, given the numbers of levels by attribute."""
     request = CodingRequest(dict.fromkeys(numbers, ()), ()) if request is None else request
     names: list[str] = []
-    parts, shown, shared, unlabelled, first_column = [], [], [], [], {}
+    parts, shown_levels, shared, unlabelled, first_column = [], [], [], [], {}
     lacking = (
         {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
     )
@@ -148,17 +148,13 @@ def build_coding_from_numbers(
         level_numbers, knots = None, request.numbers.get(name, ())
         if name in numbers:
             level_numbers = np.asarray(numbers[name], float)
-            names_of_columns, table = (
-                _name_pieces(name, knots),
-                split_at_knots(level_numbers, knots),
-            )
+            names_of_columns = _name_pieces(name, knots)
+            table = split_at_knots(level_numbers, knots)
         else:
             columns = np.flatnonzero(is_shown[:-1])[1:]
-            names_of_columns = (
-                [name]
-                if name == INSIDE and len(columns)
-                else [f"{name}[{levels[level]}]" for level in columns]
-            )
+            names_of_columns = [f"{name}[{levels[level]}]" for level in columns]
+            if name == INSIDE and len(columns):
+                names_of_columns = [name]
             table = np.eye(len(levels))[:, columns]
         first_column[name] = (len(names), len(names) + len(names_of_columns))
         table = np.vstack([table, np.zeros(table.shape[1])])
@@ -177,8 +173,8 @@ def build_coding_from_numbers(
             table = np.hstack([table, np.eye(len(table))[:, -1:]])
         names += names_of_columns
         parts.append(AttributeCoding(table, level_numbers, tuple(knots)))
-        shown.append(is_shown)
-    fields = tuple(numbers), tuple(shown), tuple(shared), tuple(unlabelled)
+        shown_levels.append(is_shown)
+    fields = tuple(numbers), tuple(shown_levels), tuple(shared), tuple(unlabelled)
     coding = Coding(tuple(names), tuple(parts), (), np.ones(len(names)), *fields)
     single = coding.encode_codes(data.products)
     crossed = [
@@ -309,10 +305,10 @@ def find_unseen_levels(
     unseen = {
         name: tuple(
             level
-            for level, is_shown in zip(attribute_levels, shown[:-1], strict=True)
+            for level, is_shown in zip(attribute_levels, shown_levels[:-1], strict=True)
             if not is_shown
         )
-        for (name, attribute_levels), shown in zip(levels.items(), coding.seen, strict=True)
+        for (name, attribute_levels), shown_levels in zip(levels.items(), coding.seen, strict=True)
         if name not in coding.linear
     }
     return {name: attribute_levels for name, attribute_levels in unseen.items() if attribute_levels}
@@ -329,13 +325,10 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
         ]
         if requested:
             numeric = all(parse_number(level) is not None for level in levels)
-            cure = (
-                Message(
-                    ", or refit with ", Setting("linear", name), ", which applies to any number"
-                )
-                if numeric
-                else ""
-            )
+            cure: Message | str = ""
+            if numeric:
+                setting = Setting("linear", name)
+                cure = Message(", or refit with ", setting, ", which applies to any number")
             known_levels = [level for level in levels if level not in unseen]
             raise DataError(
                 f"The tasks of the fit never show {name!r} as {requested[0]!r}, so its utility is"
@@ -434,17 +427,10 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 def build_measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
     """Return the fact that lists attributes treated as numbers by default."""
     names = [name for name in scheme.measured if name in coding.linear]
-    why = f"more than {MANY_LEVELS} different values"
-    return (
-        (
-            (
-                "taken as numbers",
-                f"{shorten(names)} ({why}; list the levels to treat them as categories)",
-            ),
-        )
-        if names
-        else ()
-    )
+    if not names:
+        return ()
+    why = f"more than {MANY_LEVELS} different values; list the levels to treat them as categories"
+    return (("taken as numbers", f"{shorten(names)} ({why})"),)
 
 
 def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.optimise import Concave, maximise_newton
-from thali._labels import listed, shorten, suggest
+from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
 
 from .coding import Coding, build_coding_from_numbers
@@ -346,7 +346,7 @@ def describe_contradicted_directions(data: "ChoiceExperiment", monotone: Mapping
     ]
     if not contradicted:
         return ""
-    names = listed(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in contradicted)
+    names = list_names(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in contradicted)
     return (
         f"A multinomial logit of these data contradicts the direction declared for {names}; a"
         " model with such a restriction will find no effect. Check the order of the levels, or"

@@ -10,12 +10,17 @@ from thali._data.facts import MAX_LISTED
 from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
-from thali._labels import listed, plural
-from thali._late import carried_out_by
+from thali._labels import format_plural, list_names
+from thali._lazy_imports import load_method
 from thali._model.base import Job
-from thali._model.chain_model import RunByChains, prior
+from thali._model.chain_model import MarkovChainModel, require_prior
 from thali._model.engine import MAXIMUM, Engine
-from thali._model.prior_sample import PriorSample, drawn_from, predictive_group, with_replicates
+from thali._model.prior_sample import (
+    PriorSample,
+    add_replicates,
+    build_predictive_group,
+    draw_prior,
+)
 from thali._model.requirements import requires
 from thali.errors import (
     ConvergenceWarning,
@@ -23,7 +28,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from .input import encode_labels, is_sparse, read_string_column_names
+from .input import encode_class_labels, is_sparse, read_string_column_names
 from .predictions import Predictions
 from .row_groups import build_observed_groups, sample_class_codes
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
@@ -35,11 +40,11 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
 
 
-class Classifier(Predictions, RunByChains):
+class Classifier(Predictions, MarkovChainModel):
     """Base of a classifier that works with scikit-learn's tools.
 
-    scikit-learn itself is not required. A subclass has `_build_job(data, run)` for `TrainingData`,
-    `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
+    scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
+    `TrainingData`, `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
     `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are
     positions in `classes_`, and probabilities an array (n, K). If a fit fails, all attributes that
     it has set are deleted, so that a model is never half fitted.
@@ -59,42 +64,39 @@ class Classifier(Predictions, RunByChains):
     tune: int
     chains: int
     random_state: Any
+    class_weight: Any = None
     _FINDINGS: ClassVar[str] = "thali._classify.findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Return the settings with the rows of the fit; check the folds."""
         if isinstance(data, Observations):
             settings = replace(settings, rows=(data.covariates, data.labels))
         if settings.rows is not None:
-            carried_out_by("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
+            load_method("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
         return settings
 
-    def _as_python(self) -> str:
-        """Return the fit as Python code.
-
-        Draws and seed are arguments of the constructor.
-        """
+    def _format_python(self) -> str:
+        """Return the fit as Python code."""
+        # Draws and seed are arguments of the constructor.
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
     def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
         return self._format_call()
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Build the job of a fit to checked data."""
         raise NotImplementedError
 
     def _sample_prior_draws(
         self, matrix: np.ndarray, rngs: Any
     ) -> "tuple[xarray.Dataset, np.ndarray]":
-        """Sample parameters from the prior, and class codes (draws, n) given them.
-
-        The parameters are a group of a tree.
-        """
+        """Sample parameters from the prior, and class codes (draws, n) given them."""
+        # The parameters are a group of a tree.
         raise NotImplementedError
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None if X is not one."""
+        """Build the job of a fit to a Dask array; None for other X."""
         return None
 
     def fit(
@@ -157,19 +159,19 @@ class Classifier(Predictions, RunByChains):
         DataWarning
             If a class has a single member, or the weights sum to less than the number of classes.
         """
-        self._forget()
+        self._clear_fit()
         try:
             seed = convert_random_state(self.random_state)
             run = build_run(
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
             work = self._build_block_job(X, y, sample_weight, run)
-            work = work or self._build_job(self._training_data(X, y, sample_weight), run)
-            # classes and columns are known from the data before anything is learned
-            class_attributes = self._fitted_attributes()
-            return self._carry_out(replace(work, run=lambda: class_attributes | work.run()))
+            work = work or self._build_fit_job(self._training_data(X, y, sample_weight), run)
+            # attributes of classes and columns, which are set before the fit
+            class_attributes = self._get_fitted_attributes()
+            return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
         except BaseException:
-            self._forget()
+            self._clear_fit()
             raise
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
@@ -178,22 +180,14 @@ class Classifier(Predictions, RunByChains):
         weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
             warn_about_small_weights(weight, len(self.classes_))
-        weight = apply_class_weights(weight, codes, self.classes_, self._class_weight())
-        return (
-            wrap_sparse_rows(matrix, codes, weight)
-            if is_sparse(matrix)
-            else merge_rows(matrix, codes, weight)
-        )
+        weight = apply_class_weights(weight, codes, self.classes_, self.class_weight)
+        if is_sparse(matrix):
+            return wrap_sparse_rows(matrix, codes, weight)
+        return merge_rows(matrix, codes, weight)
 
-    def _class_weight(self) -> Any:
-        """Return the class weights that the user passed."""
-        return None
-
-    def _worded(self, warning: ThaliWarning) -> ThaliWarning:
-        """Return a convergence warning with the same text for all fits.
-
-        Python then shows it once for the many fits of a search.
-        """
+    def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
+        """Return a convergence warning with the same text for all fits."""
+        # Python then shows it once for the many fits of a search.
         if not isinstance(warning, ConvergenceWarning):
             return warning
         return ConvergenceWarning(
@@ -205,14 +199,14 @@ class Classifier(Predictions, RunByChains):
         """Return covariates and class codes; store class and column names."""
         names = read_string_column_names(X)
         matrix = self._convert_covariates(X, names)
-        classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
+        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         self.classes_: np.ndarray = classes
         self.n_features_in_: int = matrix.shape[1]
         if names is not None:
             self.feature_names_in_ = names
         return matrix, codes
 
-    @requires(prior)
+    @requires(require_prior)
     def sample_prior(  # type: ignore[override]
         self, X: Any, y: Any, draws: int = 500, random_seed: Any = None
     ) -> "xarray.DataTree":
@@ -252,7 +246,7 @@ class Classifier(Predictions, RunByChains):
         >>> tree["prior_predictive"]["label"].shape
         (1, 100, 3)
         """
-        return drawn_from(self, draws, random_seed, X, y).tree()
+        return draw_prior(self, draws, random_seed, X, y).build_tree()
 
     def posterior_predictive(  # type: ignore[override]
         self, X: Any, y: Any, random_seed: Any = None
@@ -295,14 +289,15 @@ class Classifier(Predictions, RunByChains):
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
-        return with_replicates(self, random_seed, X, y)
+        return add_replicates(self, random_seed, X, y)
 
-    def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
+    def _sample_prior(self, rngs: Any, X: Any, y: Any) -> PriorSample:
+        """Sample parameters and labels from the prior, for calibration and plots."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
         prior, codes = model._sample_prior_draws(matrix, rngs)
         fixed = build_observed_groups(observed_codes, model.classes_, {})
-        predictive = predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
+        predictive = build_predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
         # otherwise `fit` would find fewer classes
         has_all_classes = [
             np.unique(draw_codes).size == model.classes_.size for draw_codes in codes
@@ -313,29 +308,35 @@ class Classifier(Predictions, RunByChains):
         ]
         return PriorSample(prior, predictive, data, fixed)
 
-    def _observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
+        """Return class codes as the observed data; empty for other classes."""
         matrix = self._read_covariates(X)
-        classes, codes = encode_labels(y, type(self).__name__, matrix.shape[0])
+        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
 
-    def _replicates(self, rng: np.random.Generator, X: Any, y: Any) -> dict[str, np.ndarray]:
+    def _simulate_replicates(
+        self, rng: np.random.Generator, X: Any, y: Any
+    ) -> dict[str, np.ndarray]:
+        """Simulate class codes of rows at each draw of the posterior."""
         matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
         codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
         for block, probabilities in self._iterate_probabilities(matrix):
             codes[:, block] = sample_class_codes(probabilities, rng).T
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 
-    def _arguments(self, design: Any) -> tuple[Any, ...]:
+    def _pack_design(self, design: Any) -> tuple[Any, ...]:
+        """Return the pair (X, y); raise an error for another design."""
         if not isinstance(design, tuple) or len(design) != 2:
             raise DataError(
                 f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
             )
         return design
 
-    def _refit(
+    def _refit_posterior(
         self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
-        self._require_method_of_draws()
+        """Fit the model to data with this seed; return its posterior."""
+        self._check_draws_method()
         arguments = dict(settings)
         thin = arguments.pop("thin", None)
         self.set_params(random_state=random_seed, **arguments).fit(
@@ -345,12 +346,12 @@ class Classifier(Predictions, RunByChains):
 
     def _describe_size(self, n_rows: int) -> str:
         """Format the numbers of rows, covariates and classes."""
-        covariates = plural(self.n_features_in_, "covariate")
-        return f"{plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
+        covariates = format_plural(self.n_features_in_, "covariate")
+        return f"{format_plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
-    def _facts_of_fit(self) -> Facts:
+    def _describe_fitted_data(self) -> Facts:
         """Return rows, covariates and rows per class as facts."""
-        data = self._data_of_fit()
+        data = self._get_fit_data()
         if data is None:
             return ()
         columns = self._column_names()
@@ -360,15 +361,13 @@ class Classifier(Predictions, RunByChains):
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
-            ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
-            ("Rows per class", listed(class_counts, MAX_LISTED)),
+            ("Covariates", f"{len(columns):,}: {list_names(columns, MAX_LISTED)}"),
+            ("Rows per class", list_names(class_counts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:
         """Return the names of the covariates; x0, x1, ... if the data have none."""
         names = getattr(self, "feature_names_in_", None)
-        return (
-            [f"x{j}" for j in range(self.n_features_in_)]
-            if names is None
-            else [str(name) for name in names]
-        )
+        if names is None:
+            return [f"x{j}" for j in range(self.n_features_in_)]
+        return [str(name) for name in names]

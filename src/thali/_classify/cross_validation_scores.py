@@ -13,7 +13,7 @@ STOPPED = "stopped by Ctrl-C"
 class Scores(NamedTuple):
     """Scores of held-out rows under the model and under class frequencies.
 
-    Class frequencies are those of the other folds.
+    Class frequencies are computed from the other folds.
     """
 
     fold: np.ndarray

@@ -14,10 +14,10 @@ from thali.errors import Argument, ArgumentError, DataError, Message, Setting, o
 
 from .input import (
     Standardization,
-    check_labels,
+    check_class_labels,
     compute_standardization,
     convert_to_matrix,
-    encode_labels,
+    encode_class_labels,
 )
 
 
@@ -55,7 +55,7 @@ def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
         )
     )
     labels, counts = _merge_block_labels(summaries)
-    classes, _ = encode_labels(
+    classes, _ = encode_class_labels(
         np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
     )
     ends = np.array(
@@ -103,17 +103,17 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
 
 
 def map_prediction_blocks(
-    predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float
+    predict: Callable[[Any], np.ndarray], X: Any, n_columns: int | None, dtype: Any = float
 ) -> Any:
     """Return predictions as a Dask array, one block per block of X.
 
-    It has `columns` columns, or one dimension if `columns` is None.
+    It has `n_columns` columns, or one dimension if `n_columns` is None.
     """
     X = X.rechunk({1: -1})
-    if columns is None:
+    if n_columns is None:
         return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
     return X.map_blocks(
-        predict, chunks=(X.chunks[0], (columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
+        predict, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
     )
 
 
@@ -155,7 +155,7 @@ def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
     X = X.rechunk({1: -1})
     labels: Any = y
     if not is_dask_array(y):
-        labels = da.from_array(check_labels(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
+        labels = da.from_array(check_class_labels(y, model, X.shape[0]), chunks=-1)  # pyright: ignore
     elif y.ndim != 1:
         raise DataError(
             f"y should be a 1d array of labels, one per row of X; got {y.ndim} dimensions."
@@ -173,7 +173,7 @@ def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _Bloc
     """Check one block of rows and labels and summarise it."""
     try:
         matrix = convert_to_matrix(x)
-        labels = check_labels(np.asarray(labels), model, len(matrix))
+        labels = check_class_labels(np.asarray(labels), model, len(matrix))
     except DataError as error:
         raise DataError(
             f"Block {block_index} of X (rows counted from 0 within the block): {error}"
@@ -203,8 +203,10 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
 
 
 def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
+    """Sum the covariates of a block, divided by their units."""
     return (np.asarray(x, np.float64) / unit).sum(axis=0)
 
 
 def _sum_squares(x: Any, unit: Any, mean: Any) -> np.ndarray:
+    """Sum squared deviations of scaled covariates from their means."""
     return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

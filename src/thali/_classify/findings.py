@@ -4,10 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number, probability
-from thali._labels import listed
-from thali._late import carried_out_by
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._digits import format_number, format_probability
+from thali._labels import list_names
+from thali._lazy_imports import load_method
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     MISSES,
     ON_SCREEN,
@@ -15,15 +21,15 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.registry import spec_of
+from thali._model.registry import find_spec
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name, tails_of
+from thali._posterior.interval import describe_interval, interval_tails
 
 from .cross_validation_scores import STOPPED, Scores
 from .input import list_non_reference_classes, list_varying_columns
@@ -114,7 +120,7 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     else:
         table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
     if len(draws):
-        table["low"], table["high"] = np.quantile(draws, tails_of(ci), axis=0)
+        table["low"], table["high"] = np.quantile(draws, interval_tails(ci), axis=0)
     if name == "coef":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
@@ -129,10 +135,8 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
 
 
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Return draws (draw, weight) with their classes and columns.
-
-    The weights are coefficients of a sparse logit; a fit without draws has none.
-    """
+    """Return draws (draw, weight) with their classes and columns."""
+    # The weights are coefficients of a sparse logit; a fit without draws has none.
     if model._posterior is not None:
         weights = model._view.draws[model._learned]
         draws = weights.to_numpy().reshape(-1, weights.shape[2] * weights.shape[3])
@@ -156,7 +160,7 @@ _MIN_SHOWN = 0.0005  # relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
-def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings, by the kind of weights."""
     weight_makers = (weights,) if _has_relative_weights(model) else (coefficients,)
     draw_makers = () if model._posterior is None else (summary,)
@@ -196,7 +200,7 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
         )
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
-    name = _model_name(model)
+    name = _read_model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
     return Finding(
         _compare_majority_class(name, scores),
@@ -219,7 +223,7 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
     # without draws a fit is too short for a process
     cores = 1 if model._posterior is None else settings.cores
     arguments = settings.rows, settings.folds, settings.random_seed, cores
-    model.cross_validation_ = carried_out_by("Classifier.cross_validate")(model, *arguments)
+    model.cross_validation_ = load_method("Classifier.cross_validate")(model, *arguments)
     return model.cross_validation_
 
 
@@ -255,9 +259,9 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
     )
 
 
-def _model_name(model: Any) -> str:
+def _read_model_name(model: Any) -> str:
     """Return the registered name of a model, or its class name."""
-    spec = spec_of(model)
+    spec = find_spec(model)
     return type(model).__name__ if spec is None else spec.name
 
 
@@ -270,12 +274,15 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     table = rank_weights(model, settings.ci)
     shown = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
     n_weights = model.weights_.size
-    key = "weights.all" if len(table) == n_weights else "weights.some"
-    key = key if model._engine.is_point else "weights.means"
+    key = "weights.means"
+    if model._engine.is_point:
+        key = "weights.all" if len(table) == n_weights else "weights.some"
     title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{n_weights:,}")
-    notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
-    named = table.replace({"column": {"1": "the constant"}}) if notes else table
-    sentence, shown = _format_largest(named, "weight", "weights"), _move_names_last(shown)
+    notes, named_table = (), table
+    if model.get_params()["transform"] is not None:
+        notes = (ENGLISH["weights.exp"],)
+        named_table = table.replace({"column": {"1": "the constant"}})
+    sentence, shown = _format_largest(named_table, "weight", "weights"), _move_names_last(shown)
     return Finding(
         sentence, str(title), table, shown, notes=notes, brief=_build_brief(shown, "Weights")
     )
@@ -284,17 +291,13 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     """Report the coefficients of the sparse logit, largest absolute value first."""
-    table, scale = (
-        rank_weights(model, settings.ci),
-        ENGLISH["coef.standard" if model.standardize else "coef.units"],
-    )
+    table = rank_weights(model, settings.ci)
+    scale = ENGLISH["coef.standard" if model.standardize else "coef.units"]
+    key, counts = "coef.all", {}
     if model._engine.is_point:
+        key = "coef.some"
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-        title = phrase(
-            ENGLISH, "coef.some", covariates=scale, reference=model._reference_, **counts
-        )
-    else:
-        title = phrase(ENGLISH, "coef.all", covariates=scale, reference=model._reference_)
+    title = phrase(ENGLISH, key, covariates=scale, reference=model._reference_, **counts)
     sentence, shown = _format_largest(table, "coef", "coefficients"), _move_names_last(table)
     return Finding(sentence, str(title), table, shown, brief=_build_brief(shown, "Effects"))
 
@@ -315,8 +318,11 @@ def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=words)
-    weight_list = listed(
-        [f"{row['column']} for {str(row['class'])!r} ({number(row[column])})" for row in rows]
+    weight_list = list_names(
+        [
+            f"{row['column']} for {str(row['class'])!r} ({format_number(row[column])})"
+            for row in rows
+        ]
     )
     return phrase(ENGLISH, "weights", words=words, named=weight_list)
 
@@ -327,12 +333,9 @@ def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """Report other parameters and the likelihood of all rows."""
-    describe = (
-        _describe_weight_parameters
-        if _has_relative_weights(model)
-        else _describe_coefficient_parameters
-    )
-    return Finding(notes=tuple(describe(model, settings.ci)))
+    if _has_relative_weights(model):
+        return Finding(notes=tuple(_describe_weight_parameters(model, settings.ci)))
+    return Finding(notes=tuple(_describe_coefficient_parameters(model, settings.ci)))
 
 
 def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
@@ -381,10 +384,12 @@ def _format_likelihood_draws(model: Any, ci: float) -> Text:
     draws = model._view.log_likelihood
     mean, low, high = (
         round(float(statistic), 3)
-        for statistic in (draws.mean(), *np.quantile(draws, tails_of(ci)))
+        for statistic in (draws.mean(), *np.quantile(draws, interval_tails(ci)))
     )
     return phrase(
-        ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
+        ENGLISH,
+        "log_likelihood",
+        value=f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})",
     )
 
 
@@ -395,15 +400,20 @@ def _format_shape(model: Any, ci: float) -> Text:
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
     value = (
-        number(model.a_) if tree is None else _format_draws(model._view.draws["a"].to_numpy(), ci)
+        format_number(model.a_)
+        if tree is None
+        else _format_draws(model._view.draws["a"].to_numpy(), ci)
     )
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
 def _format_draws(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws with three significant digits."""
-    low, high = np.quantile(draws, tails_of(ci))
-    return f"{number(draws.mean())} ({interval_name(ci)} {number(low)} to {number(high)})"
+    low, high = np.quantile(draws, interval_tails(ci))
+    return (
+        f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
+        f" {format_number(high)})"
+    )
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
@@ -428,7 +438,7 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     counts = {
         "rows": f"{len(p):,}",
         "likely": f"{int((p >= 0.5).sum()):,}",
-        "mean": probability(float(p.mean())),
+        "mean": format_probability(float(p.mean())),
     }
     worst = pd.DataFrame(columns).head(_WORST)
     return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
@@ -451,5 +461,5 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
 
 
-_FIRST_MAKERS = (asked(lambda model: ENGLISH["asked"]), cross_validation)
-_LAST_MAKERS = (data, methods(describe_methods), convergence)
+_FIRST_MAKERS = (make_question_maker(lambda model: ENGLISH["asked"]), cross_validation)
+_LAST_MAKERS = (data, make_methods_maker(describe_methods), convergence)

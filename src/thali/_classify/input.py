@@ -3,6 +3,7 @@
 import math
 import numbers
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,15 +39,10 @@ class NonNumericEntryError(DataError, TypeError):
 
 def read_string_column_names(X: Any) -> np.ndarray | None:
     """Return the column names of a data frame; None unless all are strings."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
+    names = list(getattr(X, "columns", ()))
+    if not names or not all(isinstance(name, str) for name in names):
         return None
-    names = list(columns)
-    return (
-        np.array(names, dtype=object)
-        if names and all(isinstance(name, str) for name in names)
-        else None
-    )
+    return np.array(names, dtype=object)
 
 
 def format_column_name(names: np.ndarray | None, column: int) -> str:
@@ -59,7 +55,7 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
 
     Examples
     --------
-    >>> matrix_of([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
+    >>> convert_to_matrix([[1, 2], [3, float("nan")]])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers ...
     """
@@ -160,15 +156,15 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
     return floats
 
 
-def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted class labels and the class index of each row.
 
     Examples
     --------
-    >>> codes_of(["b", "a", "b", "a"], "Model", 4)
+    >>> encode_class_labels(["b", "a", "b", "a"], "Model", 4)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
-    labels = check_labels(y, model, rows)
+    labels = check_class_labels(y, model, n_rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
@@ -177,9 +173,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
         )
     counts = np.bincount(codes)
     if (single_row_classes := np.flatnonzero(counts == 1)).size and not is_quiet():
-        class_list = ", ".join(format_class_label(classes[k]) for k in single_row_classes[:5]) + (
-            ", ..." if single_row_classes.size > 5 else ""
-        )
+        class_list = join_first(map(format_class_label, classes[single_row_classes]))
         warn(
             DataWarning(
                 f"Classes with a single row in y: {class_list}. The probability of such a class"
@@ -189,7 +183,7 @@ def encode_labels(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray
     return classes, codes.astype(np.int64)
 
 
-def check_labels(y: Any, model: str, rows: int) -> np.ndarray:
+def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
     """Return the labels as an array of one type, shape (n,).
 
     Parameters and errors as in `encode_labels`; the classes are determined later.
@@ -212,9 +206,9 @@ def check_labels(y: Any, model: str, rows: int) -> np.ndarray:
         raise DataError(
             f"y should be a 1d array of labels, one per row of X; got shape {labels.shape}."
         )
-    if len(labels) != rows:
+    if len(labels) != n_rows:
         raise DataError(
-            f"X has {rows} rows but y has {len(labels)} labels; pass one label per row of X."
+            f"X has {n_rows} rows but y has {len(labels)} labels; pass one label per row of X."
         )
     if labels.dtype == object:
         labels = _check_label_types(labels, keeps_dtype=not isinstance(y, list | tuple))
@@ -231,7 +225,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
             raise DataError(
                 f"Input y contains NaN: the label of row {row} is missing; remove such rows."
             )
-        label_by_type.setdefault(_label_type(label), label)
+        label_by_type.setdefault(_name_label_type(label), label)
     if "other" in label_by_type:
         raise DataError(
             f"Unknown label type: {type(label_by_type['other']).__name__}; labels must be strings,"
@@ -248,7 +242,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
     return labels if keeps_dtype and "string" in label_by_type else np.array(labels.tolist())
 
 
-def _label_type(label: Any) -> str:
+def _name_label_type(label: Any) -> str:
     """Return the type name of a label: string, boolean, number or other."""
     if isinstance(label, str):
         return "string"
@@ -283,7 +277,13 @@ def format_class_label(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-# Covariates on one scale: those of the training data have mean 0 and standard deviation 1 ---------
+def join_first(names: Iterable[str]) -> str:
+    """Join the first five names; an ellipsis represents more."""
+    names = list(names)
+    return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+
+
+# Standardised covariates: mean 0 and standard deviation 1 in the training data --------------------
 
 
 class Standardization(NamedTuple):
@@ -328,7 +328,7 @@ def compute_standardization(
     --------
     >>> import numpy as np
     >>> table = np.array([[1e300, 3.0], [3e300, 1.0]])
-    >>> standard_of(table).apply(table).round(12).tolist()
+    >>> compute_standardization(table).apply(table).round(12).tolist()
     [[-1.0, 1.0], [1.0, -1.0]]
     """
     low, high = compute_column_ranges(matrix)
@@ -391,9 +391,7 @@ def warn_about_constant_columns(
     constant = np.flatnonzero(~(standard.varies | is_expected))
     if not constant.size:
         return
-    column_list = ", ".join(format_column_name(names, int(j)) for j in constant[:5]) + (
-        ", ..." if constant.size > 5 else ""
-    )
+    column_list = join_first(format_column_name(names, int(j)) for j in constant)
     warn(
         DataWarning(
             "Covariates that are constant in all rows are ignored in the fit and in predictions:"

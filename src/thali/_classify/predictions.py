@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
-from thali._labels import positions, shorten
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._labels import index_labels, shorten
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
 from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
 from .input import (
-    check_labels,
+    check_class_labels,
     combine_error_classes,
     convert_to_matrix,
     convert_to_sparse_matrix,
@@ -22,7 +22,7 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
-from .row_groups import compute_mean_errors, sample_class_codes
+from .row_groups import compute_probability_errors, sample_class_codes
 from .row_weights import check_row_weights
 from .scikit_learn import ScikitLearn
 
@@ -45,10 +45,8 @@ def _count_replicated_labels(
     filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
-    """Count rows per bin with its class in replicated labels.
-
-    The labels are sampled from the predictions; the counts have shape (replicates, bins).
-    """
+    """Count rows per bin with its class in replicated labels."""
+    # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     counts: Any = 0.0
     for block, probabilities in (
         model._iterate_probabilities(matrix)
@@ -64,10 +62,8 @@ def _count_replicated_labels(
 
 
 def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and their probabilities (rows, replicates, K).
-
-    All replicates have the same probabilities.
-    """
+    """Yield blocks of rows and their probabilities (rows, replicates, K)."""
+    # All replicates have the same probabilities.
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
     for start in range(0, n, step):
@@ -77,7 +73,7 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the index of each label among the fitted classes."""
-    index_by_label = positions(classes.tolist())
+    index_by_label = index_labels(classes.tolist())
     codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         class_list = shorten(list(index_by_label), 10)
@@ -105,7 +101,7 @@ class Predictions(ScikitLearn):
     feature_names_in_: np.ndarray
 
     _is_fitted: Any
-    _fitted: Any
+    _require_posterior: Any
 
     if TYPE_CHECKING:
 
@@ -113,6 +109,7 @@ class Predictions(ScikitLearn):
         def _engine(self) -> Any: ...
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         raise NotImplementedError
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -149,20 +146,17 @@ class Predictions(ScikitLearn):
             refuse_block_errors(return_se)
             return self._predict_blocks(self.predict_proba, X, len(self._require_fitted_classes()))
         matrix = self._read_covariates(X)
-        if return_se:
-            self._fitted()
+        if not return_se:
+            return self._compute_probabilities(matrix)
+        self._require_posterior()
         probabilities = self._compute_probabilities(matrix)
-        return (
-            (probabilities, self._compute_probability_errors(matrix, probabilities.shape))
-            if return_se
-            else probabilities
-        )
+        return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Compute Monte Carlo standard errors of the predicted probabilities."""
         errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
         for block, probabilities in self._iterate_probabilities(matrix):
-            errors[block] = compute_mean_errors(probabilities, chains)
+            errors[block] = compute_probability_errors(probabilities, chains)
         return errors
 
     def predict(self, X: Any) -> np.ndarray:
@@ -330,10 +324,10 @@ class Predictions(ScikitLearn):
         """
         from thali._tables import Table
 
-        bins = whole("bins", bins, 2)
+        bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
         codes = _encode_known_labels(
-            check_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
+            check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
         predicted = self._compute_probabilities(matrix)
         K = predicted.shape[1]
@@ -347,7 +341,7 @@ class Predictions(ScikitLearn):
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = np.quantile(
             _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng),
-            tails_of(ci),
+            interval_tails(ci),
             axis=0,
         )
         observed, (low, high) = (
@@ -372,6 +366,7 @@ class Predictions(ScikitLearn):
         return self._is_fitted()
 
     def _require_fitted(self) -> None:
+        """Raise scikit-learn's error if the model is not fitted."""
         if not self.__sklearn_is_fitted__():
             raise combine_error_classes(NotFittedError, "NotFittedError")(
                 f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
@@ -404,6 +399,7 @@ class Predictions(ScikitLearn):
         return matrix
 
     def _check_width(self, n_columns: int) -> None:
+        """Raise an error if the number of columns differs from the fit."""
         if n_columns != self.n_features_in_:
             raise DataError(
                 f"X has {n_columns} features, but {type(self).__name__} is expecting"
@@ -412,13 +408,16 @@ class Predictions(ScikitLearn):
             )
 
     def _require_fitted_classes(self) -> np.ndarray:
+        """Return the classes of a fitted model; raise an error before a fit."""
         self._require_fitted()
         return self.classes_
 
-    def _predict_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
+    def _predict_blocks(
+        self, predict: Any, X: Any, n_columns: int | None, dtype: Any = float
+    ) -> Any:
         """Return predictions for a Dask array as a Dask array."""
         self._check_width(X.shape[1])
-        return map_prediction_blocks(predict, X, columns, dtype)
+        return map_prediction_blocks(predict, X, n_columns, dtype)
 
 
 class _FeatureNamesError(DataError):

@@ -40,7 +40,10 @@ def convert_class_labels(classes: np.ndarray) -> np.ndarray:
 def build_observed_row_groups(
     data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """Build the same groups for training rows; unequal weights are constant data."""
+    """Build observed_data and constant_data for training rows and their weights.
+
+    Equal weights are omitted.
+    """
     weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
     groups = build_observed_groups(data.codes[data.row], classes, {**constants, **weights})
     return {
@@ -88,13 +91,13 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
     return (u[..., None] >= cumulative).sum(axis=2)
 
 
-def compute_mean_errors(probabilities: np.ndarray, chains: int) -> np.ndarray:
+def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
     """Compute Monte Carlo standard errors of mean probabilities, shape (rows, K).
 
     `probabilities` has shape (rows, draws, K).
     """
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
-    rows, _, classes = probabilities.shape
-    draws = np.moveaxis(probabilities, 1, 2).reshape(rows * classes, chains, -1)
-    return mean_errors(draws).reshape(rows, classes)
+    n_rows, _, n_classes = probabilities.shape
+    draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
+    return compute_mean_errors(draws).reshape(n_rows, n_classes)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import plural, positions, shorten
+from thali._labels import format_plural, index_labels, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
 from .input import format_class_label
@@ -14,25 +14,25 @@ from .input import format_class_label
 LARGEST = 1e15  # largest weight: weights count rows
 
 
-def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
+def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Return the row weights, shape (rows,); all 1 if none are given.
 
     Examples
     --------
-    >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
+    >>> check_row_weights([1, 0, -2], 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at ...
     """
     if sample_weight is None:
-        return np.ones(rows)
+        return np.ones(n_rows)
     try:
         weight = np.array(sample_weight, float)
     except (TypeError, ValueError):
         raise DataError("`sample_weight` must contain numbers, one per row of X.") from None
-    if weight.shape != (rows,):
+    if weight.shape != (n_rows,):
         raise DataError(
-            f"`sample_weight` must be one-dimensional, with one number for each of the {rows} rows"
-            f" of X; got shape {weight.shape}."
+            f"`sample_weight` must be one-dimensional, with one number for each of the {n_rows}"
+            f" rows of X; got shape {weight.shape}."
         )
     if (is_invalid := ~((weight <= LARGEST) & (weight >= 0.0))).any():
         row = int(np.argmax(is_invalid))
@@ -49,13 +49,13 @@ def check_row_weights(sample_weight: Any, rows: int) -> np.ndarray:
 
 
 def apply_class_weights(
-    weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
+    row_weights: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
     r"""Multiply the weights of rows by the weights of their classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
     """
-    totals = np.bincount(codes, weight, len(classes))
+    totals = np.bincount(codes, row_weights, len(classes))
     factors = np.ones(len(classes))
     if isinstance(class_weight, Mapping):
         factors = _read_class_factors(class_weight, classes)
@@ -71,7 +71,7 @@ def apply_class_weights(
             f"All rows of class {format_class_label(classes[int(np.argmax(is_empty))])} have weight"
             " 0; remove the class from y, or give its rows a positive weight."
         )
-    return weight * factors[codes]
+    return row_weights * factors[codes]
 
 
 def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
@@ -83,7 +83,8 @@ def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
         rows = int((weight > 0.0).sum())
         warn(
             DataWarning(
-                f"`sample_weight` sums to {total:.3g} for {plural(rows, 'row')}, so the prior"
+                f"`sample_weight` sums to {total:.3g} for {format_plural(rows, 'row')}, so the"
+                " prior"
                 " dominates. If the weights are shares (as in AdaBoost), pass sample_weight *"
                 " (len(sample_weight) / sum(sample_weight))."
             )
@@ -92,7 +93,7 @@ def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
 
 def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     """Return the factor of each class from a dict of class weights."""
-    index_by_label = positions(classes.tolist())
+    index_by_label = index_labels(classes.tolist())
     factors = np.ones(len(classes))
     for label, factor in class_weight.items():
         if label not in index_by_label:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import seed_number
+from thali._arguments import check_seed
 from thali._model.requirements import mark_as_setup
 
 
@@ -108,4 +108,4 @@ def convert_random_state(random_state: Any) -> Any:
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator | np.random.SeedSequence | None):
         return random_state
-    return seed_number("random_state", random_state)
+    return check_seed("random_state", random_state)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
@@ -18,9 +18,9 @@ from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
 from thali._labels import shorten
-from thali._model.chain_model import RunByChains
-from thali._model.evidence import EvidenceRun, refuse_other_fit
-from thali._model.model_files import decoded, encoded, packed
+from thali._model.chain_model import MarkovChainModel
+from thali._model.evidence import EvidenceRun, check_fitted_data
+from thali._model.model_files import decode, encode, pack
 from thali._posterior.evidence import LogEvidence
 from thali.errors import (
     Argument,
@@ -73,7 +73,7 @@ def compare_by_evidence(
         _check_model(name, model, data)
     base = compute_guessing_evidence(data)
     settings = {name: getattr(run, name) for name in _RUN}
-    source = packed({"base": base})
+    source = pack({"base": base})
     with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, source) as (
         folder,
         seed,
@@ -121,7 +121,7 @@ def build_table_of_records(
     """
     fits = number_models(names)
     evidence: dict[str, LogEvidence] = {
-        fit[0]: decoded(records[format_fit_key(fit)]["evidence"], {})
+        fit[0]: decode(records[format_fit_key(fit)]["evidence"], {})
         for fit in fits
         if format_fit_key(fit) in records
     }
@@ -166,15 +166,15 @@ def _compute_evidence(task: EvidenceTask) -> Record:
     began = time.process_time()
     try:
         with ignore_sigint(task.home):
-            evidence = task.model._evidence_of(task.data, task.run)
+            evidence = task.model._compute_log_evidence(task.data, task.run)
     except ThaliError as error:
         raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
-    return {"evidence": encoded(evidence, None), "seconds": time.process_time() - began}
+    return {"evidence": encode(evidence, None), "seconds": time.process_time() - began}
 
 
 def has_evidence(model: Any) -> bool:
     """Return whether the evidence of a model can be found."""
-    return isinstance(model, RunByChains) and model._engine.has_evidence
+    return isinstance(model, MarkovChainModel) and model._engine.has_evidence
 
 
 def _check_model(name: str, model: Any, data: Any) -> None:
@@ -186,7 +186,7 @@ def _check_model(name: str, model: Any, data: Any) -> None:
             " remove the model."
         )
     try:
-        refuse_other_fit(model, data)
+        check_fitted_data(model, data)
         model.prepare(data)
     except ThaliError as error:
         raise type(error)(f"Model {name!r}: ", error) from None
@@ -203,7 +203,7 @@ def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float] 
             f" {prior_odds!r}.",
         )
     return {
-        name: positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
+        name: check_positive("prior_odds", prior_odds[name], f"the prior odds of {name!r}")
         for name in models
     }
 

@@ -11,11 +11,11 @@ from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
 from thali._data.scores import TIE_TOLERANCE, score_choices
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import part_bounds
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
-from thali._model.registry import spec_of
+from thali._model.registry import find_spec
 from thali.errors import DataError, Setting
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
@@ -221,7 +221,7 @@ class ScoredOccasions:
         if data.n_ties:
             raise DataError(
                 "Held-out choices cannot be ties in rankings, but the data contain"
-                f" {plural(data.n_ties, 'tie')}; compare with ",
+                f" {format_plural(data.n_ties, 'tie')}; compare with ",
                 Setting("by", "evidence"),
                 ".",
             )
@@ -366,7 +366,7 @@ class HitScorer(Scorer):
         return (
             f"{best!r} predicts the {self.describe_test_data(table)} best: log score"
             f" {row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing:.3f}),"
-            f" {percent(row['hit_rate'], 1)} correct."
+            f" {format_percent(row['hit_rate'], 1)} correct."
         )
 
 
@@ -441,7 +441,7 @@ class PeopleScorer(ChoiceScorer):
 
     def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
         choice_scores = super().score_one(model, test)
-        if spec_of(model) is None:  # choices of outside models are treated as independent
+        if find_spec(model) is None:  # choices of outside models are treated as independent
             with np.errstate(divide="ignore"):
                 log_chosen = np.log(choice_scores["chosen"])
             log_joint = np.bincount(test.respondent_of_task, log_chosen, test.n_respondents)
@@ -521,7 +521,7 @@ class AnswerScorer(HitScorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         questions = test.questions()
         answers = np.repeat(np.arange(len(questions.counts)), questions.counts.astype(np.int64))
-        if spec_of(model) is None:  # a model from outside thali
+        if find_spec(model) is None:  # a model from outside thali
             p = np.concatenate([np.asarray(p, float) for p in model.predict_proba(test)])
             errors = np.zeros(len(p))
         else:
@@ -558,8 +558,8 @@ def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
         raise DataError(
-            f"predict_proba must return {plural(test.n_alternatives, 'number')}, one per row; got"
-            f" shape {p.shape}."
+            f"predict_proba must return {format_plural(test.n_alternatives, 'number')}, one per"
+            f" row; got shape {p.shape}."
         )
     sums = np.add.reduceat(p, test.first_row[:-1])
     if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:

@@ -4,13 +4,13 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from thali._arguments import one_of, whole
+from thali._arguments import check_allowed, check_integer
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
-from thali._labels import listed, shorten
-from thali._model.evidence import USUAL, checked_evidence_run
-from thali._model.registry import spec_of
+from thali._labels import list_names, shorten
+from thali._model.evidence import USUAL, build_evidence_run
+from thali._model.registry import find_spec
 from thali._model.tie_treatment import CONVERSIONS, has_ties
 from thali._people.populations import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
@@ -91,7 +91,7 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
 
 def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scorer: Scorer) -> None:
     """Refuse a model for another kind of data."""
-    spec = spec_of(model)
+    spec = find_spec(model)
     if spec is not None and form.kind not in spec.data:
         raise ArgumentError(
             f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are"
@@ -99,7 +99,7 @@ def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scor
         )
     if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
         alternative = (
-            f", or have {listed(scorer.required_methods)}" if scorer.required_methods else ""
+            f", or have {list_names(scorer.required_methods)}" if scorer.required_methods else ""
         )
         raise ArgumentError(
             f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got"
@@ -165,7 +165,7 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
     """Prepare the fits of thali's models, so that errors are raised before the first fit."""
     prepared = {}
     for name, model in models.items():
-        if spec_of(model) is None:
+        if find_spec(model) is None:
             continue
         _refuse_other_options(name, model, data)
         try:
@@ -177,7 +177,7 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
-    options = model._options_of_fit() if model._is_fitted() else []
+    options = model._get_fit_options() if model._is_fitted() else []
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"
@@ -416,7 +416,7 @@ def compare(
     >>> table["evidence_against"].to_dict()
     {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """
-    if one_of("by", by, (PREDICTION, EVIDENCE)) == EVIDENCE:
+    if check_allowed("by", by, (PREDICTION, EVIDENCE)) == EVIDENCE:
         for name, setting in (
             ("leave_out", leave_out),
             ("hold_out", hold_out),
@@ -437,7 +437,7 @@ def compare(
             models_by_name = add_ties(check_models(models, form, find_scheme(form).scorer), data)
         run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
         budget = USUAL | {name: number for name, number in run.items() if number is not None}
-        evidence_run = checked_evidence_run(
+        evidence_run = build_evidence_run(
             **budget,
             cores=cores,
             random_seed=random_seed,
@@ -458,17 +458,19 @@ def compare(
     data, leave_out = convert_data(data, leave_out)
     form = find_data_form(data)
     if leave_out is not None:
-        one_of("leave_out", leave_out, tuple(SCHEMES[form]))
+        check_allowed("leave_out", leave_out, tuple(SCHEMES[form]))
     scheme = find_scheme(form, leave_out)
     models_by_name = add_ties(check_models(models, form, scheme.scorer), data)
     refuse_people(models_by_name, form)
     splitter = scheme.splitter(data)
     run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {
-        name: whole(name, number, _MIN[name]) for name, number in run.items() if number is not None
+        name: check_integer(name, number, _MIN[name])
+        for name, number in run.items()
+        if number is not None
     }
     settings = splitter.default_run | budget
-    cores = None if cores is None else whole("cores", cores, 1)
+    cores = None if cores is None else check_integer("cores", cores, 1)
     prepared = prepare_models(models_by_name, data, settings)
     splitter.warn()
     return run_comparison(

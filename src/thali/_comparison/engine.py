@@ -16,9 +16,9 @@ from thali._inference.parts import Batch, Record
 from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings, warn
-from thali._labels import listed
-from thali._model.model_files import packed
-from thali._model.registry import spec_of
+from thali._labels import list_names
+from thali._model.model_files import pack
+from thali._model.registry import find_spec
 from thali._model.spec import MODEL
 from thali.errors import (
     Argument,
@@ -69,7 +69,7 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
             model = clone(task.model, settings)  # another thread may use the model of the task
             arguments = select_arguments(model.fit, _select_settings(model, settings))
             model.fit(*task.splitter.train(task.part), **arguments)
-            if spec_of(model) is not None and model._interrupted_:
+            if find_spec(model) is not None and model._interrupted_:
                 raise KeyboardInterrupt
             scores = task.scorer.score(model, task.splitter.test(task.part))
     except Exception as error:  # a failure must not end the other fits
@@ -79,22 +79,22 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
 
 def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
     """Return the settings of a model's method, with a fixed length instead of an adaptive one."""
-    if (spec := spec_of(model)) is None:
+    if (spec := find_spec(model)) is None:
         return settings
-    method_names = {option.name for option in spec.options_of(model._method)}
+    method_names = {option.name for option in spec.select_options(model._method)}
     unused = {option.name for option in spec.options} - method_names
     used = {name: setting for name, setting in settings.items() if name not in unused}
-    return model._usual_run() | used
+    return model._get_comparison_run() | used
 
 
 def clone(model: Any, settings: dict[Any, Any]) -> Any:
     """Return an unfitted copy of a model, with the settings that its constructor accepts."""
-    if (spec := spec_of(model)) is None:
+    if (spec := find_spec(model)) is None:
         return copy.deepcopy(model)
     parameters = model.get_params()
     for option in spec.options:
         if option.to == MODEL and option.name in settings:
-            parameters[option.passed] = settings[option.name]
+            parameters[option.target] = settings[option.name]
     return type(model)(**parameters)
 
 
@@ -146,7 +146,7 @@ def run_comparison(
         splitter.part = Splitter.part  # without folds a part may be one pair
     # raise errors before the job folder is created
     splitter.parts(np.random.SeedSequence(0), hold_out, folds)
-    source = packed({"data": splitter.data, "lapses": lapses})
+    source = pack({"data": splitter.data, "lapses": lapses})
     job_arguments = (
         job,
         BY_PREDICTION,
@@ -255,8 +255,8 @@ def warn_about_fits(
         warn(
             category(
                 f"{prefix}{n_fits - len(missing):,} of {n_fits:,} fits are finished. Not run:"
-                f" {listed(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models"
-                " are excluded; ",
+                f" {list_names(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all"
+                " models are excluded; ",
                 resume_advice,
                 ".",
             )

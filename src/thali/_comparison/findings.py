@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.finding import (
     FILE,
     FULL,
@@ -109,7 +109,9 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     scorer = SCORERS[table.attrs["scorer"]]
     independent = table[f"{scorer.level}s" if scorer.level else scorer.counted]
     return Finding(
-        phrase(ENGLISH, "scores", count=plural(int(independent.iloc[0]), table.attrs["unit"])),
+        phrase(
+            ENGLISH, "scores", count=format_plural(int(independent.iloc[0]), table.attrs["unit"])
+        ),
         title=str(phrase(ENGLISH, "scores.title", units=scorer.called)),
         table=table.attrs[scorer.units].reset_index(),
     )

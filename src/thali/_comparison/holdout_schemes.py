@@ -13,8 +13,8 @@ from thali._data.pairs import PairedComparisons
 from thali._data.rows import Observations
 from thali._data.spec import DataSpec
 from thali._inference.warn import warn
-from thali._labels import plural, shorten
-from thali._late import load
+from thali._labels import format_plural, shorten
+from thali._lazy_imports import load_object
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
 from .choices import ChooserSplitter
@@ -36,7 +36,7 @@ def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
     """Return the schemes of a kind of data, by the values of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
-        splitter, scorer = load(splitter_path), load(scorer_path)
+        splitter, scorer = load_object(splitter_path), load_object(scorer_path)
         if by_groups:
             scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
         else:
@@ -92,7 +92,7 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
     if data.n_ties:
         raise DataError(
             "Leaving out respondents requires choices without ties, but the data contain"
-            f" {plural(data.n_ties, 'tie')}. ",
+            f" {format_plural(data.n_ties, 'tie')}. ",
             InPython(
                 'Pass data.without_ties("half") or data.without_ties("drop")',
                 Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),

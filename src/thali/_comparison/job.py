@@ -9,8 +9,8 @@ import numpy as np
 from thali._inference.arrays import Arrays
 from thali._inference.parts import PartsFolder
 from thali._inference.seeds import build_seed_sequence
-from thali._model.model_files import describe, digest_of, encoded
-from thali._model.registry import spec_of
+from thali._model.model_files import compute_digest, describe_model, encode
+from thali._model.registry import find_spec
 
 Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 
@@ -53,8 +53,8 @@ def open_job(
     stamp = {
         "kind": kind,
         "models": {name: _describe_model(model) for name, model in models.items()},
-        "settings": {name: encoded(value, None) for name, value in settings.items()},
-        "data": digest_of(data),
+        "settings": {name: encode(value, None) for name, value in settings.items()},
+        "data": compute_digest(data),
     }
     with PartsFolder(job, stamp, random_seed, source) as folder:
         yield folder, folder.seed
@@ -62,13 +62,13 @@ def open_job(
 
 def _describe_model(model: Any) -> dict[str, Any]:
     """Return everything about a model that determines its results, as JSON."""
-    if spec_of(model) is None:
+    if find_spec(model) is None:
         if type(model).__repr__ is not object.__repr__:
             parameters = {"model": repr(model)}
         else:
-            parameters = {name: encoded(field, None) for name, field in vars(model).items()}
+            parameters = {name: encode(field, None) for name, field in vars(model).items()}
         return {"class": type(model).__name__, "parameters": parameters}
-    description = describe(model)
+    description = describe_model(model)
     parameters = dict(description["parameters"])
     parameters.pop("random_state", None)
     return description | {"parameters": parameters}

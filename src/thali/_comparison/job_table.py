@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.parts import JobParts, read_parts
 from thali._inference.seeds import decode_seed
-from thali._model.model_files import unpacked
+from thali._model.model_files import unpack
 
 from .by_evidence import build_table_of_records
 from .holdout_schemes import SCHEMES, find_data_form
@@ -24,7 +24,7 @@ def read_job_table(job: Any) -> "pandas.DataFrame":
 
 def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction."""
-    settings, source = parts.stamp["settings"], unpacked(parts.source)
+    settings, source = parts.stamp["settings"], unpack(parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
     splitter, names = scheme.splitter(source["data"]), list(parts.stamp["models"])
     held_out_parts = splitter.parts(
@@ -43,7 +43,7 @@ def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
 def _build_evidence_table(parts: JobParts) -> "pandas.DataFrame":
     """Return the table of evidence, with equal prior probabilities."""
     table = build_table_of_records(
-        list(parts.stamp["models"]), parts.records, unpacked(parts.source)["base"]
+        list(parts.stamp["models"]), parts.records, unpack(parts.source)["base"]
     )
     table.attrs["interrupted"] = False
     return table

@@ -13,9 +13,9 @@ from thali._data.pairs.parts import HeldOutPair
 from thali._data.similarities import Similarities
 from thali._inference.numerics.counts import log_normal_density, log_outcome_coefficients
 from thali._inference.warn import warn
-from thali._labels import listed, shorten
-from thali._model.registry import spec_of
-from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
+from thali._labels import list_names, shorten
+from thali._model.registry import find_spec
+from thali._posterior.summary import MIN_DRAWS, compute_ess_and_r_hat, compute_mean_mcse
 from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
@@ -102,12 +102,12 @@ def compute_mcse(draws: np.ndarray) -> float:
     """
     if draws.shape[1] < MIN_DRAWS:
         return np.nan
-    return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
+    return 0.0 if np.ptp(draws) == 0 else float(compute_mean_mcse(draws[None])[0])
 
 
 def compute_r_hat(draws: np.ndarray) -> float:
     """Return R-hat of draws (chain, draw); NaN for constant draws."""
-    return np.nan if np.ptp(draws) == 0 else float(bulk_and_r_hat(draws[None])[1][0])
+    return np.nan if np.ptp(draws) == 0 else float(compute_ess_and_r_hat(draws[None])[1][0])
 
 
 # Splitters of pairs -------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class PairSplitter(PairwiseSplitter):
         if isolated:
             sentences.append(
                 "Holding out a pair leaves an option without comparisons:"
-                f" {listed(isolated, _MAX_NAMED)}."
+                f" {list_names(isolated, _MAX_NAMED)}."
             )
         if bridges:
             sentences.append(
@@ -334,7 +334,7 @@ class BinomialScorer(Scorer):
 
     def _score_pair(self, model: Any, test: HeldOutPair) -> Score:
         """Return the scores of one pair."""
-        if spec_of(model) is None:
+        if find_spec(model) is None:
             p = predict_outcomes(model, test)
         else:
             p = model._predict_left_out(test)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._classify.cross_validation_scores import STOPPED, Scores
-from thali._digits import percent
+from thali._digits import format_percent
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 from .scorer import BASE, Scorer
@@ -209,8 +209,8 @@ class ClassScorer(Scorer):
         row, base = table.loc[best], table.loc[BASE]
         return (
             f"{best!r} predicts held-out rows best: log loss {row['log_loss']:.3f} (class"
-            f" proportions: {base['log_loss']:.3f}), {percent(row['accuracy'], 1)} correct"
-            f" (largest class: {percent(base['accuracy'], 1)})."
+            f" proportions: {base['log_loss']:.3f}), {format_percent(row['accuracy'], 1)} correct"
+            f" (largest class: {format_percent(base['accuracy'], 1)})."
         )
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._model.registry import spec_of
+from thali._model.registry import find_spec
 
 if TYPE_CHECKING:
     import pandas
@@ -59,7 +59,7 @@ class Scorer(ABC):
         """Return the scores of a fitted model for a test part, or for each group of it."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
-        has_groups = spec_of(model) is not None or "of_group" in self.required_methods
+        has_groups = find_spec(model) is not None or "of_group" in self.required_methods
         group_scores = [
             self.score_one(model.of_group(name) if has_groups else model, part)
             for name, part in test.items()

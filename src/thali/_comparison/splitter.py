@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.groups import GroupedData
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -284,7 +284,7 @@ def draw_random_parts(
 
 def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:
     """Return the number of held-out blocks: a fifth by default."""
-    n_held_out = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
+    n_held_out = max(1, count // 5) if hold_out is None else check_integer("hold_out", hold_out, 1)
     if n_held_out >= count:
         raise ArgumentError(
             Setting("hold_out", n_held_out),
@@ -297,7 +297,7 @@ def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | No
     """Return the checked number of folds; None if no folds are requested."""
     if folds is None:
         return None
-    n_folds = whole("folds", folds, 2)
+    n_folds = check_integer("folds", folds, 2)
     if n_folds > max_folds:
         raise ArgumentError(
             Setting("folds", n_folds),

@@ -8,7 +8,7 @@ import numpy as np
 from thali._described import Facts
 from thali._inference.indexing import part_bounds
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, positions, shorten
+from thali._labels import format_label, format_plural, index_labels, shorten
 from thali.errors import DataWarning
 
 from .columns import encode_column
@@ -39,7 +39,7 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
     import pandas as pd
 
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
-    name_indices = positions(names)
+    name_indices = index_labels(names)
     row_indices = [
         np.array([name_indices[name] for name in part.names])[part.number] for part in parts
     ]
@@ -70,7 +70,7 @@ def _warn_changed_columns(all_people: "pd.DataFrame", columns: list[str]) -> Dat
     values = all_people[columns[0]].groupby(level=0, sort=False)
     person = values.nunique(dropna=False).idxmax()
     first_value, second_value = (
-        as_label(value) or "empty" for value in values.get_group(person).unique()[:2]
+        format_label(value) or "empty" for value in values.get_group(person).unique()[:2]
     )
     return DataWarning(
         f"Column {columns[0]!r} of respondent {person!r} is {first_value} in some answers but"
@@ -116,7 +116,7 @@ class RespondentAnswers(Frozen):
     respondent: np.ndarray
 
     def __str__(self) -> str:
-        return plural(len(self.respondents), "respondent")
+        return format_plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
         return (("respondents", self.respondents), *list_people_facts(self.people))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import as_label
+from thali._labels import format_label
 from thali.errors import Clause, DataError, Setting
 
 MAX_EXACT_COUNT = 2.0**53  # floating-point numbers skip integers above this
@@ -83,7 +83,7 @@ def _convert_number(
     value: Any, k: int, describe_position: Callable[[int], str], noun: str
 ) -> float:
     """Convert one cell to a float, NaN where it is missing."""
-    if not as_label(value) or str(value) == "<NA>":
+    if not format_label(value) or str(value) == "<NA>":
         return math.nan
     if isinstance(value, (np.str_, np.complexfloating)):
         # Python prints the value as it was written, and rejects 1j where NumPy drops the j

@@ -10,12 +10,12 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import (
-    as_label,
-    checked_labels,
-    places_among,
-    plural,
-    short_number,
+    check_labels,
+    find_label_indices,
+    format_label,
+    format_plural,
     shorten,
+    simplify_number,
     suggest,
 )
 from thali.errors import DataError, DataWarning
@@ -125,7 +125,7 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
     """Read the positive cells of an array."""
     n = len(names)
     for k in range(n):  # an empty diagonal means 0
-        if not as_label(counts[k, k]):
+        if not format_label(counts[k, k]):
             counts[k, k] = 0
 
     def where(k: int) -> str:
@@ -277,11 +277,11 @@ def select_answered_rows(
 
     known_labels = {
         *labels,
-        *(as_label(value) for name in options for value in get_column(frame, name).unique()),
+        *(format_label(value) for name in options for value in get_column(frame, name).unique()),
     }
     is_unanswered = np.zeros(len(frame), bool)
     for name in filter(None, answer_columns):
-        texts = list(map(as_label, get_column(frame, name)))
+        texts = list(map(format_label, get_column(frame, name)))
         is_unanswered |= np.isin(texts, ["", *find_no_answers(texts, known_labels)])
         no_answer_words = find_no_answers(texts, ())
         if no_answer_words and any(
@@ -316,7 +316,7 @@ def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row"
     """Note, or warn, that rows without an answer were dropped."""
     quoted_words = f" ({shorten(sorted(words))})" if words else ""
     if n_omitted:
-        note(f"{plural(n_omitted, noun)} without an answer{quoted_words} dropped")
+        note(f"{format_plural(n_omitted, noun)} without an answer{quoted_words} dropped")
 
 
 def note(clause: str) -> None:
@@ -358,15 +358,15 @@ def drop_self_comparisons(
     sides = []
     for name in (first, second):
         codes, values = pd.factorize(get_column(frame, name))
-        text_codes = [texts.setdefault(as_label(value), len(texts)) for value in values]
+        text_codes = [texts.setdefault(format_label(value), len(texts)) for value in values]
         sides.append(np.array([*text_codes, -1])[codes])
     options = [code for text, code in texts.items() if text and not is_tie_label(text)]
     is_self = (sides[0] == sides[1]) & np.isin(sides[0], options)
     if not is_self.any() or is_self.all():
         return frame
-    n_omitted = short_number(count_comparisons(frame.loc[is_self], count))
+    n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
     noun = "row" if count is None else "comparison"
-    note(f"{plural(n_omitted, noun)} of an option with itself dropped")
+    note(f"{format_plural(n_omitted, noun)} of an option with itself dropped")
     return frame.loc[~is_self]
 
 
@@ -391,15 +391,15 @@ def encode_labels(
     codes_lost, values_lost = pd.factorize(losers)
     codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])
     # 1, 1.0, "1" and " 1" are the same label, so compare texts
-    texts = [as_label(value) for values in (values_won, values_lost) for value in values]
+    texts = [format_label(value) for values in (values_won, values_lost) for value in values]
     categories = [
-        as_label(value)
+        format_label(value)
         for side in (winners, losers)
         if isinstance(side.dtype, pd.CategoricalDtype)
         for value in side.cat.categories
     ]
     if labels is not None:
-        names = checked_labels(labels)
+        names = check_labels(labels)
     else:
         names = tuple(dict.fromkeys((*categories, *_sort_labels(codes, texts))))
     indices = find_label_positions(
@@ -440,7 +440,7 @@ def find_label_positions(
             f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or"
             " remove the row."
         )
-    indices = places_among(texts, names)[codes]
+    indices = find_label_indices(texts, names)[codes]
     if (indices < 0).any():
         k = int((indices < 0).argmax())
         text = texts[codes[k]]
@@ -516,11 +516,11 @@ def encode_column(
 
     series = get_column(frame, name)
     codes, distinct = pd.factorize(series)
-    texts = [as_label(value) for value in distinct]
+    texts = [format_label(value) for value in distinct]
     if labels is not None:
-        names = checked_labels(labels)
+        names = check_labels(labels)
     elif isinstance(series.dtype, pd.CategoricalDtype):
-        names = tuple(dict.fromkeys(as_label(value) for value in series.cat.categories))
+        names = tuple(dict.fromkeys(format_label(value) for value in series.cat.categories))
     else:
         names = sort_texts(list(dict.fromkeys(texts)))
     return find_label_positions(
@@ -544,7 +544,7 @@ def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
         row = int(is_wrong.argmax())
         raise DataError(
             f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[row]} contains"
-            f" {as_label(series.iloc[row])!r}."
+            f" {format_label(series.iloc[row])!r}."
         )
     return is_yes
 
@@ -554,7 +554,7 @@ def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
     import pandas as pd
 
     codes, distinct = pd.factorize(series)
-    texts = [as_label(value).casefold() for value in distinct]
+    texts = [format_label(value).casefold() for value in distinct]
     is_yes = np.array([*(text in YES for text in texts), False])
     is_known = np.array([*(text in YES or text in NO for text in texts), False])
     return is_yes[codes], ~is_known[codes]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thali._labels import listed, shorten
+from thali._labels import list_names, shorten
 from thali.errors import DataError, InPython
 
 
@@ -73,7 +73,7 @@ def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
     large = [group for group in groups if len(group) > 1]
     if len(large) < 2:
         return ""
-    names = listed([f"({shorten(group)})" for group in large], 5)
+    names = list_names([f"({shorten(group)})" for group in large], 5)
     return f"The {noun} form {len(large):,} groups that were never {relation}, {names}."
 
 

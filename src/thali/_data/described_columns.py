@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label
+from thali._labels import format_label
 
 from .columns import get_column, is_row_number
 from .people import list_differing_columns
@@ -250,7 +250,7 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
 def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
     """List the labels of the options."""
     return {
-        as_label(value)
+        format_label(value)
         for name in roles.options
         for value in get_column(frame, name).dropna().unique()
     }
@@ -336,7 +336,7 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
     import pandas as pd
 
     def cells(name: str) -> pd.Series:
-        return pd.Series(list(map(as_label, get_column(frame, name))), dtype=object)
+        return pd.Series(list(map(format_label, get_column(frame, name))), dtype=object)
 
     outcomes = cells(name)
     for position, option in enumerate(roles.options):
@@ -371,7 +371,7 @@ def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool
     if not _is_text(series):
         return False
     cells = series.dropna()
-    labels = {as_label(value) for value in cells.unique()}
+    labels = {format_label(value) for value in cells.unique()}
     return labels <= set(options) or 2 * len(labels) > len(cells)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from thali._described import Facts
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 
 from .people import list_differing_columns
 
@@ -20,19 +20,19 @@ def format_value_range(values: np.ndarray) -> str:
     """
     minimum, median, maximum = float(values.min()), float(np.median(values)), float(values.max())
     if minimum == maximum:
-        return number(minimum)
-    return f"{number(minimum)} to {number(maximum)} (median {number(median)})"
+        return format_number(minimum)
+    return f"{format_number(minimum)} to {format_number(maximum)} (median {format_number(median)})"
 
 
 def format_pair_share(n_pairs: int, n_options: int) -> str:
     """Format the number of compared pairs, out of all pairs of options."""
     possible = n_options * (n_options - 1) // 2
-    return f"{n_pairs:,} of {possible:,} ({number(100 * n_pairs / possible)} %)"
+    return f"{n_pairs:,} of {possible:,} ({format_number(100 * n_pairs / possible)} %)"
 
 
 def list_name_facts(title: str, names: Any) -> Facts:
     """Return one fact that lists names, or none without names."""
-    return ((title, listed(names, MAX_LISTED)),) if names else ()
+    return ((title, list_names(names, MAX_LISTED)),) if names else ()
 
 
 def count_component_facts(components: list[Any]) -> Facts:

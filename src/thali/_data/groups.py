@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import as_label, listed, plural, shorten
+from thali._labels import format_label, format_plural, list_names, shorten
 from thali.errors import DataError, DataWarning
 
 from .facts import MAX_LISTED, list_name_facts
@@ -74,7 +74,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(
                 f"Groups must be a mapping from group names to data; got {type(data).__name__}."
             )
-        names, parts = tuple(map(as_label, data)), tuple(data.values())
+        names, parts = tuple(map(format_label, data)), tuple(data.values())
         if not names:
             raise DataError(
                 "The mapping of groups is empty; give a mapping from group names to data."
@@ -111,7 +111,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         return len(self.names)
 
     def __str__(self) -> str:
-        return self.in_words(plural(len(self), "group"))
+        return self.in_words(format_plural(len(self), "group"))
 
     def in_words(self, group_count: str) -> str:
         """Describe the groups and the number of options.
@@ -119,7 +119,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         `several` is the number of groups as text, such as "3 groups". Groups of equal size are not
         listed if they are many.
         """
-        options = plural(self.n_options, self.data[0].option_word)
+        options = format_plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answers)) == 1:
             return f"{group_count} with {answers[0]} each, {options}"
@@ -135,9 +135,9 @@ class GroupedData(Judged, Mapping[str, Any]):
         )
 
     def _facts(self) -> Facts:
-        missing = [f"{name}: {listed(absent)}" for name, absent in self.missing.items()]
+        missing = [f"{name}: {list_names(absent)}" for name, absent in self.missing.items()]
         return (
-            ("Groups", f"{len(self):,}: {listed(self.names, MAX_LISTED)}"),
+            ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),
             *list_name_facts("Options not judged", missing),
             *(self.pooled()._facts() if self.add_up else ()),
         )
@@ -230,7 +230,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             )
         times = Counter(name for part in self.data for name in part.respondents)
         if repeated_names := [name for name, number in times.items() if number > 1]:
-            subject = plural(len(repeated_names), "name") + (
+            subject = format_plural(len(repeated_names), "name") + (
                 " occurs" if len(repeated_names) == 1 else " occur"
             )
             warn(
@@ -249,7 +249,7 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
         raise DataError(
             f"`people` must be a table with one row per group; got {type(people).__name__}."
         )
-    rows = list(map(as_label, people.index))
+    rows = list(map(format_label, people.index))
     if missing_names := [name for name in names if name not in rows]:
         rows_found = f"its rows are {shorten(rows)}" if rows else "it has no rows"
         raise DataError(

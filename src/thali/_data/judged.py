@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._described import Described, Description, Facts
+from thali._described import DescribedObject, Description, Facts
 from thali._labels import shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .questions import Questions
 
 
-class Frozen(Described):
+class Frozen(DescribedObject):
     """Data made of a few fields, with read-only arrays."""
 
     _FIELDS: ClassVar[tuple[str, ...]]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
 # classes of the data without `labels`, as compiled code sees them, by name and fields
@@ -50,7 +50,7 @@ class Observed:
     are_choices = False
 
     def __str__(self) -> str:
-        return plural(self.n_options, "option")
+        return format_plural(self.n_options, "option")
 
     @property
     def n_options(self) -> int:

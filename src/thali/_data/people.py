@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import DataError
 
 from .roles import column_names
@@ -65,7 +65,7 @@ def group_people(
             " respondent);"
             f" {available}.{hint}"
         )
-    group_names = people[column].map(as_label, na_action="ignore").to_numpy(object)
+    group_names = people[column].map(format_label, na_action="ignore").to_numpy(object)
     names = dict.fromkeys(group_names[~people[column].isna()])
     active = np.unique(respondent)
     members_by_group = {

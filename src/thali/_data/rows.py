@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._described import Description
-from thali._labels import plural
+from thali._labels import format_plural
 
 from .judged import Frozen
 from .kinds import CLASSES
@@ -45,7 +45,8 @@ class Observations(Frozen):
             else ""
         )
         return (
-            f"{plural(len(self.labels), 'row')}, {plural(self.covariates.shape[1], 'covariate')}; "
+            f"{format_plural(len(self.labels), 'row')},"
+            f" {format_plural(self.covariates.shape[1], 'covariate')}; "
             f"{len(classes):,} classes in {self.target!r}: {', '.join(class_counts)}{remainder}"
         )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, positions, shorten
+from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ def read_square_table(
     if not hasattr(values, "tocoo"):
         values = _convert_array(values, words)
     _check_square(values.shape, words)
-    names = checked_labels(range(values.shape[0]) if labels is None else labels)
+    names = check_labels(range(values.shape[0]) if labels is None else labels)
     if len(names) != values.shape[0]:
         raise DataError(
-            f"`labels` must name every {words.noun} once; got {plural(len(names), 'label')} for"
-            f" {plural(values.shape[0], words.noun)}."
+            f"`labels` must name every {words.noun} once; got {format_plural(len(names), 'label')}"
+            f" for {format_plural(values.shape[0], words.noun)}."
         )
     return names, values
 
@@ -87,19 +87,19 @@ def _read_square_frame(
     values = frame.to_numpy()
     frame_labels = None
     if named(frame.columns):
-        frame_labels = checked_labels(frame.columns, "Column labels")
+        frame_labels = check_labels(frame.columns, "Column labels")
     if named(frame.index):
-        rows = checked_labels(frame.index, "Row labels")
+        rows = check_labels(frame.index, "Row labels")
         if frame_labels is None:
             frame_labels = rows
         elif set(rows) != set(frame_labels):
             raise DataError(describe_label_mismatch(rows, frame_labels))
         else:
-            row_indices = positions(rows)
+            row_indices = index_labels(rows)
             values = values[[row_indices[name] for name in frame_labels]]
     if labels is not None:
         labels = tuple(labels)
-        if frame_labels is not None and tuple(map(as_label, labels)) != frame_labels:
+        if frame_labels is not None and tuple(map(format_label, labels)) != frame_labels:
             raise DataError("`labels` differ from those of the DataFrame; omit `labels`.")
     return values, frame_labels if labels is None else labels
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, short_number, shorten
+from thali._labels import format_label, format_plural, shorten, simplify_number
 from thali.errors import DataError, DataWarning, InPython, Message
 
 from .roles import LOSSES, TIES, simplify_name
@@ -62,7 +62,8 @@ def refuse_ties(
             n_won, n_lost = counts[winner == k].sum(), counts[loser == k].sum()
             if bool(n_won) != bool(n_lost):
                 n_won, n_lost = (
-                    plural(short_number(float(times)), "time") for times in (n_won, n_lost)
+                    format_plural(simplify_number(float(times)), "time")
+                    for times in (n_won, n_lost)
                 )
                 raise DataError(
                     f"{explain_tie_label(label)} {label!r} was chosen {n_won} and rejected"
@@ -126,7 +127,7 @@ def find_dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
         for name in frame.columns
         if name not in used
         and simplify_name(str(name)) in (*LOSSES.sure, *TIES.sure)
-        and any(as_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
+        and any(format_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
     ]
     if not names:
         return None

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive, whole
+from thali._arguments import check_integer, check_positive
 from thali._described import Description
-from thali._labels import plural
-from thali._printed import Printed
+from thali._labels import format_plural
+from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from .products import (
@@ -38,7 +38,7 @@ _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are cou
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class DesignCheck(Printed):
+class DesignCheck(PrintedResult):
     """Balance, errors and efficiency of a design for a multinomial logit.
 
     Attributes
@@ -158,8 +158,8 @@ def check(
     """
     from thali._choice.coding import build_coding
 
-    n_respondents = whole("respondents", respondents, 1)
-    target_error = positive("standard_error", standard_error, "the target for each utility")
+    n_respondents = check_integer("respondents", respondents, 1)
+    target_error = check_positive("standard_error", standard_error, "the target for each utility")
     data, names, levels, has_none, utility_draws, _, coding = read_request(
         design, prior, prior_sd, interactions
     )
@@ -186,8 +186,9 @@ def check(
     if directions is not None:
         n_dominated = _count_dominated_tasks(data, parse_directions(directions, names))
     return DesignCheck(
-        f"Design of {plural(data.n_respondents, 'version')}, {plural(data.n_tasks, 'task')}, "
-        f"{plural(data.n_alternatives, 'alternative')}",
+        f"Design of {format_plural(data.n_respondents, 'version')},"
+        f" {format_plural(data.n_tasks, 'task')}, "
+        f"{format_plural(data.n_alternatives, 'alternative')}",
         table,
         _describe_sample_size(table, n_respondents, target_error),
         _tabulate_balance(data, names, levels),
@@ -396,7 +397,8 @@ def _describe_sample_size(
         return f"The design does not identify {', '.join(unidentified)}; add tasks or versions."
     n_required = max(table["respondents"].tolist())
     return (
-        f"Standard errors are for a multinomial logit with {plural(n_respondents, 'respondent')};"
+        "Standard errors are for a multinomial logit with"
+        f" {format_plural(n_respondents, 'respondent')};"
         f" {n_required:,} are needed for standard errors <= {target_error:g}."
     )
 

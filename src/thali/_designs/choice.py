@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of, whole
+from thali._arguments import check_allowed, check_integer
 from thali._data.experiments.levels import parse_number
 from thali._inference.seeds import spawn_generators
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .products import (
@@ -394,15 +394,18 @@ def choice(
     >>> th.designs.check(design).d_efficiency
     1.0
     """
-    tasks, alternatives = whole("tasks", tasks, 1), whole("alternatives", alternatives, 2)
-    versions = whole("versions", versions, 1)
+    tasks, alternatives = (
+        check_integer("tasks", tasks, 1),
+        check_integer("alternatives", alternatives, 2),
+    )
+    versions = check_integer("versions", versions, 1)
     parsed_attributes = parse_attributes(attributes, prohibited)
     if not isinstance(none, bool):
         raise ArgumentError(Argument("none"), f" must be True or False; got {none!r}.")
     utility_draws = draw_utilities(
         prior, prior_sd, parsed_attributes.names, parsed_attributes.levels, none, DRAWS
     )
-    one_of("overlap", overlap, (MINIMAL, BALANCED))
+    check_allowed("overlap", overlap, (MINIMAL, BALANCED))
     crossed = parse_interactions(interactions or (), parsed_attributes.names)
     signs = None if directions is None else parse_directions(directions, parsed_attributes.names)
     holdout_tasks = [
@@ -482,7 +485,7 @@ def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[
     for row in rows:
         cell_of_name = {str(name): cell for name, cell in row.items()}
         if absent := [
-            name for name in attributes.names if as_label(cell_of_name.get(name, "")) == ""
+            name for name in attributes.names if format_label(cell_of_name.get(name, "")) == ""
         ]:
             raise ArgumentError(
                 Argument("holdouts"),
@@ -503,7 +506,7 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
     """Raise if a hold-out product has an unreadable level or is prohibited."""
     level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        labels, label = list(map(as_label, levels)), as_label(product[name])
+        labels, label = list(map(format_label, levels)), format_label(product[name])
         level_numbers.append(labels.index(label) if label in labels else -1)
         if label not in labels and (
             None in map(parse_number, labels) or parse_number(label) is None
@@ -514,7 +517,7 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
                 f" has; the levels are {shorten(labels)}.{suggest(label, labels)}",
             )
     if not attributes.allows(level_numbers):
-        description = ", ".join(f"{name} {as_label(level)}" for name, level in product.items())
+        description = ", ".join(f"{name} {format_label(level)}" for name, level in product.items())
         raise ArgumentError(
             Argument("holdouts"),
             f": task {number} contains a product ({description}) that is excluded by ",
@@ -533,7 +536,7 @@ def _check_directions(
             direction = "increasing" if signs[i] > 0 else "decreasing"
             step_index = int(steps.argmin())
             better, worse = [
-                as_label(level) for level in attributes.levels[i][step_index : step_index + 2]
+                format_label(level) for level in attributes.levels[i][step_index : step_index + 2]
             ][:: signs[i]]
             raise ArgumentError(
                 Argument("prior"),
@@ -569,7 +572,8 @@ def _check_task_count(
         n_required = -(-n_coefficients // (alternatives - 1 + has_none))
         raise ArgumentError(
             Argument("tasks"),
-            f": {plural(tasks, 'task')} can identify at most {plural(n_contrasts, 'coefficient')},"
+            f": {format_plural(tasks, 'task')} can identify at most"
+            f" {format_plural(n_contrasts, 'coefficient')},"
             f" but there are {n_coefficients:,}; use at least {n_required} tasks, or more ",
             Argument("versions"),
             ".",
@@ -614,12 +618,12 @@ def _tabulate_design(
         rows += [{**version_task, ALTERNATIVE: NONE}] * has_none
     holdout_table = pd.DataFrame(rows)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        level_of_label = {as_label(level): level for level in levels}
+        level_of_label = {format_label(level): level for level in levels}
         cells = holdout_table[name].tolist()
         if all(isinstance(level, str) for level in levels):  # as in a table read from a file
-            cells = [as_label(cell) or cell for cell in cells]
+            cells = [format_label(cell) or cell for cell in cells]
         holdout_levels = [
-            level_of_label.get(as_label(cell), cell) if cell == cell else None for cell in cells
+            level_of_label.get(format_label(cell), cell) if cell == cell else None for cell in cells
         ]
         new_levels = [
             cell

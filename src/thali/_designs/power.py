@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.connectivity import describe_groups, list_components
 from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
-from thali._labels import as_label
-from thali._printed import Printed
+from thali._labels import format_label
+from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from .check import code_interactions, read_request, read_tasks
@@ -119,14 +119,16 @@ def power(
     """
     import pandas as pd
 
-    n_respondents = None if respondents is None else whole("respondents", respondents, 1)
-    n_studies = whole("simulations", simulations, 2)
+    n_respondents = None if respondents is None else check_integer("respondents", respondents, 1)
+    n_studies = check_integer("simulations", simulations, 2)
     if isinstance(spread, bool) or not isinstance(spread, Real) or not 0.0 <= spread < np.inf:
         raise ArgumentError(
             Argument("spread"),
             f", the standard deviation between respondents, must be >= 0; got {spread!r}.",
         )
-    if (sets := read_sets(design.table if isinstance(design, Printed) else design)) is not None:
+    if (
+        sets := read_sets(design.table if isinstance(design, PrintedResult) else design)
+    ) is not None:
         if interactions:
             raise ArgumentError(
                 Argument("interactions"),
@@ -435,7 +437,7 @@ def _draw_log_worths(
             " for pairs and sets must map options to worths, be a fitted model with one worth per"
             f" option, or None; got {prior!r}.",
         )
-    worth_of_label = {as_label(name): worth for name, worth in prior.items()}
+    worth_of_label = {format_label(name): worth for name, worth in prior.items()}
     worths = np.array(
         [
             worth if isinstance(worth := worth_of_label.get(label), Real) else np.nan

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments.scheme import HELD_OUT
-from thali._labels import as_label, positions, shorten, suggest
+from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
@@ -98,7 +98,7 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
 def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
     """Return the levels of one attribute, at least two and different."""
     levels = tuple(raw_levels) if is_list(raw_levels) else ()
-    labels = list(map(as_label, levels))
+    labels = list(map(format_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
             Argument("attributes"),
@@ -156,8 +156,8 @@ def find_attribute(argument: str, name: Any, names: Sequence[str]) -> int:
 
 def find_level(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int:
     """Return the index of the level that an argument names."""
-    labels = list(map(as_label, levels))
-    if (label := as_label(level)) not in labels:
+    labels = list(map(format_label, levels))
+    if (label := format_label(level)) not in labels:
         raise ArgumentError(
             Argument(argument),
             f": {name!r} has no level {label!r}; its levels are"
@@ -207,9 +207,9 @@ def draw_utilities(
     A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
     draw, the expected utilities.
     """
-    from thali._choice.answers.logits import LogitAnswers
+    from thali._choice.answers.logit_chooser import LogitReports
 
-    if isinstance(prior, LogitAnswers):
+    if isinstance(prior, LogitReports):
         if prior_sd is not None:
             raise ArgumentError(
                 Argument("prior_sd"),
@@ -256,7 +256,7 @@ def _parse_deviations(
     deviations = []
     for name, attribute_levels in zip(names, levels, strict=True):
         attribute_sd = sd_of_attribute.get(name, 0.0)
-        numbers = [parse_number(as_label(level)) for level in attribute_levels]
+        numbers = [parse_number(format_label(level)) for level in attribute_levels]
         is_single = np.ndim(attribute_sd) == 0
         has_slope = isinstance(prior_sd, Mapping) and name in sd_of_attribute
         if has_slope and is_single and None not in numbers:
@@ -302,10 +302,10 @@ def _draw_pilot_utilities(
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)
     )
-    column_of_key = positions(utility_keys)
+    column_of_key = index_labels(utility_keys)
     columns = []
     for name, attribute_levels in zip(names, levels, strict=True):
-        keys = [(name, as_label(level)) for level in attribute_levels]
+        keys = [(name, format_label(level)) for level in attribute_levels]
         if lost := [
             level
             for key, level in zip(keys, attribute_levels, strict=True)
@@ -314,8 +314,8 @@ def _draw_pilot_utilities(
             raise ArgumentError(
                 Argument("prior"),
                 f", the fitted model, has no utility for these levels of {name!r}:"
-                f" {shorten([as_label(level) for level in lost])}; give their utilities, or remove"
-                " the levels.",
+                f" {shorten([format_label(level) for level in lost])}; give their utilities, or"
+                " remove the levels.",
             )
         columns.append([column_of_key[key] for key in keys])
     if has_none:
@@ -355,7 +355,7 @@ def _parse_level_utilities(
     from thali._data.experiments.levels import parse_number
 
     slope = _parse_utility(name, attribute_utilities)
-    numbers = [parse_number(as_label(level)) for level in levels]
+    numbers = [parse_number(format_label(level)) for level in levels]
     if any(number is None for number in numbers):
         raise ArgumentError(
             Argument("prior"),

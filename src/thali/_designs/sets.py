@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.connectivity import number_components
 from thali._data.described_columns import find_option_columns
 from thali._data.roles import column_names
 from thali._inference.seeds import spawn_generators
-from thali._labels import as_label, labels_of_design, plural
+from thali._labels import check_design_labels, format_label, format_plural
 from thali.errors import Argument, ArgumentError, Message
 
 from .products import TASK, VERSION
@@ -116,11 +116,11 @@ def sets(
     """
     import pandas as pd
 
-    size = whole("size", size, 2)
-    labels = labels_of_design(options, size)
-    versions = whole("versions", versions, 1)
+    size = check_integer("size", size, 2)
+    labels = check_design_labels(options, size)
+    versions = check_integer("versions", versions, 1)
     n_possible_sets = math.comb(len(labels), size)
-    n_tasks = n_possible_sets if per_person is None else whole("per_person", per_person, 1)
+    n_tasks = n_possible_sets if per_person is None else check_integer("per_person", per_person, 1)
     if n_tasks > n_possible_sets:
         raise ArgumentError(
             Argument("per_person"),
@@ -135,7 +135,7 @@ def sets(
         )
     if n_tasks * versions * (size - 1) < len(labels) - 1:
         raise ArgumentError(
-            f"{plural(n_tasks * versions, 'set')} of {size} options cannot connect all"
+            f"{format_plural(n_tasks * versions, 'set')} of {size} options cannot connect all"
             f" {len(labels)} options",
             _MORE_SETS,
         )
@@ -171,7 +171,7 @@ def read_sets(design: Any) -> "pandas.DataFrame | None":
         frame = frame.assign(**{TASK: frame.index + 1})
     keys = [name for name in (VERSION, TASK) if name in frame]
     option_rows = [
-        frame[keys].assign(alternative=k, option=frame[name].map(as_label))
+        frame[keys].assign(alternative=k, option=frame[name].map(format_label))
         for k, name in enumerate(option_columns, start=1)
     ]
     long_table = pd.concat(option_rows).sort_values([*keys, "alternative"], kind="stable")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._labels import listed, plural, shorten, without_formula
-from thali._printed import Printed
+from thali._labels import escape_formula, format_plural, list_names, shorten
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _HEADER_BYTES, _HEADER_LINES = 1 << 16, 5  # bytes and lines searched for a head
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Collected(Printed):
+class Collected(PrintedResult):
     """Answers to a study, with a table of respondents, a table of files and notes.
 
     `.answers` is the table for a fit; `.table` has one row per respondent, `.files` one row per
@@ -113,11 +113,13 @@ class _RowCounts:
     def describe(self) -> list[str]:
         """Describe files with omitted rows (except practice and catch trials) or not read."""
         sentences = [
-            f"{plural(files.total(), 'row')} skipped ({reason}): {_format_facts(files)}."
+            f"{format_plural(files.total(), 'row')} skipped ({reason}): {_format_facts(files)}."
             for reason, files in self.omitted.items()
             if reason not in (PRACTICE, CATCH)
         ]
-        unread = f"{plural(len(self.unread), 'file')} not read: {_format_facts(self.unread)}."
+        unread = (
+            f"{format_plural(len(self.unread), 'file')} not read: {_format_facts(self.unread)}."
+        )
         return [*sentences, unread] if self.unread else sentences
 
 
@@ -282,7 +284,7 @@ def _select_study(sheets: list[_AnswerSheet], counts: _RowCounts) -> list[_Answe
             name: sorted({sheet.file for sheet in sheets if sheet.study == name})
             for name in studies
         }
-        study_names = listed(
+        study_names = list_names(
             f"{name!r} ({shorten(files_of_study[name], 2)})" for name, _ in studies.most_common()
         )
         raise DataError(
@@ -322,7 +324,9 @@ def _select_sheets(
     notes = []
     if repeated_files:
         files = shorten(list(dict.fromkeys(repeated_files)), _MAX_NAMES)
-        notes.append(f"{plural(len(repeated_files), 'repeated questionnaire')} excluded: {files}.")
+        notes.append(
+            f"{format_plural(len(repeated_files), 'repeated questionnaire')} excluded: {files}."
+        )
     if contradictions:
         notes.append(
             f"Questionnaires of {_format_respondents(len(contradictions))} contradict each other:"
@@ -360,7 +364,7 @@ def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
     typed_columns = {PERSON, *names[names.index(PLANNED) + 1 :]}  # columns that respondents fill in
     rows = [
         {
-            name: without_formula(cell) if name in typed_columns else cell
+            name: escape_formula(cell) if name in typed_columns else cell
             for name, cell in row.items()
         }
         for row in sheet.rows.values()
@@ -387,7 +391,7 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
     """Describe the numbers of respondents, answers and failed catch trials."""
     sentences = [
         f"{_format_respondents(len(used_sheets))},"
-        f" {plural(sum(sheet.n_answered for sheet in used_sheets), 'answer')}."
+        f" {format_plural(sum(sheet.n_answered for sheet in used_sheets), 'answer')}."
     ]
     early_stops = {
         each.person: f"{each.n_answered} of {each.n_planned}"
@@ -402,9 +406,9 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
         (part, sum(sheet.count_trials(part) for sheet in used_sheets)) for part in (PRACTICE, CATCH)
     ]
     if extra_trials := [
-        plural(n_trials, f"{part} trial") for part, n_trials in extra_counts if n_trials
+        format_plural(n_trials, f"{part} trial") for part, n_trials in extra_counts if n_trials
     ]:
-        sentences.append(f"Excluded: {listed(extra_trials)}.")
+        sentences.append(f"Excluded: {list_names(extra_trials)}.")
     failures = {
         each.person: n_trials for each in used_sheets if (n_trials := each.count_failed_catches())
     }

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._inference.files import write_together
 from thali._inference.seeds import spawn_generators
-from thali._labels import is_number, listed
+from thali._labels import is_number, list_names
 from thali.errors import Argument, ArgumentError, DataError
 
 from .collect import CATCH, MAIN, PART, PRACTICE, TASK, TRIAL, VERSION
@@ -376,11 +376,11 @@ def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStud
         keys.append(none := str(len(keys) + 1))
         text = plan.data["words"]["none"]
         no_choice = f", where {none} means {text!r} (thali fit --none {none})"
-    component = f"a Keyboard with the keys {listed(keys)}"
+    component = f"a Keyboard with the keys {list_names(keys)}"
     if plan.survey.kind == RATINGS:
         component = "a Slider"
     instructions = (
-        f"Loop over the rows of the file; each response component, called {listed(answers)}, is"
+        f"Loop over the rows of the file; each response component, called {list_names(answers)}, is"
         f" {component}{no_choice}."
     )
     return ExportedStudy(files, instructions + _describe_omissions(plan))
@@ -401,7 +401,7 @@ def _describe_omissions(plan: SurveyPlan) -> str:
     ]
     if not names:
         return ""
-    return f" Not exported: {listed(names)} of the study; add them by hand."
+    return f" Not exported: {list_names(names)} of the study; add them by hand."
 
 
 TOOLS: dict[str, Callable[[SurveyPlan, np.random.Generator], ExportedStudy]] = {

@@ -15,8 +15,8 @@ from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
 from thali._data.roles import TASK as TASK_OF_TABLES
 from thali._inference.files import atomic_write
-from thali._labels import plural, printable, shorten, suggest
-from thali._page import as_json, markup, policy
+from thali._labels import escape_unprintable, format_plural, shorten, suggest
+from thali._page import build_policy, encode_json, mark_as_html
 from thali.errors import DataError
 
 from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
@@ -128,7 +128,9 @@ def build_page(
 ) -> QuestionnairePage:
     """Build the HTML page of a questionnaire and a sentence about its tasks."""
     plan = plan_survey(design, question_kind, title, words, study, random_seed)
-    text = render_page(plan, "questionnaire", style=markup(_read_page_file("questionnaire.css")))
+    text = render_page(
+        plan, "questionnaire", style=mark_as_html(_read_page_file("questionnaire.css"))
+    )
     return QuestionnairePage(text, plan.sentence)
 
 
@@ -173,14 +175,14 @@ def render_page(
     """
     _, study, data = plan
     script = _read_page_file("shared.js") + _read_page_file(f"{name}.js")
-    page = printable(
+    page = escape_unprintable(
         _load_template(name).render(
             language=study.language,
             title=data["title"],
-            policy=policy([script], remove_query(study.post), loads),
+            policy=build_policy([script], remove_query(study.post), loads),
             script_needed=data["words"]["script_needed"],
-            data=markup(as_json(data)),
-            script=markup(script),
+            data=mark_as_html(encode_json(data)),
+            script=mark_as_html(script),
             **more,
         )
     )
@@ -480,7 +482,7 @@ def _describe_survey(survey: Survey) -> str:
     versions = len(survey.versions)
     version_note = f", in {versions} versions assigned at random" if versions > 1 else ""
     return (
-        f"{survey.kind}: {plural(len(survey.versions[0]), 'question')} per respondent about"
+        f"{survey.kind}: {format_plural(len(survey.versions[0]), 'question')} per respondent about"
         f" {shown_names}{version_note}."
     )
 

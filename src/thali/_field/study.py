@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from thali._data.roles import ROLES, simplify_name
-from thali._labels import as_label, checked_labels, listed, shorten, suggest
+from thali._labels import check_labels, format_label, list_names, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
 LANGUAGES = ("en", "de")
@@ -187,7 +187,7 @@ def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
     if "pictures" in entries:
         pictures = _parse_mapping("pictures", entries["pictures"])
         settings["pictures"] = {
-            as_label(name): folder / _parse_text("pictures", file)
+            format_label(name): folder / _parse_text("pictures", file)
             for name, file in pictures.items()
         }
     if "scale" in entries:
@@ -322,7 +322,7 @@ def _parse_words(entries: Any, language: str) -> dict[str, str]:
         if unknown := sorted(placeholders - allowed):
             requirement = "must not contain placeholders"
             if allowed:
-                braced = listed(f"{{{placeholder}}}" for placeholder in sorted(allowed))
+                braced = list_names(f"{{{placeholder}}}" for placeholder in sorted(allowed))
                 requirement = f"may contain only the placeholders {braced}"
             raise DataError(f"The text {name!r} {requirement}; got {{{unknown[0]}}}.")
     return texts
@@ -393,7 +393,7 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
                 raise DataError(
                     f'The question {name!r} requires at least two choices = ["...", "..."].'
                 )
-            choices = checked_labels(entry["choices"], f"The choices of {name!r}")
+            choices = check_labels(entry["choices"], f"The choices of {name!r}")
         limits = {
             limit: _parse_number(limit, entry[limit])
             for limit in ("least", "most")
@@ -441,13 +441,16 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
             f"{owner} must show at least two options or products; got {shown_entries!r}."
         )
     if "options" in entries:
-        labels = checked_labels(shown_entries, f"The options of a {name} trial")
+        labels = check_labels(shown_entries, f"The options of a {name} trial")
         answers: tuple[Any, ...] = labels
-        answer = as_label(entries.get("answer"))
+        answer = format_label(entries.get("answer"))
         shown_products: tuple[Any, ...] = labels
     else:
         shown_products = tuple(
-            {str(key): as_label(cell) for key, cell in _parse_mapping("products", product).items()}
+            {
+                str(key): format_label(cell)
+                for key, cell in _parse_mapping("products", product).items()
+            }
             for product in shown_entries
         )
         answers, answer = tuple(range(1, len(shown_products) + 1)), entries.get("answer")

@@ -16,7 +16,7 @@ from thali._data.described_columns import find_option_columns
 from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import NO_CHOICE, column_names, simplify_name
 from thali._designs.sets import sets
-from thali._labels import as_label, checked_labels, plural, positions, shorten
+from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -123,7 +123,7 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
     if isinstance(design, pd.DataFrame):
         return _parse_table(design, Path())
     if isinstance(design, Mapping):
-        labels = checked_labels(design, "The options")
+        labels = check_labels(design, "The options")
         pictures = {
             label: Path(path)
             for label, path in zip(labels, design.values(), strict=True)
@@ -131,7 +131,7 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
         }
         return PicturedOptions(labels, pictures)
     if isinstance(design, Iterable):
-        return PicturedOptions(checked_labels(design, "The options"), {})
+        return PicturedOptions(check_labels(design, "The options"), {})
     raise ArgumentError(
         Argument("design"),
         " must be a list of options, a mapping of options to pictures, a table or a path; got"
@@ -223,17 +223,17 @@ def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
         labels.append(" ".join(file.stem.replace("_", " ").split()) if is_picture else name)
         if is_picture:
             pictures[labels[-1]] = file
-    return PicturedOptions(checked_labels(labels, "The options"), pictures)
+    return PicturedOptions(check_labels(labels, "The options"), pictures)
 
 
 def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | pandas.DataFrame":
     """Return options, perhaps with pictures, or a design from a table."""
     frame = frame.set_axis(_normalise_names(column_names(frame)), axis=1)
     if "option" in frame and "task" not in frame:
-        labels = checked_labels(frame["option"], "The options")
+        labels = check_labels(frame["option"], "The options")
         if "picture" not in frame:
             return PicturedOptions(labels, {})
-        files = map(as_label, frame["picture"])
+        files = map(format_label, frame["picture"])
         pictures = {label: folder / file for label, file in zip(labels, files, strict=True) if file}
         return PicturedOptions(labels, pictures)
     if "alternative" in frame or len(find_option_columns(frame)) > 1:
@@ -294,7 +294,7 @@ def _build_default_survey(
     if n < min_options:
         raise ArgumentError(
             f"The kind {question_kind!r} requires at least {min_options} options; got"
-            f" {plural(n, 'option')}."
+            f" {format_plural(n, 'option')}."
         )
     n_sets = math.comb(n, size)
     if per_person is None:
@@ -330,7 +330,7 @@ def _build_set_survey(
             f"The kind {question_kind!r} shows {required_size} options at a time, but the design"
             f" has sets of {len(columns)}; change one of the two."
         )
-    rows = [[as_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
+    rows = [[format_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
     for number, row in enumerate(rows, start=1):
         if required_size is not None and "" in row:
             raise DataError(
@@ -346,7 +346,7 @@ def _build_set_survey(
             )
     if options is None:
         options = PicturedOptions(tuple(dict.fromkeys(itertools.chain(*rows))), {})
-    option_index = positions(options.labels)
+    option_index = index_labels(options.labels)
     tasks = [QuestionnaireTask(tuple(option_index[label] for label in row)) for row in rows]
     versions = _group_by_version(frame, tasks)
     return Survey(question_kind, options.labels, options.pictures, versions)
@@ -355,7 +355,7 @@ def _build_set_survey(
 def _check_filled(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
     """Raise if a row lacks its version or task."""
     for name in names:
-        if (is_empty := np.array([not as_label(cell) for cell in frame[name]])).any():
+        if (is_empty := np.array([not format_label(cell) for cell in frame[name]])).any():
             raise DataError(
                 f"Column {name!r} of the design is empty in row {int(is_empty.argmax()) + 1}; fill"
                 " it in."
@@ -387,9 +387,9 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
     if (is_repeated := frame.duplicated([*keys, "alternative"])).any():
         row = frame.loc[is_repeated.idxmax()]
         raise DataError(
-            f"Task {as_label(row['task'])} of the design lists alternative"
-            f" {as_label(row['alternative'])} twice; if several designs were merged, add a column"
-            " named 'version'."
+            f"Task {format_label(row['task'])} of the design lists alternative"
+            f" {format_label(row['alternative'])} twice; if several designs were merged, add a"
+            " column named 'version'."
         )
     is_held_out = np.zeros(len(frame), bool)
     if HELD_OUT in frame:
@@ -397,17 +397,17 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
     tasks, first_rows = [], []
     for _, task_rows in frame.groupby(keys, sort=False):
         if len(set(is_held_out[task_rows.index].tolist())) > 1:
-            task = as_label(task_rows["task"].iloc[0])
+            task = format_label(task_rows["task"].iloc[0])
             raise DataError(
                 f"Task {task} of the design is a holdout in some rows but not in others; use one"
                 " value in all."
             )
-        labels = task_rows["alternative"].map(as_label)
+        labels = task_rows["alternative"].map(format_label)
         is_none = labels.map(simplify_name).isin(NO_CHOICE) & task_rows[attributes].isna().all(
             axis=1
         )
         product_rows = task_rows.loc[~is_none, attributes].itertuples(index=False)
-        products = tuple(tuple(map(as_label, row)) for row in product_rows)
+        products = tuple(tuple(map(format_label, row)) for row in product_rows)
         if len(products) < 2:
             raise DataError(
                 f"Each task of the design needs at least two products; one has {len(products)}."
@@ -436,5 +436,5 @@ def _group_by_version(
     _check_filled(frame, ["version"])
     tasks_of_version: dict[str, list[QuestionnaireTask]] = {}
     for version, task in zip(frame["version"], tasks, strict=True):
-        tasks_of_version.setdefault(as_label(version), []).append(task)
+        tasks_of_version.setdefault(format_label(version), []).append(task)
     return tuple(map(tuple, tasks_of_version.values()))

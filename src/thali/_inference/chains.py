@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive, refuse_endless, whole
+from thali._arguments import check_integer, check_positive, check_run_length
 
 from .arrays import (
     Arrays,
@@ -57,15 +57,15 @@ def build_run(
 ) -> Run:
     """Check the arguments of `fit`, each within its range."""
     if draws is not None:
-        draws = whole("draws", draws, 1)
-    tune, chains = whole("tune", tune, 0), whole("chains", chains, 1)
+        draws = check_integer("draws", draws, 1)
+    tune, chains = check_integer("tune", tune, 0), check_integer("chains", chains, 1)
     if thin is not None:
-        thin = whole("thin", thin, 1)
-    refuse_endless(draws or FIRST_DRAWS, tune, chains, thin or 1)
+        thin = check_integer("thin", thin, 1)
+    check_run_length(draws or FIRST_DRAWS, tune, chains, thin or 1)
     if cores is not None:
-        cores = whole("cores", cores, 1)
+        cores = check_integer("cores", cores, 1)
     if max_time is not None:
-        max_time = positive("max_time", max_time, "the run time in seconds")
+        max_time = check_positive("max_time", max_time, "the run time in seconds")
     return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)
 
 

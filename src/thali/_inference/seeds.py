@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import seed_number
+from thali._arguments import check_seed
 
 _LARGEST_POOL = 1 << 10  # words; the default of NumPy is 4
 
@@ -18,7 +18,7 @@ def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
         # spawning changes a sequence; a fresh copy gives the same streams every time
         return np.random.SeedSequence(random_seed.entropy, spawn_key=random_seed.spawn_key)
     return np.random.SeedSequence(
-        None if random_seed is None else seed_number("random_seed", random_seed)
+        None if random_seed is None else check_seed("random_seed", random_seed)
     )
 
 

@@ -17,10 +17,16 @@ from thali._data.questions import AnswerProbabilities, Questions, draw_answers
 from thali._inference.indexing import part_bounds
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import DataError
 
-from .predictive_check import CHECKED, blocks, discrepancy_of, finished_table, replicated_rows
+from .predictive_check import (
+    CHECKED,
+    build_check_table,
+    compute_check_rows,
+    compute_discrepancy,
+    split_blocks,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -77,14 +83,14 @@ def check_answers(
             questions, respondents, block_rows, question_slice, draws, rng
         )
         observed, is_shown = questions.observed[block_rows, None], rows.is_shown[block_rows]
-        discrepancy += [discrepancy_of(counts, expected) for counts in (observed, replicates)]
+        discrepancy += [compute_discrepancy(counts, expected) for counts in (observed, replicates)]
         times = n[block_rows[is_shown], None]
         row_blocks.append(
-            replicated_rows(
+            compute_check_rows(
                 observed[is_shown], times, expected[is_shown] / times, replicates[is_shown], ci
             )
         )
-    return finished_table(pd.DataFrame(rows.names), row_blocks, discrepancy, rows.kind, ci)
+    return build_check_table(pd.DataFrame(rows.names), row_blocks, discrepancy, rows.kind, ci)
 
 
 def _split_groups(
@@ -93,7 +99,7 @@ def _split_groups(
     """Yield rows and questions of groups in blocks; `numbers` are held per answer."""
     group_start, row_start = questions.rows.group, questions.rows.group_row
     size = int(np.diff(questions.start[group_start]).max())
-    for part in blocks(groups.stop - groups.start, numbers * size):
+    for part in split_blocks(groups.stop - groups.start, numbers * size):
         first_group, end_group = groups.start + part.start, groups.start + part.stop
         first_row, end_row = row_start[[first_group, end_group]].tolist()
         yield np.arange(first_row, end_row), slice(*group_start[[first_group, end_group]].tolist())
@@ -136,7 +142,7 @@ def predict_answers(
             expected, _ = _sum_answers(questions, respondents, rows, question_slice, draws, None)
             rows, expected = rows[is_shown[rows]], expected[is_shown[rows]]
             p = expected / times[rows, None]
-            predictions.append([p.mean(axis=1), *np.quantile(p, tails_of(ci), axis=1)])
+            predictions.append([p.mean(axis=1), *np.quantile(p, interval_tails(ci), axis=1)])
             row_blocks.append(rows)
     rows = np.concatenate(row_blocks)
     n = (questions.sums @ questions.totals)[rows]
@@ -176,7 +182,9 @@ def _sum_answers(
     """
     expected, replicates = np.zeros((2, len(rows), draws))
     size = int(np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max())
-    for part in blocks(question_slice.stop - question_slice.start, draws * len(respondents) * size):
+    for part in split_blocks(
+        question_slice.stop - question_slice.start, draws * len(respondents) * size
+    ):
         block = slice(question_slice.start + part.start, question_slice.start + part.stop)
         start = questions.start[block.start : block.stop + 1]
         block_rows = questions.rows.counted[rows][:, start[0] : start[-1]]

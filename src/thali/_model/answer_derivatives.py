@@ -66,8 +66,8 @@ def _answer_rankings(
     The probability sums over rankings, :math:`P = \sum_\sigma P_\sigma`.
     """
     # The gradient g and Hessian H of each :math:`\ln P_\sigma` are sums over its choices, as in
-    # `LuceProblem.slopes`. The gradient of ln P is the mean of g, its Hessian the mean of H + gg'
-    # less the outer product of the mean of g, with weights :math:`P_\sigma`.
+    # `LuceProblem.compute_derivatives`. The gradient of ln P is the mean of g, its Hessian the
+    # mean of H + gg' less the outer product of the mean of g, with weights :math:`P_\sigma`.
     m = weights.shape[1]
     orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
     order_index = np.arange(len(orders))

@@ -1,5 +1,4 @@
-"""What every model is: parameters, one template of a fit, a summary, a convergence check, a
-file."""
+"""Base of every model: parameters, the template of a fit, summary, convergence check, files."""
 
 import functools
 import inspect
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import one_of
-from thali._described import Description, Facts, as_html, as_text
+from thali._arguments import check_allowed
+from thali._described import Description, Facts, format_html, format_text
 from thali._inference.warn import is_quiet, warn
 from thali._labels import suggest
 from thali._posterior.interval import INTERVAL
@@ -24,8 +23,8 @@ from thali.errors import (
     UnknownArgumentError,
 )
 
-from .aliases import method_meant
-from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
+from .aliases import normalise_method
+from .engine import DRAWS, MAXIMUM, Engine, Job, PreparedFit
 from .requirements import is_available, mark_as_setup
 
 if TYPE_CHECKING:
@@ -42,77 +41,80 @@ if TYPE_CHECKING:
 class Model:
     """Base of every model.
 
-    `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What
-    `Job.run` gives are the fitted attributes, all that a fitted model has besides its parameters;
-    they are what `save` writes.
+    `fit` of a subclass checks its arguments, builds a `Job` and passes it to `_run_job`. `Job.run`
+    returns the fitted attributes; with the parameters they are the complete state of a fitted
+    model, and `save` writes them.
     """
 
     _fitted_to_: str
     _interrupted_: bool = False
     method: Any
-    # by the value of the argument `method`; "": there is none
+    # by value of the argument `method`; "": the model has no such argument
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
-    # arguments kept under another name, as the model has a method of theirs
-    _stored_as: ClassVar[dict[str, str]] = {}
-    # the module whose `list_makers(model)` makes the findings
+    # attributes of arguments whose names are methods of the model
+    _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {}
+    # the module with `list_makers(model, settings)`
     _FINDINGS: ClassVar[str] = "thali._model.common_findings"
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
         for name in ("__init__", "fit"):
             if name in vars(cls):
-                setattr(cls, name, _names_checked(vars(cls)[name]))
+                setattr(cls, name, _reject_unknown_arguments(vars(cls)[name]))
 
     @classmethod
-    def _signature(cls) -> dict[str, inspect.Parameter]:
-        """The arguments of the constructor."""
+    def _get_parameters(cls) -> dict[str, inspect.Parameter]:
+        """Return the parameters of the constructor."""
         parameters = inspect.signature(cls.__init__).parameters
         return {name: p for name, p in parameters.items() if name != "self"}
 
     @mark_as_setup
     def get_params(self, deep: bool = True) -> dict[Any, Any]:
-        """The arguments the model was made with, by name."""
-        return {name: getattr(self, self._stored_as.get(name, name)) for name in self._signature()}
+        """Return the arguments of the constructor by name."""
+        return {
+            name: getattr(self, self._ATTRIBUTE_OF_ARGUMENT.get(name, name))
+            for name in self._get_parameters()
+        }
 
     @mark_as_setup
     def set_params(self, **params: Any) -> Any:
-        """Change arguments by name; returns the model.
+        """Change arguments by name; return the model.
 
         Raises
         ------
         ArgumentError
             For a name that the model does not have.
         """
-        known = self._signature()
+        parameters = self._get_parameters()
         for name, value in params.items():
-            if name not in known:
+            if name not in parameters:
                 raise ArgumentError(
                     f"{type(self).__name__} has no parameter `{name}`; available:"
-                    f" {', '.join(known)}."
+                    f" {', '.join(parameters)}."
                 )
-            setattr(self, self._stored_as.get(name, name), value)
+            setattr(self, self._ATTRIBUTE_OF_ARGUMENT.get(name, name), value)
         return self
 
     def __dir__(self) -> Iterable[str]:
-        """Return the names of what this fit can answer; before a fit all names."""
+        """Return the names of available results; before a fit all names."""
         names = super().__dir__()
         if not self._is_fitted():
             return names
-        arguments = {self._stored_as.get(name, name) for name in self._signature()}
+        arguments = {self._ATTRIBUTE_OF_ARGUMENT.get(name, name) for name in self._get_parameters()}
         return [name for name in names if name not in arguments and is_available(self, name)]
 
     @property
     def _method(self) -> str:
-        """The method by the name that the spec has for it; "" where there are none."""
+        """Method with its name in the spec; "" for a model without methods."""
         return (
             ""
             if "" in self._ENGINES
-            else one_of("method", method_meant(self.method), tuple(self._ENGINES))
+            else check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
         )
 
     @property
     def _engine(self) -> Any:
-        """The engine of the method."""
+        """Engine of the method."""
         return self._ENGINES[self._method]
 
     def __repr__(self) -> str:
@@ -120,20 +122,20 @@ class Model:
         return f"<{call} fitted to {self._fitted_to_}>" if self._is_fitted() else call
 
     def _format_call(self) -> str:
-        """Return the call that makes this model, without arguments that have their usual values."""
-        shown, signature = [], self._signature()
+        """Return the call that builds this model, without default arguments."""
+        arguments, signature = [], self._get_parameters()
         for name, value in self.get_params().items():
             default = signature[name].default
             if value is not default and repr(value) != repr(default):
-                shown.append(f"{name}={value!r}")
-        return f"{type(self).__name__}({', '.join(shown)})"
+                arguments.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return as_html(self._description())
+        """Format the model for a notebook."""
+        return format_html(self._description())
 
     def __str__(self) -> str:
-        return as_text(self._description()) if self._is_fitted() else repr(self)
+        return format_text(self._description()) if self._is_fitted() else repr(self)
 
     def _description(self) -> Description:
         if not self._is_fitted():
@@ -142,55 +144,51 @@ class Model:
         data = ("data", self._fitted_to_)
         return Description(
             self._format_call(),
-            (data, *self._answers()),
+            (data, *self._headline_facts()),
             note=str(convergence),
             good=convergence.good,
         )
 
-    def _answers(self) -> Facts:
-        """What is shown of a fit besides the data and the convergence check: two or three numbers
-        that matter."""
+    def _headline_facts(self) -> Facts:
+        """Return two or three key numbers to show with a fit."""
         return self._engine.facts(self)
 
     @property
     def _posterior(self) -> "xarray.DataTree | None":
-        """What the fit drew; None of a method that draws nothing, and before a fit."""
+        """Posterior draws; None before a fit and for methods without draws."""
         return vars(self).get("posterior_")
 
-    def _carry_out(self, job: Job) -> Self:
-        """The template of a fit: speak of the data, run, keep what was found, speak of the
-        outcome."""
+    def _run_job(self, job: Job) -> Self:
+        """Run a checked fit: warn about the data, fit, store results, warn about results."""
         for remark in job.remarks:
             warn(DataWarning(remark))
-        found = job.run()
-        self._forget()
-        vars(self).update(found, _fitted_to_=job.data)
+        fitted_attributes = job.run()
+        self._clear_fit()
+        vars(self).update(fitted_attributes, _fitted_to_=job.data)
         if not is_quiet():
-            for warning in self._outcome(job):
-                warn(self._worded(warning))
+            for warning in self._list_warnings(job):
+                warn(self._reword_warning(warning))
         return self
 
     @mark_as_setup
-    def prepare(self, data: Any, **settings: Any) -> Prepared:
-        """A fit to these data after the checks that can be made beforehand; models have more of
-        them or none."""
-        return Prepared()
+    def prepare(self, data: Any, **settings: Any) -> PreparedFit:
+        """Run the checks of a fit that need no fit; models may override it."""
+        return PreparedFit()
 
-    def _usual_run(self) -> dict[str, Any]:
-        """How long `th.compare` fits, as arguments of `fit`, where `fit` itself runs until the
-        chains agree."""
+    def _get_comparison_run(self) -> dict[str, Any]:
+        """Return the arguments of `fit` in `th.compare`, if they differ from those of `fit`."""
         return {}
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        """What the user is to be warned of after a fit."""
-        yield from self._engine.outcome(self, job)
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield the warnings of a finished fit."""
+        yield from self._engine.list_warnings(self, job)
 
-    def _worded(self, warning: ThaliWarning) -> ThaliWarning:
-        """How `fit` words a warning of `_outcome`."""
+    def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
+        """Reword a warning of `_list_warnings` for `fit`."""
         return warning
 
     def convergence(self) -> "ConvergenceCheck":
-        """Whether what was found can be relied on, and what to do if not.
+        """Return whether the fit is reliable, and remedies if not.
 
         Returns
         -------
@@ -205,33 +203,32 @@ class Model:
         self._require_fitted()
         return self._engine.convergence(self)
 
-    def _fitted_attributes(self) -> dict[str, Any]:
-        """All that a fit has left: as in scikit-learn, names that end in an underscore."""
+    def _get_fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes; as in scikit-learn, names end in an underscore."""
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy is made of: what can be computed again is left out, some of which no pickle
-        can hold."""
+        """Return the state of a copy, without cached results, which may not be picklable."""
         return {name: value for name, value in vars(self).items() if name != "_kept"}
 
-    def _once(self, name: Any, make: Callable[[], Any]) -> Any:
-        """What this makes of the fit, made once for it."""
-        fitted, kept = self._fitted_attributes(), vars(self).setdefault("_kept", {})
-        if name not in kept or not _are_the_same(kept[name][0], fitted):
-            kept[name] = fitted, make()
-        return kept[name][1]
+    def _compute_once(self, name: Any, compute: Callable[[], Any]) -> Any:
+        """Compute a result of the fit once and cache it by name."""
+        fitted_attributes, cache = self._get_fitted_attributes(), vars(self).setdefault("_kept", {})
+        if name not in cache or not _are_identical(cache[name][0], fitted_attributes):
+            cache[name] = fitted_attributes, compute()
+        return cache[name][1]
 
-    def _attributes_for_file(self) -> dict[str, Any]:
-        """Those of the fitted attributes that a file can hold."""
-        return self._fitted_attributes()
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes that a file can contain."""
+        return self._get_fitted_attributes()
 
-    def _forget(self) -> None:
-        """Remove what an earlier fit has left."""
-        for name in self._fitted_attributes():
+    def _clear_fit(self) -> None:
+        """Remove the attributes of an earlier fit."""
+        for name in self._get_fitted_attributes():
             delattr(self, name)
 
     def _is_fitted(self) -> bool:
-        return bool(self._fitted_attributes())
+        return bool(self._get_fitted_attributes())
 
     def _require_fitted(self) -> None:
         if not self._is_fitted():
@@ -239,69 +236,65 @@ class Model:
                 f"This {type(self).__name__} has not been fitted yet; call fit(data) first."
             )
 
-    def _restore(self, found: dict[str, Any], path: object) -> None:
-        """Make a fitted model of one that was not, with the attributes that were read from a
-        file."""
-        vars(self).update(found)
+    def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
+        """Set fitted attributes that were read from a file."""
+        vars(self).update(fitted_attributes)
 
-    def _run_settings(self) -> dict[str, Any]:
-        """Return the arguments of `fit` that repeat this fit: the length of the run and its
-        seed."""
+    def _get_run_settings(self) -> dict[str, Any]:
+        """Return the arguments of `fit` that repeat this fit: run length and seed."""
         self._require_fitted()
         return {}
 
-    def _as_python(self) -> str:
-        """The fit as Python."""
-        made = f"import thali as th\n\nmodel = th.{' '.join(self._format_call().split())}\n"
-        settings = [f"{name}={value}" for name, value in self._run_settings().items()]
-        return f"{made}model.fit({', '.join(['data', *settings])})"
+    def _format_python(self) -> str:
+        """Return Python code that repeats the fit."""
+        code = f"import thali as th\n\nmodel = th.{' '.join(self._format_call().split())}\n"
+        settings = [f"{name}={value}" for name, value in self._get_run_settings().items()]
+        return f"{code}model.fit({', '.join(['data', *settings])})"
 
-    def _data_of_fit(self) -> Any:
-        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+    def _get_fit_data(self) -> Any:
+        """Return the data of the fit, as far as they are stored; else None."""
         return self._engine.data_of_fit(self)
 
-    def _options_of_fit(self) -> list[str]:
-        """The options of the fit, where other data must have the same ones."""
+    def _get_fit_options(self) -> list[str]:
+        """Return the options of the fit if other data must have the same ones."""
         return []
 
-    def _facts_of_fit(self) -> Facts:
-        """Names and values that describe the data of the fit; () where they are not known."""
-        data = self._data_of_fit()
+    def _describe_fitted_data(self) -> Facts:
+        """Return facts about the data of the fit; () if they are not stored."""
+        data = self._get_fit_data()
         return () if data is None else data._facts()
 
-    def _market_draws(self) -> "MarketDraws | None":
-        """The choices of people in any market, draw by draw; None of a model that is of no choice
-        experiment."""
+    def _get_market_draws(self) -> "MarketDraws | None":
+        """Return posterior draws of choices in any market; None without choice experiments."""
         return None
 
     def findings(self, ci: float = INTERVAL, **settings: Any) -> "Findings":
-        """What the fit says, as data: a sentence, a table and a picture for each question that a
-        reader may have.
+        """Return the results of the fit as findings: sentence, table and picture each.
 
-        What `thali fit` prints and writes and what a report shows are these findings.
+        The output of `thali fit` and the report consist of these findings.
 
         Parameters
         ----------
         ci : float between 0 and 1
             Probability of intervals.
         **settings
-            What else the answers depend on: random_seed (of checks and simulated people), cores,
-            and those of the model, such as similar (Jaccard index), kind (of estimate), market (a
-            data frame), price, segments, folds (of a cross-validation) with rows (the X and y of
-            the fit).
+            Other settings: random_seed (of checks and simulated respondents), cores, and settings
+            of the model, such as similar (Jaccard index), kind (of estimate), market (a data
+            frame), price, segments, folds (of a cross-validation) with rows (the X and y of the
+            fit).
 
         Returns
         -------
         Findings
-            A sequence in the order of a reader's questions; ``["ranks"]`` gives the finding of that
-            key. Each is computed when it is asked for, once for the same settings.
+            A sequence in reading order; ``["ranks"]`` is the finding with this key. Each finding
+            is computed on request, once for equal settings.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model's answers have no setting of a name, or a value is out of its range.
+            If the model has no such setting, or a value is out of range.
 
         Examples
         --------
@@ -312,15 +305,17 @@ class Model:
         >>> model.findings()["utility_scale"].table["utility"].idxmax()
         'LBJ'
         """
-        from .registry import spec_of
-        from .settings import settings_from
+        from .registry import find_spec
+        from .settings import build_settings
 
         self._require_fitted()
-        given = settings_from({"ci": ci, **settings}, spec_of(self), self._method)
-        return self._findings_with(self._settings_for(self._data_of_fit(), given))
+        requested_settings = build_settings({"ci": ci, **settings}, find_spec(self), self._method)
+        return self._build_findings(
+            self._complete_settings(self._get_fit_data(), requested_settings)
+        )
 
     def plot(self, name: str, ax: Any = None) -> Any:
-        """Draw a picture of the fit: that of the finding which has it.
+        """Draw a picture of the fit.
 
         Parameters
         ----------
@@ -338,39 +333,36 @@ class Model:
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the fit has no such picture; those that it has are named.
+            If the fit has no such picture; the message lists its pictures.
         """
         return self.findings().plot(name, ax)
 
-    def _findings_with(self, settings: "AnswerSettings") -> "Findings":
-        """The findings with these settings: the same ones as the last time, where neither fit nor
-        settings changed."""
+    def _build_findings(self, settings: "AnswerSettings") -> "Findings":
+        """Build the findings for these settings; reuse them for equal settings."""
         from importlib import import_module
 
         from .finding import Findings
 
         self._require_fitted()
-        kept = self._once("findings", dict)
-        if not kept or not kept["settings"].are(settings):
+        cache = self._compute_once("findings", dict)
+        if not cache or not cache["settings"].equals(settings):
             makers = import_module(self._engine.findings or self._FINDINGS).list_makers(
                 self, settings
             )
-            kept |= {"settings": settings, "found": Findings(self, makers, settings)}
-        return kept["found"]
+            cache |= {"settings": settings, "found": Findings(self, makers, settings)}
+        return cache["found"]
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """The settings of the answer of a fit to these data, after every check that can be made
-        before it."""
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+        """Check settings of findings against the data, before the fit."""
         return settings
 
     def report(self, path: Any) -> None:
-        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to
-        print, to read.
+        """Write a report of the fit to one self-contained HTML file.
 
         Parameters
         ----------
         path : str or path
-            A file that exists is replaced.
+            An existing file is replaced.
 
         Raises
         ------
@@ -379,9 +371,9 @@ class Model:
         DataError
             If the file cannot be written.
         """
-        from thali._late import carried_out_by
+        from thali._lazy_imports import load_method
 
-        carried_out_by("Model.report")(self, path)
+        load_method("Model.report")(self, path)
 
     def save(self, path: Any) -> None:
         """Write the fitted model to one netCDF file, which `thali.load` reads.
@@ -404,140 +396,139 @@ class Model:
         save(self, path)
 
 
-class FixedMethod(Model):
-    """Base of a model whose method stays after a fit."""
+class FixedMethodModel(Model):
+    """Base of a model whose method cannot change after a fit."""
 
     def set_params(self, **params: Any) -> Any:
-        """Change arguments by name; returns the model. The method of a fitted model stays.
+        """Change arguments except the method of a fitted model; return the model.
 
         Raises
         ------
         ArgumentError
-            For a name that the model does not have, or another method than that of the fit.
+            For a name that the model does not have, or a method other than that of the fit.
         """
         if self._is_fitted() and params.get("method", self.method) != self.method:
             raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
         return super().set_params(**params)
 
 
-def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two fits left the very same objects; the second may have some more."""
-    return all(value is other.get(name) for name, value in one.items())
+def _are_identical(attributes: dict[str, Any], other_attributes: dict[str, Any]) -> bool:
+    """Return whether two fits share all objects; the second may have more."""
+    return all(value is other_attributes.get(name) for name, value in attributes.items())
 
 
-def _names_checked(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """The constructor or `fit` of a class, which says of an argument that it has not where that
-    belongs."""
-    known = set(inspect.signature(plain).parameters)
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(plain).parameters.values())
+def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a constructor or `fit` so that unknown arguments raise."""
+    names = set(inspect.signature(function).parameters)
+    takes_any = any(
+        p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()
+    )
 
-    @functools.wraps(plain)
-    def checked(*given: Any, **named: Any) -> Any:
-        if not takes_any and not known.issuperset(named):
-            of_fit = plain.__name__ == "fit"
-            raise _unknown(
-                type(given[0]), of_fit, next(name for name in named if name not in known)
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if not takes_any and not names.issuperset(kwargs):
+            of_fit = function.__name__ == "fit"
+            raise _unknown_argument_error(
+                type(args[0]), of_fit, next(name for name in kwargs if name not in names)
             )
-        return plain(*given, **named)
+        return function(*args, **kwargs)
 
     return checked
 
 
-def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
-    """The error of an argument that the constructor, or `fit`, does not have."""
-    other = cls._signature() if of_fit else inspect.signature(cls.fit).parameters
-    if name in other and name not in ("self", "data"):
-        place = (
-            f"the constructor, {cls.__name__}({name}=...)" if of_fit else f"fit(data, {name}=...)"
+def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
+    """Return the error that names where an unknown argument belongs."""
+    other_parameters = cls._get_parameters() if is_fit else inspect.signature(cls.fit).parameters
+    if name in other_parameters and name not in ("self", "data"):
+        call = (
+            f"the constructor, {cls.__name__}({name}=...)" if is_fit else f"fit(data, {name}=...)"
         )
         return UnknownArgumentError(
-            f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; pass it to {place}."
+            f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; pass it to {call}."
         )
     names = [
-        each
-        for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters
-        if each != "self"
+        parameter
+        for parameter in inspect.signature(cls.fit if is_fit else cls.__init__).parameters
+        if parameter != "self"
     ]
-    has = ", ".join(names) if names else "nothing"
+    available = ", ".join(names) if names else "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; available:"
-        f" {has}.{suggest(name, names)}"
+        f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; available:"
+        f" {available}.{suggest(name, names)}"
     )
 
 
-class Sampled(Model):
-    """Base of a model whose fit leaves draws: `posterior_`.
+class SampledModel(Model):
+    """Base of a model whose fit has posterior draws, `posterior_`.
 
-    A subclass has `_quantities`, and `_advice` if it knows better than to draw more.
+    A subclass has `_get_quantities`, and `_get_advice` if its remedy is not a longer run.
     """
 
     posterior_: "xarray.DataTree"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": DRAWS}
-    _VIEW: ClassVar[type[PosteriorTree]] = PosteriorTree  # what reads the posterior
+    _VIEW: ClassVar[type[PosteriorTree]] = PosteriorTree  # class that reads the posterior
 
-    def _fitted(self) -> "xarray.DataTree":
-        """The posterior; an ArgumentError names the methods that leave one if that of the fit does
-        not."""
+    def _require_posterior(self) -> "xarray.DataTree":
+        """Return the posterior; raise for methods without draws."""
         self._require_fitted()
-        self._require_method_of_draws()
+        self._check_draws_method()
         return self.posterior_
 
     @property
     def _view(self) -> Any:
-        """What reads the posterior, made once for a fit; errors as those of `_fitted`."""
-        tree = self._fitted()
-        return self._once("view", lambda: self._VIEW(tree))
+        """View of the posterior, cached; raises as `_require_posterior`."""
+        tree = self._require_posterior()
+        return self._compute_once("view", lambda: self._VIEW(tree))
 
-    def _require_method_of_draws(self) -> None:
-        """Refuse a method that draws nothing."""
+    def _check_draws_method(self) -> None:
+        """Raise if the method has no draws."""
         if not self._engine.draws:
-            drawing = (name for name, engine in self._ENGINES.items() if engine.draws)
-            settings = [part for each in drawing for part in (" or ", Setting("method", each))][1:]
-            got = Setting("method", self.method)
-            raise ArgumentError("Posterior draws require ", *settings, "; got ", got, ".")
+            method_names = (name for name, engine in self._ENGINES.items() if engine.draws)
+            methods = [part for each in method_names for part in (" or ", Setting("method", each))][
+                1:
+            ]
+            current_method = Setting("method", self.method)
+            raise ArgumentError("Posterior draws require ", *methods, "; got ", current_method, ".")
 
-    def _quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw."""
+    def _get_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of the quantities of the summary, by name."""
         raise NotImplementedError
 
     def to_inference_data(self, tree: "xarray.DataTree | None" = None) -> Any:
-        """The posterior as an `arviz.InferenceData`, which ArviZ before 1.0 computes with (all that
-        Python 3.11 has).
+        """Return the posterior as an `arviz.InferenceData`, for ArviZ before 1.0.
 
-        ArviZ from 1.0 on takes `posterior_` itself.
+        ArviZ 1.0, which requires Python 3.12, takes `posterior_` itself.
 
         Parameters
         ----------
         tree : xarray.DataTree, optional
-            Another one, such as that of `posterior_predictive` or of `sample_prior`; None:
+            Another tree, such as the result of `posterior_predictive` or `sample_prior`; None:
             `posterior_`.
 
         Returns
         -------
         arviz.InferenceData
-            The groups that ArviZ knows.
+            The groups that ArviZ supports.
 
         Raises
         ------
         NotFittedError
             Before `fit`, unless a tree is given.
         ArgumentError
-            If ArviZ is not installed, or is one that takes trees.
+            If ArviZ is not installed, or takes trees.
         """
         from thali._posterior.store import to_inference_data
 
-        return to_inference_data(self._fitted() if tree is None else tree)
+        return to_inference_data(self._require_posterior() if tree is None else tree)
 
-    def _advice(self) -> "Advice":
-        """What helps chains that disagree."""
+    def _get_advice(self) -> "Advice":
+        """Return the remedy for chains that disagree."""
         from thali._posterior.convergence import Advice
 
         return Advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every quantity of
-        `quantities`.
+        """Return posterior mean, sd, interval, MCSE, ESS and R-hat of every quantity.
 
         Parameters
         ----------
@@ -559,6 +550,6 @@ class Sampled(Model):
         """
         return self._engine.summary(self, ci)
 
-    def _judged_rows(self) -> "pandas.DataFrame":
-        """The rows by which the agreement of the chains is judged: those of the summary."""
+    def _select_convergence_rows(self) -> "pandas.DataFrame":
+        """Return the rows that decide whether the chains agree."""
         return self.summary()

@@ -1,4 +1,4 @@
-"""A model whose draws are those of chains: they can go on, and its prior can be drawn from."""
+"""Base of models fitted by Markov chains, which can be continued and have a prior."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.chains import build_run
 from thali._inference.seeds import format_seed_setting
 from thali.errors import ArgumentError, Message, Setting
 
-from .base import Job, Sampled
+from .base import Job, SampledModel
 from .engine import CHAINS, Engine
 from .requirements import require_draws, requires
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from .sampling import Continuation, Sampling
 
 
-def chains_that_go_on(model: Any, name: str) -> None:
+def require_stored_chains(model: Any, name: str) -> None:
     """Require chains whose state is stored."""
     model._require_fitted()
-    model._engine.refuse_to_go_on()
+    model._engine.check_continuable()
     if "_state_" not in vars(model):
         raise ArgumentError(f"{name} requires a fit with posterior draws; this fit has none.")
 
 
-def prior(model: Any, name: str) -> None:
+def require_prior(model: Any, name: str) -> None:
     """Require a method with a prior."""
     if not model._engine.has_prior:
         raise ArgumentError(
@@ -42,18 +42,19 @@ def prior(model: Any, name: str) -> None:
         )
 
 
-class RunByChains(Sampled):
-    """Base of a model whose draws are those of chains that can be stored and go on.
+class MarkovChainModel(SampledModel):
+    """Base of a model whose draws come from chains that can be stored and continued.
 
-    Its engines have `sampling(model, source, run)`, or a subclass has `_sampling(source, run)`. It
-    has `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and `_observed(*design)`, where
-    the design is what `fit` takes; and `_evidence_of(data, how)` if its evidence is known.
+    Its engines have `sampling(model, source, run)`, or a subclass has `_build_sampling(source,
+    run)`. It has `_sample_prior(rngs, *design)`, `_simulate_replicates(rng, *design)` and
+    `_build_observed(*design)`, where the design is the arguments of `fit`; and
+    `_compute_log_evidence(data, run)` if its evidence can be computed.
     """
 
     _state_: "Continuation"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
 
-    def _run_settings(self) -> dict[str, Any]:
+    def _get_run_settings(self) -> dict[str, Any]:
         self._require_fitted()
         if "_state_" not in vars(self):
             return {}
@@ -64,21 +65,25 @@ class RunByChains(Sampled):
             "chains": run.chains,
         } | format_seed_setting(run.random_seed)
 
-    def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        """What a fit to these data runs, after every check."""
+    def _build_sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
+        """Build the sampling of a fit to these data, after every check."""
         return self._engine.sampling(self, source, run)
 
-    def _job_of(
+    def _build_job(
         self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()
     ) -> Job:
-        """The fit by chains to data of that size."""
-        from .sampling import sampled
+        """Build the fit by chains to data of this size."""
+        from .sampling import run_sampling
 
         return Job(
-            lambda: sampled(self, sampling), remarks, sampling.run.draws, data, sampling.forecast
+            lambda: run_sampling(self, sampling),
+            remarks,
+            sampling.run.draws,
+            data,
+            sampling.forecast,
         )
 
-    @requires(chains_that_go_on)
+    @requires(require_stored_chains)
     def continue_fit(
         self,
         draws: int,
@@ -86,22 +91,22 @@ class RunByChains(Sampled):
         progressbar: bool = True,
         max_time: float | None = None,
     ) -> Self:
-        """Draw further from the posterior, from where the last fit ended or was stopped.
+        """Draw more from the posterior, from where the last fit ended or was stopped.
 
-        The result is that of one longer fit, to the bit, on the same machine with the same
-        versions; also after `thali.load`, but for earlier draws of which the file holds fewer
-        digits (hierarchical logits of many people).
+        The result is exactly that of one longer fit, on the same machine with the same versions;
+        also after `thali.load`, except for earlier draws that the file stores with fewer digits
+        (hierarchical logits of many respondents).
 
         Parameters
         ----------
         draws : int
-            Further states to keep in each chain.
+            Additional draws per chain.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            Threads; None: one per chain, up to the number of processors. Has no influence on the
             draws.
         progressbar : bool
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn.
+            Seconds after which the run stops and keeps the draws.
 
         Returns
         -------
@@ -115,7 +120,7 @@ class RunByChains(Sampled):
             If an argument is outside its range, or parameters of the model were changed after the
             fit.
         DataError
-            If the data were changed after the fit, or the file of the model could not hold them.
+            If the data were changed after the fit, or are missing from the file of the model.
 
         Warns
         -----
@@ -124,100 +129,103 @@ class RunByChains(Sampled):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        from .sampling import continued, refuse_changed
+        from .sampling import check_unchanged, continue_sampling
 
         run = build_run(
-            whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
+            check_integer("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time
         )
-        refuse_changed(self)
+        check_unchanged(self)
 
-        def work() -> dict[str, Any]:
-            return self._fitted_attributes() | continued(self, run)
+        def continue_run() -> dict[str, Any]:
+            """Return all fitted attributes after the additional draws."""
+            return self._get_fitted_attributes() | continue_sampling(self, run)
 
-        return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self._fitted_to_))
+        return self._run_job(
+            Job(continue_run, draws=self._state_.draws + draws, data=self._fitted_to_)
+        )
 
-    def _update(
+    def _update_fit(
         self, data: Any, draws: int, tune: int, cores: int | None, progressbar: bool
     ) -> Self:
-        """Fit to a little more data than the last fit, from where its chains ended."""
-        from .sampling import updated
+        """Fit to slightly more data, starting from the states of the last fit."""
+        from .sampling import update_sampling
 
         run = build_run(draws, tune, 1, None, cores, None, progressbar)
-        return self._carry_out(Job(lambda: updated(self, data, run), draws=draws, data=str(data)))
+        return self._run_job(
+            Job(lambda: update_sampling(self, data, run), draws=draws, data=str(data))
+        )
 
-    def _of_part(self, tree: "xarray.DataTree", what: str) -> Self:
-        """Return the model with the posterior of some respondents, which cannot go on drawing."""
-        made = copy.copy(self)
-        vars(made).pop("_state_", None)
-        made.posterior_ = tree
-        made._fitted_to_ = f"{self._fitted_to_}; {what}"
-        return made
+    def _copy_with_posterior(self, tree: "xarray.DataTree", part_name: str) -> Self:
+        """Return a copy with the posterior of some respondents; it cannot be continued."""
+        copied_model = copy.copy(self)
+        vars(copied_model).pop("_state_", None)
+        copied_model.posterior_ = tree
+        copied_model._fitted_to_ = f"{self._fitted_to_}; {part_name}"
+        return copied_model
 
-    def _attributes_for_file(self) -> dict[str, Any]:
-        from .model_files import can_hold
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        from .model_files import can_store
 
-        found = self._fitted_attributes()
-        if "_state_" in found and not can_hold(found["_state_"].source):
-            found["_state_"] = found["_state_"]._replace(source=None)
-        return found
+        fitted_attributes = self._get_fitted_attributes()
+        if "_state_" in fitted_attributes and not can_store(fitted_attributes["_state_"].source):
+            fitted_attributes["_state_"] = fitted_attributes["_state_"]._replace(source=None)
+        return fitted_attributes
 
-    def _as_data(self, data: Any) -> Any:
-        """What `fit` was given, as it is kept."""
+    def _convert_data(self, data: Any) -> Any:
+        """Return the argument of `fit` in the form that is stored."""
         return data
 
-    def _evidence_of(self, data: Any, how: "EvidenceRun") -> "LogEvidence":
-        """The log evidence of the model with its arguments, for data as `fit` takes them."""
+    def _compute_log_evidence(self, data: Any, run: "EvidenceRun") -> "LogEvidence":
+        """Compute the log evidence of the model with its arguments, for these data."""
         raise NotImplementedError
 
-    def _prior_sample(
-        self, rngs: Sequence[np.random.Generator], *design: Any, **named: Any
+    def _sample_prior(
+        self, rngs: Sequence[np.random.Generator], *design: Any, **kwargs: Any
     ) -> "PriorSample":
-        """A draw from the prior for each generator, and data of this design at it."""
+        """Draw parameters from the prior with each generator, and data for them."""
         raise NotImplementedError
 
-    def _replicates(
-        self, rng: np.random.Generator, *design: Any, **named: Any
+    def _simulate_replicates(
+        self, rng: np.random.Generator, *design: Any, **kwargs: Any
     ) -> dict[str, np.ndarray]:
-        """New data at every draw of the fit, arrays (chain, draw, ...) under their names in
-        `observed_data`."""
+        """Simulate data at every draw; arrays (chain, draw, ...) by name in `observed_data`."""
         raise NotImplementedError
 
-    def _observed(self, *design: Any, **named: Any) -> dict[str, np.ndarray]:
-        """What `observed_data` would hold after a fit to these data."""
+    def _build_observed(self, *design: Any, **kwargs: Any) -> dict[str, np.ndarray]:
+        """Return the variables of `observed_data` after a fit to these data."""
         raise NotImplementedError
 
-    def _arguments(self, design: Any) -> tuple[Any, ...]:
-        """What `fit` takes, as one argument of other functions: the data."""
+    def _pack_design(self, design: Any) -> tuple[Any, ...]:
+        """Return the arguments of `fit`, given as one argument of other functions."""
         return (design,)
 
-    def _held_to(self, *design: Any, **named: Any) -> Any:
-        """The model, not fitted, with the prior that it has for this design whatever data it is
-        fitted to."""
+    def _copy_with_fixed_prior(self, *design: Any, **kwargs: Any) -> Any:
+        """Return an unfitted copy whose prior depends on the design only, not on answers."""
         return type(self)(**self.get_params())
 
-    def _refit(
+    def _refit_posterior(
         self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
-        """Fit on one core, and give the posterior."""
+        """Fit on one core; return the posterior."""
         model: Any = self
         return model.fit(
             *data, random_seed=random_seed, cores=1, progressbar=False, **settings
         ).posterior_
 
-    @requires(prior)
+    @requires(require_prior)
     def sample_prior(
         self, data: Any, draws: int = 500, random_seed: Any = None
     ) -> "xarray.DataTree":
-        r"""Draw parameters from the prior, and from each of them data of the same design.
+        r"""Draw parameters from the prior, and data of the same design for each draw.
 
         .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid \theta^{(s)})
 
         Parameters
         ----------
         data : as `fit` takes them
-            They give the design: who is compared with whom and how often, which tasks there are.
-            What was observed matters only where a prior depends on it, as that of a learned sigma
-            of similarities does.
+            They define the design: the pairs compared and their counts, or the tasks. Observations
+            affect the result only if a prior depends on them, as for a learned sigma of
+            similarities.
         draws : int
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -225,8 +233,8 @@ class RunByChains(Sampled):
         -------
         xarray.DataTree
             In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]`
-            (`log_likelihood` is that of the data simulated at the same draw), `prior_predictive`
-            the simulated data, under their names in `observed_data`.
+            (`log_likelihood` of the data simulated at the same draw), `prior_predictive` the
+            simulated data, with their names in `observed_data`.
 
         Raises
         ------
@@ -244,9 +252,9 @@ class RunByChains(Sampled):
         >>> tree["prior_predictive"]["wins"].shape
         (1, 100, 36)
         """
-        from .prior_sample import drawn_from
+        from .prior_sample import draw_prior
 
-        return drawn_from(self, draws, random_seed, data).tree()
+        return draw_prior(self, draws, random_seed, data).build_tree()
 
     @requires(require_draws)
     def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
@@ -260,25 +268,25 @@ class RunByChains(Sampled):
         Parameters
         ----------
         data : as `fit` takes them
-            Those of the fit.
+            The data of the fit.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
         Returns
         -------
         xarray.DataTree
-            `posterior_`, with a further group `posterior_predictive`: the variables of
+            `posterior_` with an additional group `posterior_predictive`: the variables of
             `observed_data`, each with the dimensions (chain, draw, ...). ArviZ compares the two
-            (`plot_ppc_dist`, `plot_ppc_pit`, `loo_pit`).
+            groups (`plot_ppc_dist`, `plot_ppc_pit`, `loo_pit`).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If the data are not those of the fit, cannot be simulated (weighted counts), or would be
-            more than 20,000,000 numbers.
+            If the data differ from the data of the fit, cannot be simulated (weighted counts), or
+            would have more than 20,000,000 numbers.
         ArgumentError
-            If a likelihood of your own has no function `simulate`.
+            If a custom likelihood has no function `simulate`.
 
         Examples
         --------
@@ -289,6 +297,6 @@ class RunByChains(Sampled):
         >>> model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].shape
         (4, 50, 36)
         """
-        from .prior_sample import with_replicates
+        from .prior_sample import add_replicates
 
-        return with_replicates(self, random_seed, data)
+        return add_replicates(self, random_seed, data)

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import factor, number, probability
-from thali._labels import listed
+from thali._digits import format_factor, format_number, format_probability
+from thali._labels import list_names
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
-from thali._posterior.interval import interval_columns, interval_name
+from thali._posterior.interval import describe_interval, interval_columns
 from thali.errors import DataError, Message
 
 from .best_worst import RANKING, REVERSED
-from .common_findings import check_of, describes
+from .common_findings import build_check_finding, passes_check
 from .finding import MISSES, ON_SCREEN, Brief, Finding, Picture, Text, finding
 from .phrases import phrase
-from .predictive_check import check_sentence
+from .predictive_check import describe_check
 from .references import Cite
 from .settings import AnswerSettings
 
@@ -92,10 +92,10 @@ MAX_RANKED = 60  # options; above, ranks are not drawn
 def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
     """Build the finding about ranks: sentence, table of every rank, picture."""
     (best, first), (worst, last) = (
-        (str(table.index[row]), number(table["rank"].iloc[row])) for row in (0, -1)
+        (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
     sentence = describe_best(table)
-    text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=interval_name(ci))
+    text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=describe_interval(ci))
     caption = str(
         phrase(
             SENTENCES, "ranks.caption", title=title, best=best, first=first, worst=worst, last=last
@@ -124,11 +124,13 @@ def describe_best(table: Any) -> str:
     """Return the sentence that names the best option, or the candidates."""
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= SURE:
-        probability_text = probability(likely.iloc[0])
+        probability_text = format_probability(likely.iloc[0])
         return str(
             phrase(SENTENCES, "ranks.sure", option=likely.index[0], probability=probability_text)
         )
-    candidates = listed([f"{name} ({probability(p)})" for name, p in likely.head(NAMED).items()])
+    candidates = list_names(
+        [f"{name} ({format_probability(p)})" for name, p in likely.head(NAMED).items()]
+    )
     return str(phrase(SENTENCES, "ranks.open", named=candidates))
 
 
@@ -136,8 +138,8 @@ def build_covariate_finding(
     table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()
 ) -> Finding:
     """Build the finding about effects of covariates."""
-    factors = listed(
-        [f"{factor(float(np.exp(effect)))} for {name!r}" for name, effect in effects.items()]
+    factors = list_names(
+        [f"{format_factor(float(np.exp(effect)))} for {name!r}" for name, effect in effects.items()]
     )
     sentence = phrase(SENTENCES, "covariates", factors=factors)
     return Finding(
@@ -187,17 +189,17 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
     group_sentences = []
     for name in names[:MAX_GROUPS]:
         best = table_by_group[name]["score"].sort_values(ascending=False, kind="stable").head(NAMED)
-        scores_text = listed(
-            [f"{option} ({number(float(score))})" for option, score in best.items()]
+        scores_text = list_names(
+            [f"{option} ({format_number(float(score))})" for option, score in best.items()]
         )
         group_sentences.append(
             scores_text if is_single else f"{scores_text} in {level_name} {name!r}"
         )
     anchor = table.attrs.get("none")
-    average = number(100.0 / len(table_by_group[names[0]])) if anchor is None else anchor
+    average = format_number(100.0 / len(table_by_group[names[0]])) if anchor is None else anchor
     phrase_key = "option_scores" if anchor is None else "option_scores.none"
     sentence = phrase(SENTENCES, phrase_key, named="; ".join(group_sentences), average=average)
-    size = number(table.attrs["set_size"] - 1.0)
+    size = format_number(table.attrs["set_size"] - 1.0)
     picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
     is_drawable = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
     notes = (
@@ -234,14 +236,16 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         table = model.check(settings.random_seed, settings.ci)
     except DataError as error:  # fractional counts have no replicates
         return Finding(Message(*error.args), brief=Brief("Fit"))
-    sentence = check_sentence(table)
+    sentence = describe_check(table)
     # without a p-value every interval is as wide as the picture
     drawn = (
         None
         if math.isnan(table.attrs["p_value"])
         else Picture("check", SENTENCES["check.caption"], table)
     )
-    return check_of(table, sentence, describes(table), SENTENCES["check.title"], drawn)
+    return build_check_finding(
+        table, sentence, passes_check(table), SENTENCES["check.title"], drawn
+    )
 
 
 def format_row(summary: "pandas.DataFrame", name: str) -> str:
@@ -250,7 +254,7 @@ def format_row(summary: "pandas.DataFrame", name: str) -> str:
     mean, low, high = (
         round(float(summary.loc[name, column]), 3) for column in ("mean", *interval_columns(ci))
     )
-    return f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
+    return f"{mean:g} ({describe_interval(ci)} {low:g} to {high:g})"
 
 
 def build_dependence_finding(dependence: Dependence) -> Finding | None:

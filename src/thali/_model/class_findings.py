@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number, probability
-from thali._labels import listed
-from thali._people.latent_classes import memberships
-from thali._posterior.interval import interval_name
+from thali._digits import format_number, format_probability
+from thali._labels import list_names
+from thali._people.latent_classes import membership_probabilities
+from thali._posterior.interval import describe_interval
 
 from .choice_findings import MAX_GROUPS, format_ranks, format_row
-from .common_findings import asked
+from .common_findings import make_question_maker
 from .finding import FILE, ON_SCREEN, Brief, Finding, Text, finding
 from .phrases import phrase
 from .references import Cite
@@ -40,7 +40,7 @@ SENTENCES = {
 }
 _LIKED = 3
 
-question = asked(lambda model: SENTENCES["asked"])
+question = make_question_maker(lambda model: SENTENCES["asked"])
 
 
 @finding("latent_classes", "Latent classes", ON_SCREEN)
@@ -52,14 +52,18 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     facts = {
         "number": n_classes,
         "most": len(class_table),
-        "probability": probability(numbers[n_classes]),
+        "probability": format_probability(numbers[n_classes]),
     }
     notes: list[Text] = []
     for class_number, class_model in occupied_class_models(model).items():
         row = class_table.loc[class_number]
-        low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
-        shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
-        ends = {"interval": interval_name(settings.ci), "low": low, "high": high}
+        low, high = (
+            format_number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high")
+        )
+        shares = {
+            name: format_number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")
+        }
+        ends = {"interval": describe_interval(settings.ci), "low": low, "high": high}
         preference = _describe_preference(class_model)
         notes.append(
             phrase(SENTENCES, "each", kind=class_number, prefers=preference, **shares, **ends)
@@ -84,7 +88,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 
 def occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes most probable for some respondent, by number."""
-    class_of_respondent = memberships(model._view).argmax(axis=1)
+    class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
     class_indices = sorted(set(class_of_respondent.tolist()))
     return {
         class_index + 1: model.respondents.of_class(class_index + 1)
@@ -94,7 +98,7 @@ def occupied_class_models(model: Any) -> dict[int, Any]:
 
 def _describe_preference(model: Any) -> Text:
     """Name the options with the best mean ranks."""
-    option_names = listed([str(option) for option in model.ranks().index[:_LIKED]])
+    option_names = list_names([str(option) for option in model.ranks().index[:_LIKED]])
     return phrase(SENTENCES, "liked", liked=option_names)
 
 

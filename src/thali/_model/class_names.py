@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali.errors import DataError
 
 # A class that a file may contain needs a line here; a class that moves gets another place and
@@ -21,7 +21,7 @@ PLACES = {
     "Clusters": "thali._model.clusters:AnswersByRespondent",
     "Coding": "thali._choice.coding:Coding",
     "Continuation": "thali._model.sampling:Continuation",
-    "CountedComparisons": "thali._paired.counted:CountedComparisons",
+    "CountedComparisons": "thali._paired.vote_counts:CountedComparisons",
     "Custom": "thali._aspects.likelihoods.custom:Custom",
     "Dates": "thali._data.pairs.dates:Dates",
     "Dependence": "thali._posterior.dependence:Dependence",
@@ -31,7 +31,7 @@ PLACES = {
     "Expansion": "thali._classify.sparse_logit.approximation:Expansion",
     "ExperimentDesign": "thali._data.experiments.design:ExperimentDesign",
     "FiniteFeatures": "thali._aspects.priors.finite:FiniteFeatures",
-    "Gamma": "thali._aspects.likelihoods.parameters:Gamma",
+    "Gamma": "thali._aspects.likelihoods.parameter_priors:Gamma",
     "Given": "thali._aspects.priors.given:Given",
     "GroupedData": "thali._data.groups:GroupedData",
     "Groups": "thali._people.populations:Groups",
@@ -41,16 +41,16 @@ PLACES = {
     "JudgedValues": "thali._data.answers:JudgedValues",
     "KnownAspects": "thali._aspects.maximum_likelihood.aspects:KnownAspects",
     "Leaderboard": "thali._paired.board:Leaderboard",
-    "LeaderboardSettings": "thali._paired.leaderboard:Made",
+    "LeaderboardSettings": "thali._paired.leaderboard:LeaderboardRecipe",
     "LatentClasses": "thali._people.populations:LatentClasses",
     "LogEvidence": "thali._posterior.evidence:LogEvidence",
     "Maximum": "thali._aspects.maximum_likelihood.maximum:Maximum",
     "Message": "thali.errors:Message",
     "ModelName": "thali.errors:ModelName",
     "MostSimilarPair": "thali._aspects.likelihoods.most_similar_pair:MostSimilarPair",
-    "Normal": "thali._aspects.likelihoods.parameters:Normal",
+    "Normal": "thali._aspects.likelihoods.parameter_priors:Normal",
     "NormalPosterior": "thali._classify.sparse_logit.approximation:NormalPosterior",
-    "NotSaved": "thali._model.model_files:NotSaved",
+    "NotSaved": "thali._model.model_files:UnsavedFunction",
     "Observed": "thali._data.observed:Observed",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
     "PairProblem": "thali._aspects.maximum_likelihood.problem:PairProblem",
@@ -59,7 +59,7 @@ PLACES = {
     "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",
     "PlackettLuceDesign": "thali._classify.plackett_luce.design:PlackettLuceDesign",
     "Remedy": "thali.errors:Remedy",
-    "RespondentCovariates": "thali._people.columns:RespondentCovariates",
+    "RespondentCovariates": "thali._people.respondent_columns:RespondentCovariates",
     "Run": "thali._inference.chains:Run",
     "Scheme": "thali._data.experiments.scheme:Scheme",
     "Scores": "thali._classify.cross_validation_scores:Scores",
@@ -67,7 +67,7 @@ PLACES = {
     "Similarities": "thali._data.similarities.similarities:Similarities",
     "Standard": "thali._classify.input:Standardization",
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
-    "Thermodynamic": "thali._posterior.evidence:Thermodynamic",
+    "Thermodynamic": "thali._posterior.evidence:ThermodynamicIntegral",
     "TrainingData": "thali._data.rows:TrainingData",
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",
@@ -88,4 +88,4 @@ def load_class(name: str) -> Any:
             f"The file contains {name!r}, which is not part of thali; it may be from another"
             " program."
         )
-    return load(PLACES[name])
+    return load_object(PLACES[name])

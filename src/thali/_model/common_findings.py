@@ -1,13 +1,12 @@
-"""Findings that every model has: its data, the agreement of its chains, every quantity with its
-error."""
+"""Findings of every model: data, agreement of the chains, estimates with errors."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.convergence import r_hat_in_words
-from thali._posterior.interval import interval_name
+from thali._posterior.convergence import format_r_hat
+from thali._posterior.interval import describe_interval
 
 from .finding import (
     DATA,
@@ -18,21 +17,21 @@ from .finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
 from .phrases import phrase
 from .references import Cite
-from .registry import spec_of
+from .registry import find_spec
 from .settings import AnswerSettings
-from .versions import program
+from .versions import describe_program
 
 if TYPE_CHECKING:
     import pandas
 
-MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
+MISFIT = 0.05  # p-value of a check below which the sentence reports misfit
 SENTENCES = {
     "facts": "Data summary",
     "data": "The model was fitted to the following data: {data}.",
@@ -62,16 +61,16 @@ _TRACE = "trace"
 
 
 def has_draws(model: Any) -> bool:
-    """Whether a fit made draws: not where it made none, or a single point, as some methods do."""
+    """Return whether a fit has more than one posterior draw."""
     return model._posterior is not None and model._view.n_draws > 1
 
 
 @finding("data", "Description of the data", READ, chapter=DATA)
 def data(model: Any, settings: AnswerSettings) -> Finding:
-    """What the model was fitted to."""
+    """Describe the data of the fit."""
     import pandas as pd
 
-    facts = model._facts_of_fit()
+    facts = model._describe_fitted_data()
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
     sentence = phrase(SENTENCES, "data", data=model._fitted_to_)
     return Finding(sentence, title=SENTENCES["facts"], table=table)
@@ -79,60 +78,59 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def summary(model: Any, settings: AnswerSettings) -> Finding:
-    """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on
-    it."""
+    """Report every quantity with interval, Monte Carlo error and R-hat."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
-    spec = spec_of(model)
+    spec = find_spec(model)
     is_drawn = spec is not None and _TRACE in spec.pictures
     return Finding(
-        notes=(phrase(SENTENCES, "summary", interval=interval_name(settings.ci)),),
+        notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
-        picture=Picture(_TRACE, SENTENCES["trace"], model._quantities()) if is_drawn else None,
+        picture=Picture(_TRACE, SENTENCES["trace"], model._get_quantities()) if is_drawn else None,
     )
 
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def convergence(model: Any, settings: AnswerSettings) -> Finding:
-    """Whether the chains agree, or the estimate was found."""
-    found = model.convergence()
-    by_chains = "chains" in found.facts
-    of_chains, of_estimate = (
+    """Report whether the chains agree, or whether the estimation converged."""
+    check = model.convergence()
+    by_chains = "chains" in check.facts
+    chain_keys, estimate_keys = (
         ("chains agree", "chains differ"),
         ("estimate found", "estimate doubtful"),
     )
-    headline = SENTENCES[(of_chains if by_chains else of_estimate)[not found.agrees]]
-    brief = brief_of_chains(found) if by_chains else Brief("Estimate")
-    return Finding(found.message, good=found.agrees, headline=headline, brief=brief)
+    headline = SENTENCES[(chain_keys if by_chains else estimate_keys)[not check.agrees]]
+    brief = build_chain_brief(check) if by_chains else Brief("Estimate")
+    return Finding(check.message, good=check.agrees, headline=headline, brief=brief)
 
 
-def brief_of_chains(found: Any) -> Brief:
-    """What a screen says of chains: how well they agree, or all of what is wrong."""
-    if not found.agrees or "r_hat" not in found.facts:
+def build_chain_brief(check: Any) -> Brief:
+    """Build the one-screen summary of the convergence of chains."""
+    if not check.agrees or "r_hat" not in check.facts:
         return Brief("Chains")
-    return Brief("Chains", phrase(SENTENCES, "chains brief", **_in_words(found.facts)))
+    return Brief("Chains", phrase(SENTENCES, "chains brief", **_format_convergence(check.facts)))
 
 
-def _in_words(facts: dict[str, Any]) -> dict[str, str]:
-    """R-hat and effective sample size of a convergence check."""
-    return {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
+def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
+    """Format R-hat and effective sample size."""
+    return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
-def list_makers(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings of a model that has none of its own."""
+def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+    """Return the makers of findings of a model without a findings module."""
     return (summary, data, convergence)
 
 
-def check_of(
+def build_check_finding(
     table: "pandas.DataFrame",
     sentence: str,
     good: bool | None,
     title: str,
     picture: Picture | None = None,
 ) -> Finding:
-    """The finding about a check of what was observed against replicates."""
+    """Build the finding about a check of observations against replicates."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
     return Finding(
         sentence,
@@ -146,35 +144,44 @@ def check_of(
     )
 
 
-def methods_of(model: Any, modelled: tuple[Text, ...], settings: AnswerSettings) -> Finding:
-    """The paragraph of a paper about a fit: how the data were modelled, and the run."""
-    return Finding(notes=(*modelled, *_of_run(model, settings)))
+def build_methods_finding(
+    model: Any, model_sentences: tuple[Text, ...], settings: AnswerSettings
+) -> Finding:
+    """Build the methods text: model sentences, then the run."""
+    return Finding(notes=(*model_sentences, *_describe_run(model, settings)))
 
 
-def _of_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
-    """Sentences about the draws."""
+def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
+    """Return the sentences about draws and software."""
     if not has_draws(model):
-        return (phrase(SENTENCES, "computed", program=program()),)
+        return (phrase(SENTENCES, "computed", program=describe_program()),)
     sizes, facts = model._view.draws.sizes, model.convergence().facts
-    kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
-    intervals = phrase(SENTENCES, "intervals", interval=interval_name(settings.ci))
-    return (phrase(SENTENCES, "kept", **kept), *judged(facts), intervals)
+    facts_of_run = {
+        "program": describe_program(),
+        "chains": f"{sizes['chain']:,}",
+        "draws": f"{sizes['draw']:,}",
+    }
+    intervals = phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci))
+    return (
+        phrase(SENTENCES, "kept", **facts_of_run),
+        *describe_convergence_criteria(facts),
+        intervals,
+    )
 
 
-def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
-    """How it was judged whether chains agree, by the facts of a convergence check; nothing of a
-    single chain."""
+def describe_convergence_criteria(facts: dict[str, Any]) -> tuple[Text, ...]:
+    """Return the sentence on R-hat and effective sample size; () for one chain."""
     if "r_hat" not in facts:
         return ()
-    return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **_in_words(facts)),)
+    return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **_format_convergence(facts)),)
 
 
-def describes(check: "pandas.DataFrame") -> bool | None:
-    """Whether a model misses no more of what it was fitted to than its own replicates do; None: the
-    check says nothing.
+def passes_check(check: "pandas.DataFrame") -> bool | None:
+    """Return whether a model misses no more observations than its own replicates do.
 
-    A check of proportions or similarities has a p-value of all together; of a choice experiment the
-    number of those missed is held against what is expected, and two standard deviations more.
+    None: the check is uninformative. A check of proportions or similarities has one overall
+    p-value. For a choice experiment, the number of missed observations may exceed its expectation
+    by two standard deviations.
     """
     if "p_value" in check.attrs:
         p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
@@ -184,17 +191,18 @@ def describes(check: "pandas.DataFrame") -> bool | None:
     return bool(check["missed"].sum() <= expected + 2.0 * np.sqrt(expected * (1.0 - outside)))
 
 
-def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
-    """The maker of the paragraph of a paper, from a function (model) -> sentences."""
+def make_methods_maker(describe: Callable[[Any], tuple[Text, ...]]) -> FindingMaker:
+    """Return the maker of the methods text, from a function (model) -> sentences."""
 
-    def paragraph(model: Any, settings: AnswerSettings) -> Finding:
-        return methods_of(model, make(model), settings)
+    def write_methods(model: Any, settings: AnswerSettings) -> Finding:
+        """Write the methods text of a fit."""
+        return build_methods_finding(model, describe(model), settings)
 
-    return Maker("methods", "Methods text", SHOWN, paragraph, METHODS)
+    return FindingMaker("methods", "Methods text", SHOWN, write_methods, METHODS)
 
 
-def asked(question: Callable[[Any], Text]) -> Maker:
-    """The maker of what was asked, from a function (model) -> sentence."""
-    return Maker(
+def make_question_maker(question: Callable[[Any], Text]) -> FindingMaker:
+    """Return the maker of the research question, from (model) -> sentence."""
+    return FindingMaker(
         "asked", "Research question", SHOWN, lambda model, settings: Finding(question(model))
     )

@@ -1,5 +1,4 @@
-"""Covariates of comparisons and of options: what predictions are asked for, and their
-coefficients."""
+"""Covariates of comparisons and options: arguments of predictions, and coefficients."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import COVARIATE
 from thali.errors import ArgumentError
 
@@ -17,14 +16,13 @@ if TYPE_CHECKING:
     from thali._data.pairs.covariates import PairCovariates
 
 
-def parameter(name: str) -> str:
-    """The name of a coefficient among the parameters of the likelihood, and in a summary."""
+def coefficient_name(name: str) -> str:
+    """Return the name of a coefficient in the likelihood and in summaries."""
     return f"covariate[{name}]"
 
 
-def parts_of(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Variables and coordinates of the group constant_data: the cells with their counts, and who
-    they are of."""
+def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Return variables and coordinates of covariates in the group constant_data."""
     names = np.asarray(covariates.names, dtype=str)
     variables = {
         "cell_pair": ("cell", covariates.pair),
@@ -37,43 +35,42 @@ def parts_of(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, An
     return variables, {COVARIATE: names}
 
 
-def values_for(given: Any, names: Sequence[str], count: int) -> np.ndarray:
-    """x (pairs, covariates) of predictions: numbers given by name, else 0."""
+def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.ndarray:
+    """Return x, shape (pairs, covariates), from numbers given by name; else 0."""
     x = np.zeros((count, len(names)))
-    if given is None:
+    if covariates is None:
         return x
-    if not isinstance(given, Mapping) and not hasattr(given, "columns"):
+    if not isinstance(covariates, Mapping) and not hasattr(covariates, "columns"):
         raise ArgumentError(
-            f"`covariates` must map names to numbers, such as {{'order': 1}}; got {given!r}."
+            f"`covariates` must map names to numbers, such as {{'order': 1}}; got {covariates!r}."
         )
-    for name in given.keys():
+    for name in covariates.keys():
         if name not in names:
-            known = (
+            options_text = (
                 f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
             )
             raise ArgumentError(
-                f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}"
+                f"There is no covariate {name!r}; {options_text}.{suggest(str(name), names)}"
             )
         try:
-            x[:, names.index(name)] = np.asarray(given[name], float)
+            x[:, names.index(name)] = np.asarray(covariates[name], float)
         except (TypeError, ValueError):
             raise ArgumentError(
                 f"The covariate {name!r} must be a number, or one number for each of the {count}"
-                f" pairs; got {given[name]!r}."
+                f" pairs; got {covariates[name]!r}."
             ) from None
     if not np.isfinite(x).all():
         raise ArgumentError("Covariates must be finite numbers; correct the values.")
     return x
 
 
-def effects_table(covariates: Sequence[str], beta: np.ndarray, ci: float) -> "pandas.DataFrame":
-    """Return a row a covariate, of coefficients (draws, covariates): mean, sd, low, high, above_0,
-    odds."""
+def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> "pandas.DataFrame":
+    """Tabulate coefficients (draws, covariates): mean, sd, low, high, above_0, odds."""
     import pandas as pd
 
     from thali._tables import Table
 
-    low, high = np.quantile(beta, tails_of(ci), axis=0)
+    low, high = np.quantile(beta, interval_tails(ci), axis=0)
     mean = beta.mean(axis=0)
     columns = {
         "mean": mean,

@@ -1,4 +1,4 @@
-"""What `fit` was given, as data of a kind that thali has."""
+"""The data argument of `fit`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,24 +8,23 @@ import numpy as np
 from thali._data.judged import Judged
 from thali._data.kinds import find_data_spec
 from thali._inference.warn import is_quiet, warn
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali.errors import DataError, DataWarning
 
 
-def data_of_thali(data: Any, matrix: str = "") -> Any:
-    """The data, if they are of a kind that thali has; a plain matrix becomes data of the kind
-    `matrix`."""
+def check_data(data: Any, matrix: str = "") -> Any:
+    """Return data of a kind of thali; convert a plain matrix to kind `matrix`."""
     if matrix and isinstance(data, np.ndarray | list):
         spec = find_data_spec(matrix)
-        made = load(spec.cls)(data)
+        converted = load_object(spec.cls)(data)
         if not is_quiet():
             warn(
                 DataWarning(
-                    f"A plain matrix was read as {type(made).__name__}(matrix), {spec.matrix}:"
-                    f" {made}."
+                    f"A plain matrix was read as {type(converted).__name__}(matrix), {spec.matrix}:"
+                    f" {converted}."
                 )
             )
-        return made
+        return converted
 
     if not isinstance(data, Judged) or isinstance(data, Mapping):
         raise DataError(

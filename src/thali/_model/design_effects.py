@@ -1,12 +1,10 @@
-r"""What posteriors make of the answers of one person being alike: the design effect, and draws that
-allow for it.
+r"""Design effect of dependent answers, and posteriors that allow for it.
 
-With the information J of the log-likelihood at the mode, the Hessian H there with the prior, and
-the variance V of respondents' scores, as in `respondent_scores`, the mean design effect is
-:math:`\delta = \operatorname{tr}(J^- V) / \operatorname{rank} J`. Either draws are spread to the
-covariance :math:`H^{-1} V H^{-1}` (Müller 2013; Ribatet, Cooley & Davison 2012), or the likelihood
-is raised to the power :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott
-1984).
+With the information J of the log-likelihood at the mode, the Hessian H with the prior, and the
+variance V of respondents' scores (see `respondent_scores`), the mean design effect is :math:`\delta
+= \operatorname{tr}(J^- V) / \operatorname{rank} J`. Either draws are rescaled to the covariance
+:math:`H^{-1} V H^{-1}` (Müller 2013; Ribatet, Cooley & Davison 2012), or the likelihood is raised
+to the power :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & Scott 1984).
 """
 
 import math
@@ -23,51 +21,50 @@ from thali._people.populations import (
     Groups,
     Individuals,
     LatentClasses,
-    unknown_respondents,
+    unknown_respondents_error,
 )
-from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, of_one_person
+from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, single_respondent_error
 
 from .clusters import AnswersByRespondent, group_by_respondent
 from .respondent_scores import ScoreVariance
 
-# share of people who answered at least twice, from which on their answers are adjusted for by
-# default
-ALIKE = 0.5
+# share of respondents with two answers or more, from which on the adjustment is the default
+MIN_REPEATED = 0.5
 MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
 
 
-def effect_of(parts: list[ScoreVariance]) -> float:
-    """The mean design effect of the data of all groups; NaN where nothing is known of any
-    weight."""
-    rank = sum(each.rank for each in parts)
-    return sum(each.trace for each in parts) / rank if rank else float("nan")
+def mean_design_effect(variances: list[ScoreVariance]) -> float:
+    """Return the mean design effect over groups; NaN if no weight is informed."""
+    rank = sum(variance.rank for variance in variances)
+    return sum(variance.trace for variance in variances) / rank if rank else float("nan")
 
 
-# What is made of people, as asked for or by default -----------------------------------------------
+# Treatment of respondents, as requested or by default ---------------------------------------------
 
 
 def choose_dependence(
-    asked: Any, usual: str, data: Any, clusters: list[AnswersByRespondent]
+    people: Any, default_model: str, data: Any, clusters: list[AnswersByRespondent]
 ) -> Dependence | None:
-    """What is made of the people who answered, before the design effect is known; None if nobody
-    knows who did."""
+    """Choose the treatment of respondents; None if none are identified."""
     parts = data.data if isinstance(data, GroupedData) else [data]
     if not clusters:
-        known = max(len(part.respondents) for part in parts)
-        if asked == ADJUSTED:
-            if known == 1:
-                raise of_one_person(ADJUSTED)
-            raise unknown_respondents(ADJUSTED)
+        n_identified = max(len(part.respondents) for part in parts)
+        if people == ADJUSTED:
+            if n_identified == 1:
+                raise single_respondent_error(ADJUSTED)
+            raise unknown_respondents_error(ADJUSTED)
         answers = float(data.n_answers)
         return (
-            Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
+            Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
+            if n_identified == 1
+            else None
         )
     counts = np.concatenate([each.n_answers for each in clusters])
-    default = usual if np.mean(counts >= 2.0) >= ALIKE else INDEPENDENT
-    model = asked if isinstance(asked, str) else default
+    default = default_model if np.mean(counts >= 2.0) >= MIN_REPEATED else INDEPENDENT
+    model = people if isinstance(people, str) else default
     if model == ADJUSTED and counts.max() < 2.0:
         model = INDEPENDENT  # there is nothing to adjust
-    grouped = float(isinstance(asked, Groups))
+    grouped = float(isinstance(people, Groups))
     return Dependence(
         model,
         "",
@@ -79,39 +76,46 @@ def choose_dependence(
     )
 
 
-def dependence_of_individuals(counts: np.ndarray) -> Dependence:
-    """Describe respondents with individual parameters, who gave so many answers each
-    (respondents,)."""
+def describe_individuals(counts: np.ndarray) -> Dependence:
+    """Describe respondents with individual parameters, given their numbers of answers."""
     return Dependence(
         INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan")
     )
 
 
-def dependence_of_chains(
-    asked: Any,
+def choose_chain_dependence(
+    people: Any,
     data: Any,
     scores_of: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
     has_ties: bool = False,
 ) -> Dependence | None:
-    """What chains make of people: nothing by default, or they take a power of the likelihood.
+    """Choose the treatment of respondents in chains; "adjusted" tempers the likelihood.
 
-    `scores_of` gives the variance of respondents' scores for the data of each group and their
-    respondents; nothing where the design effect is 1.
+    `scores_of` returns the variance of respondents' scores for the data and respondents of each
+    group; it is not called if the design effect is 1.
     """
-    if isinstance(asked, LatentClasses):  # which are a model of people
+    if isinstance(people, LatentClasses):  # classes model the respondents themselves
         return None
-    if isinstance(asked, Individuals):
-        return dependence_of_individuals(np.array([part.n_answers for part in data.data], float))
+    if isinstance(people, Individuals):
+        return describe_individuals(np.array([part.n_answers for part in data.data], float))
     parts = data.data if isinstance(data, GroupedData) else [data]
-    known = [
+    groups = [
         (part, clusters)
         for part in parts
         if (clusters := group_by_respondent(part, has_ties)) is not None
     ]
-    made = choose_dependence(asked, INDEPENDENT, data, [clusters for _, clusters in known])
-    if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
-        return made
-    effect = effect_of(scores_of(known))  # NaN without weights that people could differ in
+    dependence = choose_dependence(people, INDEPENDENT, data, [clusters for _, clusters in groups])
+    if (
+        dependence is None
+        or dependence.number < 2
+        or (people is None and data.n_options > MAX_OPTIONS)
+    ):
+        return dependence
+    effect = mean_design_effect(
+        scores_of(groups)
+    )  # NaN without weights that differ between respondents
     return replace(
-        made, by=POWER if made.model == ADJUSTED and not math.isnan(effect) else "", effect=effect
+        dependence,
+        by=POWER if dependence.model == ADJUSTED and not math.isnan(effect) else "",
+        effect=effect,
     )

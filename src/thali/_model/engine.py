@@ -1,4 +1,4 @@
-"""A method of a model as a value: what a fit by it leaves, and the answers that depend on it."""
+"""Methods of models as objects: the result of a fit, and answers that depend on the method."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL
 from thali.errors import (
     Argument,
@@ -24,124 +24,125 @@ if TYPE_CHECKING:
     from .spec import ModelSpec
 
 
-# A fit after its checks: what is known of it, and can be done for it, before it runs --------------
+# A checked fit before it runs ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedFit:
     """A fit that has passed its checks."""
 
     lapse: float | None = None
 
     def compile(self, progress: Any) -> None:
-        """Compile what the fit will run, so that processes to come find it on the disk; `progress`
-        says so."""
+        """Compile the code of the fit, so that other processes find it on disk."""
 
 
 class Forecast(NamedTuple):
-    """Seconds of the processor that a fit is expected to take, all its chains together:
-    `benchmarks/forecast.py`."""
+    """Expected CPU seconds of a fit, all chains together (`benchmarks/forecast.py`)."""
 
-    least: float  # if its chains agree at once
-    most: float  # if they never do
+    least: float  # if the chains agree at the first check
+    most: float  # if they never agree
     sweep: float = math.nan  # of one chain
 
 
 @dataclass(frozen=True)
 class Job:
-    """A fit whose arguments and data have been checked: what is left is to run it."""
+    """A checked fit, ready to run."""
 
-    run: Callable[[], dict[str, Any]]  # gives the fitted attributes
-    remarks: Sequence[str | Message] = ()  # what is unusual about the data
-    draws: int | None = None  # that were asked of each chain
-    data: str = ""  # the size of the data in words
+    run: Callable[[], dict[str, Any]]  # returns the fitted attributes
+    remarks: Sequence[str | Message] = ()  # warnings about the data
+    draws: int | None = None  # requested per chain
+    data: str = ""  # description of the size of the data
     forecast: Forecast | None = None
 
 
 class Engine:
-    """A method of a model; this one finds a maximum, and the fit leaves no draws.
+    """Base of the methods of a model; this one finds a maximum, without draws.
 
-    A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and finds
-    its own as `_engine`; nothing else compares the names of methods. A subclass replaces what
-    differs, and adds what its model asks of all its engines, such as the job of a fit. It holds
-    nothing: every answer takes the model.
+    A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and
+    accesses its engine as `_engine`; no other code compares names of methods. A subclass replaces
+    methods and adds the methods that its model requires of all its engines, such as the job of a
+    fit. An engine has no state: every method takes the model.
     """
 
     draws: bool = False  # whether a fit leaves draws, `posterior_`
-    is_point: bool = True  # whether it finds a single point, and not a whole posterior
+    is_point: bool = True  # whether it estimates a point rather than a posterior
     has_prior: bool = False  # whether parameters and data can be drawn from the prior
     has_evidence: bool = False
     # the module whose `list_makers(model)` makes the findings; "": that of the model
     findings: str = ""
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        """What the user is to be warned of after a fit."""
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield the warnings of a finished fit."""
         yield from ()
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        """Whether what was found can be relied on, and what to do if not."""
+        """Return whether the fit is reliable, and remedies if not."""
         from thali._posterior.convergence import ConvergenceCheck
 
-        warned = list(model._outcome(Job(dict)))
-        parts = [part for warning in warned for part in (" ", warning)][1:]
-        message = Message(*(parts or ["Converged: the maximum was found."]))
+        warned = list(model._list_warnings(Job(dict)))
+        warning_parts = [part for warning in warned for part in (" ", warning)][1:]
+        message = Message(*(warning_parts or ["Converged: the maximum was found."]))
         return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
     def facts(self, model: Any) -> Facts:
-        """What is shown of a fit besides the data and the convergence check: two or three numbers
-        that matter."""
+        """Return two or three key numbers to show with a fit."""
         return ()
 
     def data_of_fit(self, model: Any) -> Any:
-        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+        """Return the data of the fit, as far as they are stored; else None."""
         return None
 
-    def refuse_to_go_on(self) -> None:
-        """Raise if no fit by this method can draw further."""
+    def check_continuable(self) -> None:
+        """Raise if fits by this method cannot draw more."""
 
 
 class SamplingEngine(Engine):
-    """A method whose fit leaves draws."""
+    """A method that returns posterior draws."""
 
     draws = True
     is_point = False
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if model._interrupted_:
-            kept = model._view.shape[1]
-            of = "" if job.draws is None else f" of {job.draws}"
-            yield InterruptedWarning(f"Stopped early; {kept}{of} draws per chain were kept.")
+            n_draws = model._view.shape[1]
+            n_requested = "" if job.draws is None else f" of {job.draws}"
+            yield InterruptedWarning(
+                f"Stopped early; {n_draws}{n_requested} draws per chain were kept."
+            )
         convergence = model.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        return self.agreement(model)
+        return self.check_chains(model)
 
-    def agreement(self, model: Any) -> "ConvergenceCheck":
-        """Whether the chains agree and are long enough, by which a run of unknown length ends."""
+    def check_chains(self, model: Any) -> "ConvergenceCheck":
+        """Return whether chains agree and are long enough to end an open run."""
         from thali._posterior.convergence import check_convergence
 
-        return check_convergence(model._judged_rows(), model._advice())
+        return check_convergence(model._select_convergence_rows(), model._get_advice())
 
     def facts(self, model: Any) -> Facts:
-        from thali._posterior.summary import main_rows
+        from thali._posterior.summary import format_main_rows
 
-        chains, of_each = model._view.shape
+        chains, n_draws = model._view.shape
         stopped = ", stopped early" if model._interrupted_ else ""
-        draws = f"{plural(chains, 'chain')} of {plural(of_each, 'draw')}{stopped}"
-        return ("draws", draws), *main_rows(model.summary())
+        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}{stopped}"
+        return ("draws", draws), *format_main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
-        """The rows of the quantities of a model, made once."""
-        from thali._posterior.summary import summary_table
+        """Return the summary of the quantities of a model, cached."""
+        from thali._posterior.summary import build_summary
 
-        model._fitted()
-        return model._once(("summary", ci), lambda: summary_table(model._quantities(), ci)).copy()
+        model._require_posterior()
+        return model._compute_once(
+            ("summary", ci), lambda: build_summary(model._get_quantities(), ci)
+        ).copy()
 
 
-class Chains(SamplingEngine):
-    """A method whose draws are those of chains, of a posterior whose prior can be drawn from."""
+class ChainEngine(SamplingEngine):
+    """A method that runs Markov chains; its prior can be sampled."""
 
     has_prior = True
 
@@ -149,51 +150,54 @@ class Chains(SamplingEngine):
         return model._state_.source if "_state_" in vars(model) else None
 
 
-class ChainsOfRespondents(Chains):
-    """A method whose posterior says what was made of respondents."""
+class RespondentChainEngine(ChainEngine):
+    """A chain method whose posterior stores the treatment of respondents."""
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        found, dependence = self.agreement(model), model._view.dependence
-        return replace(found, people=None if dependence is None else dependence.warning)
+        check, dependence = self.check_chains(model), model._view.dependence
+        return replace(check, people=None if dependence is None else dependence.warning)
 
 
-MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), Chains()
+MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), ChainEngine()
 
 
-def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
-    """Refuse an argument that only a method with chains has."""
+def refuse_chain_argument(name: str, method: str = "mcmc", reason: str = "") -> None:
+    """Raise: only a method with chains has this argument."""
     raise ArgumentError(
         Argument(name),
         " requires ",
         Setting("method", method),
         "; remove ",
         Argument(name),
-        f"{because}.",
+        f"{reason}.",
     )
 
 
-def refuse_other_methods(
-    spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]
+def check_method_arguments(
+    spec: "ModelSpec", method: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
-    """Refuse arguments that the spec gives to other methods; those with their usual values are no
-    arguments.
+    """Raise if arguments belong to other methods and differ from their defaults.
 
-    Raises
-    ------
-    ArgumentError
-        That names the first of them, and a method that it belongs to.
+    The error names the first of them and a method that has it.
     """
-    has = {option.name for option in spec.options_of(method)}
+    method_arguments = {option.name for option in spec.select_options(method)}
     for option in spec.options:
         name = option.name
-        if name in given and name not in has and repr(given[name]) != repr(usual[name]):
-            needed, got = Setting("method", option.methods[0]), Setting("method", method)
+        if (
+            name in arguments
+            and name not in method_arguments
+            and repr(arguments[name]) != repr(defaults[name])
+        ):
+            required_method, current_method = (
+                Setting("method", option.methods[0]),
+                Setting("method", method),
+            )
             raise ArgumentError(
                 Argument(name),
                 " requires ",
-                needed,
+                required_method,
                 "; got ",
-                got,
+                current_method,
                 ". Remove ",
                 Argument(name),
                 ".",

@@ -1,21 +1,21 @@
-"""The log evidence of a model: how it is computed, and which fits have none."""
+"""Log evidence of a model: settings of the computation, and refusals."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali.errors import ArgumentError, InPython
 
-from .model_files import digest_of
+from .model_files import compute_digest
 
 if TYPE_CHECKING:
-    from .chain_model import RunByChains
+    from .chain_model import MarkovChainModel
 
 USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
 MIN_DRAWS = 10
 
 
 class EvidenceRun(NamedTuple):
-    """How an evidence is computed: the arguments of `log_evidence`, checked."""
+    """Checked arguments of `log_evidence`."""
 
     draws: int
     tune: int
@@ -27,7 +27,7 @@ class EvidenceRun(NamedTuple):
     sensitivity: bool
 
 
-def checked_evidence_run(
+def build_evidence_run(
     draws: Any,
     tune: Any,
     chains: Any,
@@ -37,21 +37,21 @@ def checked_evidence_run(
     progressbar: Any,
     sensitivity: Any,
 ) -> EvidenceRun:
-    """The arguments, each within its range."""
+    """Check the arguments of `log_evidence`, each within its range."""
     return EvidenceRun(
-        whole("draws", draws, MIN_DRAWS),
-        whole("tune", tune, 0),
-        whole("chains", chains, 1),
-        whole("thin", thin, 1),
-        None if cores is None else whole("cores", cores, 1),
+        check_integer("draws", draws, MIN_DRAWS),
+        check_integer("tune", tune, 0),
+        check_integer("chains", chains, 1),
+        check_integer("thin", thin, 1),
+        None if cores is None else check_integer("cores", cores, 1),
         random_seed,
         bool(progressbar),
         bool(sensitivity),
     )
 
 
-def refuse_unfinished(model: "RunByChains") -> None:
-    """Refuse the evidence of a fit that was stopped early."""
+def check_finished(model: "MarkovChainModel") -> None:
+    """Raise if the fit was stopped early."""
     if model._interrupted_:
         raise ArgumentError(
             "The fit was stopped early, so the evidence of the model is not available yet; finish"
@@ -61,13 +61,12 @@ def refuse_unfinished(model: "RunByChains") -> None:
         )
 
 
-def refuse_other_fit(model: "RunByChains", data: Any) -> None:
-    """Refuse other data than those of the fit, if there is one, and a fit that was stopped
-    early."""
+def check_fitted_data(model: "MarkovChainModel", data: Any) -> None:
+    """Raise if the model was fitted to other data or stopped early."""
     if "_state_" not in vars(model):
         return
-    refuse_unfinished(model)
-    if model._state_.digest != digest_of(model._as_data(data)):
+    check_finished(model)
+    if model._state_.digest != compute_digest(model._convert_data(data)):
         raise ArgumentError(
             "The model was fitted to other data, but evidence is comparable only for the same"
             " data; pass the data of the fit, or an unfitted model."

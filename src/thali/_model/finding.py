@@ -1,15 +1,14 @@
-"""A finding: one answer of a fitted model, a comparison or a test, as data that every surface
-shows."""
+"""Findings: results of a model, comparison or test, as data for every interface."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._inference.warn import warn_of_loss
 from thali._labels import shorten, suggest
-from thali._late import carried_out_by
+from thali._lazy_imports import load_method
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
 from .table_columns import add_column_descriptions
@@ -17,10 +16,10 @@ from .table_columns import add_column_descriptions
 if TYPE_CHECKING:
     import pandas
 
-# The surfaces: one screen of a terminal, all that it prints, a page, a folder, and a sheet of a
-# workbook there.
+# The surfaces: one screen of a terminal, its full output, a page, a folder, and a workbook sheet
+# in the folder.
 SCREEN, TEXT, PAGE, FILES, SHEETS = "screen", "text", "page", "files", "sheets"
-# Who shows a finding; FILE: a long table, of single persons or pairs, which is CSV alone.
+# The surfaces that show a finding; FILE: a long table of respondents or pairs, as CSV only.
 BRIEF, FULL, SHEET, FILE = (
     (TEXT, PAGE, FILES, SHEETS),
     (PAGE, FILES, SHEETS),
@@ -38,36 +37,35 @@ Text = str | Message
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of `thali.plots`: what it draws, and what it shows in words."""
+    """A picture of `thali.plots`: function, caption and data."""
 
     name: str  # of the function
     caption: str
-    table: Any = None  # what it draws
+    table: Any = None  # its data
     settings: Mapping[str, Any] = field(default_factory=dict)
-    file: str = ""  # its file, where that is not called as the function
+    file: str = ""  # name of its file; "": the name of the function
 
     @property
     def stem(self) -> str:
-        """What its file is called."""
+        """Name of its file, without extension."""
         return self.file or self.name
 
     def draw(self, ax: Any = None) -> Any:
-        """Axes, made by the function of that name."""
-        return carried_out_by("Picture.draw")(self.name)(self.table, ax, **self.settings)
+        """Draw the picture with its function; return the axes."""
+        return load_method("Picture.draw")(self.name)(self.table, ax, **self.settings)
 
 
 @dataclass(frozen=True, eq=False)
 class Brief:
-    """What one screen shows of a finding: a label, a sentence, and parts in a line or the first
-    rows of a table."""
+    """Form of a finding on one screen: label, sentence, and parts or table rows."""
 
     label: str
     text: Text | None = None  # None: the sentence of the finding
-    # names and what belongs to each, such as ("tea", "1-2")
+    # names and their texts, such as ("tea", "1-2")
     parts: tuple[tuple[str, str], ...] = ()
     table: Any = None  # a data frame; the columns that fit are shown
-    order: int = 1  # of findings of one chapter, small numbers come first
-    next: Text = ""  # what to do next
+    order: int = 1  # position within a chapter, small numbers first
+    next: Text = ""  # a suggested next step
 
     def __post_init__(self) -> None:
         if self.table is not None:
@@ -75,44 +73,44 @@ class Brief:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(Described):
-    """One answer: a sentence, a table, a picture.
+class Finding(DescribedObject):
+    """One result: a sentence, a table, a picture.
 
     Attributes
     ----------
     key : str
-        Its name, which is that of its files; stable.
+        Its stable name, also that of its files.
     question : str
-        What it answers.
+        The question that it answers.
     sentence : str or Message
-        The answer; `str` gives it in the words of Python. "" where the table says all.
+        The answer; `str` formats it for Python. "" if the table suffices.
     title : str
         Of the table.
     table : pandas.DataFrame or None
-        All of it, as files hold it. The ends of intervals are `low` and `high` or `NAME_low` and
-        `NAME_high`, of the probability ``attrs["interval"]``; ``attrs["columns"]`` has the unit and
-        the error of each column.
+        The complete table, as in files. The ends of intervals are `low` and `high` or `NAME_low`
+        and `NAME_high`, with probability ``attrs["interval"]``; ``attrs["columns"]`` has the unit
+        and the error of each column.
     picture : Picture or None
     notes : tuple of str or Message
-        What a reader should know besides.
+        Additional remarks.
     good : bool or None
-        Whether it is good news about the model; None: it is neither good nor bad.
+        Whether it supports the model; None: neutral.
     headline : str
-        What `good` is about, in short.
+        Short text about `good`.
     """
 
     sentence: Text = ""
     title: str = ""
     table: "pandas.DataFrame | None" = None
-    shown: Any = None  # a data frame: the rows and columns of it that are read; None: all of them
-    is_printed: bool = True  # whether a terminal shows the table with all others
-    brief: Brief | None = None  # what one screen shows
+    shown: Any = None  # a data frame: its main rows and columns; None: all
+    is_printed: bool = True  # whether the full output of a terminal includes the table
+    brief: Brief | None = None  # its form on one screen
     picture: Picture | None = None
     notes: tuple[Text, ...] = ()
     good: bool | None = None
     headline: str = ""
-    widget: Any = None  # what a page lets its reader change, such as a market
-    leads: bool | None = None  # whether it answers what was asked, more than the others or less
+    widget: Any = None  # an interactive part of a page, such as a market
+    leads: bool | None = None  # whether it comes first (True) or last (False) among answers
     stopped: bool = False  # whether Ctrl-C cut it short
     key: str = ""
     question: str = ""
@@ -126,13 +124,13 @@ class Finding(Described):
             object.__setattr__(self, "shown", add_column_descriptions(self.shown))
 
     @property
-    def to_read(self) -> Any:
-        """The table as it is read: without what only files hold."""
+    def main_table(self) -> Any:
+        """Main part of the table, without columns and rows for files only."""
         return self.table if self.shown is None else self.shown
 
-    def sentences(self, words: Words = PYTHON) -> list[str]:
-        """The sentence and the notes in those words."""
-        return [rendered(each, words) for each in (self.sentence, *self.notes) if each != ""]
+    def format_sentences(self, words: Words = PYTHON) -> list[str]:
+        """Format the sentence and the notes for an interface."""
+        return [render_text(each, words) for each in (self.sentence, *self.notes) if each != ""]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw its picture.
@@ -156,7 +154,7 @@ class Finding(Described):
         return self.picture.draw(ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """The finding as what JSON holds: texts, numbers, lists, None.
+        """Convert the finding to JSON types: texts, numbers, lists, None.
 
         Returns
         -------
@@ -169,7 +167,7 @@ class Finding(Described):
             "question": self.question,
             "sentence": str(self.sentence),
             "title": self.title,
-            "table": None if self.table is None else _as_json(self.table),
+            "table": None if self.table is None else _table_to_json(self.table),
             "picture": None
             if self.picture is None
             else {"name": self.picture.name, "caption": self.picture.caption},
@@ -178,52 +176,53 @@ class Finding(Described):
         }
 
     def _description(self) -> Description:
-        note = "\n".join(self.sentences())
-        return Description(self.question, table=self.to_read, note=note, good=self.good)
+        note = "\n".join(self.format_sentences())
+        return Description(self.question, table=self.main_table, note=note, good=self.good)
 
     def __str__(self) -> str:
-        from thali._described import as_text
+        from thali._described import format_text
 
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__
 
 
-def rendered(text: Text, words: Words) -> str:
-    """A sentence in those words."""
+def render_text(text: Text, words: Words) -> str:
+    """Format a text for an interface."""
     return text.render(words) if isinstance(text, Fact) else text
 
 
-def _as_json(table: "pandas.DataFrame") -> dict[str, Any]:
-    """A table as lists of texts, numbers, truth values and None."""
+def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
+    """Convert a table to lists of JSON types."""
     split = table.to_dict("split")
     names = [None if name is None else str(name) for name in table.index.names]
     return {
         "columns": [str(name) for name in split["columns"]],
         "index_names": names,
-        "index": [_plain(each) for each in split["index"]],
-        "data": [[_plain(value) for value in row] for row in split["data"]],
-        "attrs": _plain(table.attrs),
+        "index": [_to_json(each) for each in split["index"]],
+        "data": [[_to_json(value) for value in row] for row in split["data"]],
+        "attrs": _to_json(table.attrs),
     }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
-    if hasattr(value, "item"):  # a number of NumPy
-        value = value.item()
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+def _to_json(cell: Any) -> Any:
+    """Convert cells, labels and attrs to JSON types."""
+    if isinstance(cell, Mapping):
+        return {str(name): _to_json(each) for name, each in cell.items()}
+    if isinstance(cell, list | tuple | set | frozenset):
+        return [_to_json(each) for each in cell]
+    if hasattr(cell, "item"):  # a number of NumPy
+        cell = cell.item()
+    if isinstance(cell, float):
+        return cell if cell == cell and abs(cell) != float("inf") else None
+    return cell if cell is None or isinstance(cell, bool | int | str) else str(cell)
 
 
-# what makes them ----------------------------------------------------------------------------------
+# Makers of findings -------------------------------------------------------------------------------
 
 
-class Maker:
-    """What makes one finding, when it is asked for."""
+class FindingMaker:
+    """Function that computes one finding on request, with its key and question."""
 
     key: str
     question: str
@@ -248,21 +247,25 @@ class Maker:
         self.__doc__ = make.__doc__
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
-        """The finding of a source; None where there is nothing to say."""
-        found = self._make(source, settings)
-        return None if found is None else self.named(found)
+        """Return the finding of a source; None if there is nothing to report."""
+        unnamed_finding = self._make(source, settings)
+        return None if unnamed_finding is None else self.add_key(unnamed_finding)
 
-    def named(self, found: Finding) -> Finding:
-        """The finding with the key and the question of this maker."""
+    def add_key(self, unnamed_finding: Finding) -> Finding:
+        """Return the finding with the key and question of this maker."""
         return replace(
-            found, key=self.key, question=self.question, place=self.place, chapter=self.chapter
+            unnamed_finding,
+            key=self.key,
+            question=self.question,
+            place=self.place,
+            chapter=self.chapter,
         )
 
 
 def finding(
     key: str, question: str, place: tuple[str, ...] = BRIEF, chapter: str = ANSWERS
-) -> Callable[[Callable[..., Finding | None]], Maker]:
-    """Make a function (source, settings) -> Finding or None the maker of the finding of that key.
+) -> Callable[[Callable[..., Finding | None]], FindingMaker]:
+    """Turn a function (source, settings) -> Finding or None into a maker.
 
     Examples
     --------
@@ -272,23 +275,22 @@ def finding(
     >>> Findings([1, 2], (size,))["size"].sentence
     'There are 2.'
     """
-    return partial(Maker, key, question, place, chapter=chapter)
+    return partial(FindingMaker, key, question, place, chapter=chapter)
 
 
-class Findings(Sequence[Finding], Described):
-    """The findings of one source, in the order of a reader's questions; each is computed once, when
-    it is asked for.
+class Findings(Sequence[Finding], DescribedObject):
+    """Findings of one source, in reading order; each is computed once on request.
 
     `findings["ranks"]` is the one of that key, `findings[0]` the first.
     """
 
-    def __init__(self, source: Any, makers: Sequence[Maker], settings: Any = None) -> None:
+    def __init__(self, source: Any, makers: Sequence[FindingMaker], settings: Any = None) -> None:
         self._source, self._settings = source, settings
         self._makers = {maker.key: maker for maker in makers}
         self._made: dict[str, Finding | None] = {}
 
     def find(self, key: str) -> Finding | None:
-        """The finding of that key; None where there is nothing to say.
+        """Return the finding with this key; None if there is nothing to report.
 
         Raises
         ------
@@ -296,17 +298,16 @@ class Findings(Sequence[Finding], Described):
             If there is no such key.
         """
         if key not in self._makers:
-            known = tuple(self._makers)
+            keys = tuple(self._makers)
             raise ArgumentError(
-                f"There is no finding {key!r}; available:"
-                f" {shorten(known, 99)}.{suggest(key, known)}"
+                f"There is no finding {key!r}; available: {shorten(keys, 99)}.{suggest(key, keys)}"
             )
         if key not in self._made:
-            self._made[key] = self._of(self._makers[key])
+            self._made[key] = self._compute(self._makers[key])
         return self._made[key]
 
     def plot(self, name: str, ax: Any = None) -> Any:
-        """Draw the picture of that name; see `Finding.plot`.
+        """Draw the picture with this name; see `Finding.plot`.
 
         Raises
         ------
@@ -316,39 +317,40 @@ class Findings(Sequence[Finding], Described):
         names = []
         # most pictures have the name of their finding
         for key in sorted(self._makers, key=lambda key: key != name):
-            found = self.find(key)
-            if found is None or found.picture is None:
+            result = self.find(key)
+            if result is None or result.picture is None:
                 continue
-            if found.picture.name == name:
-                return found.plot(ax)
-            names.append(found.picture.name)
-        known = ", ".join(names) or "none"
+            if result.picture.name == name:
+                return result.plot(ax)
+            names.append(result.picture.name)
+        names_text = ", ".join(names) or "none"
         raise ArgumentError(
-            f"There is no picture {name!r} here; the pictures are {known}.{suggest(name, names)}"
+            f"There is no picture {name!r} here; the pictures are"
+            f" {names_text}.{suggest(name, names)}"
         )
 
     def keys(self) -> list[str]:
-        """The keys of the findings that there are."""
-        return [found.key for found in self]
+        """Return the keys of all findings."""
+        return [result.key for result in self]
 
-    def of(self, surface: str) -> Iterator[Finding]:
-        """Those that a surface shows: SCREEN, TEXT, PAGE or FILES."""
+    def select_surface(self, surface: str) -> Iterator[Finding]:
+        """Yield the findings for a surface: SCREEN, TEXT, PAGE or FILES."""
         for key, maker in self._makers.items():
-            if surface in maker.place and (found := self.find(key)) is not None:
-                yield found
+            if surface in maker.place and (result := self.find(key)) is not None:
+                yield result
 
-    def _of(self, maker: Maker) -> Finding | None:
-        """The finding; one that fails says so, and costs no other."""
+    def _compute(self, maker: FindingMaker) -> Finding | None:
+        """Compute a finding; an error becomes its sentence, other findings remain."""
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source
-            return maker.named(
+            return maker.add_key(
                 Finding(Message(error), good=False, headline="This result could not be computed.")
             )
-        except Exception as error:  # whatever it is: the others are worth more
+        except Exception as error:  # a bug in one finding must not cost the others
             warn_of_loss(f"'{maker.key}' could not be computed", error)
-            fault = f"This result could not be computed ({type(error).__name__}: {error})."
-            return maker.named(Finding(fault, good=False, headline="This is a bug in thali."))
+            message = f"This result could not be computed ({type(error).__name__}: {error})."
+            return maker.add_key(Finding(message, good=False, headline="This is a bug in thali."))
 
     def __iter__(self) -> Iterator[Finding]:
         return (found for key in self._makers if (found := self.find(key)) is not None)
@@ -377,6 +379,6 @@ class Findings(Sequence[Finding], Described):
         return Description("Findings", facts)
 
     def __repr__(self) -> str:
-        from thali._described import as_text
+        from thali._described import format_text
 
-        return as_text(self._description())
+        return format_text(self._description())

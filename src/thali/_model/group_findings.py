@@ -1,4 +1,4 @@
-"""Findings about groups of respondents: how each ranks the options, and where groups differ."""
+"""Findings about groups of respondents: ranks by group, and differences."""
 
 from collections.abc import Callable
 from itertools import permutations
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 
 from .choice_findings import MAX_GROUPS
 from .class_findings import join_rank_tables
-from .finding import ON_SCREEN, Finding, Maker, Text, finding
+from .finding import ON_SCREEN, Finding, FindingMaker, Text, finding
 from .phrases import phrase
 from .settings import AnswerSettings
 
@@ -29,45 +29,52 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def group_ranks(rank_draws: Callable[[Any], np.ndarray]) -> Maker:
-    """Return the maker of the finding about ranks; `rank_draws` (draws, options) of a model of one
-    group."""
+def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
+    """Return the maker of the finding on ranks by group.
+
+    `rank_draws(model)` returns the ranks of one group, shape (draws, options).
+    """
 
     @finding("ranks", "Ranking of the options by group", ON_SCREEN)
     def ranks(model: Any, settings: AnswerSettings) -> Finding:
-        each = {name: model.of_group(name) for name in model._groups}
-        found = {name: one.ranks(every_rank=True, ci=settings.ci) for name, one in each.items()}
-        first = []
-        for name, table in found.items():
+        """Report the ranks of the options in each group."""
+        group_models = {name: model.of_group(name) for name in model._groups}
+        tables = {
+            name: group_model.ranks(every_rank=True, ci=settings.ci)
+            for name, group_model in group_models.items()
+        }
+        best_options = []
+        for name, table in tables.items():
             likely = table["p_1"].sort_values(ascending=False, kind="stable")
-            facts = {"option": likely.index[0], "probability": probability(likely.iloc[0])}
-            first.append(str(phrase(SENTENCES, "first", name=name, **facts)))
-        sentence = phrase(SENTENCES, "ranks", first=listed(first, MAX_GROUPS))
-        if 1 < len(found) <= MAX_GROUPS:
-            draws = {name: rank_draws(one) for name, one in each.items()}
-            sentence = f"{sentence} {_most_different(draws, model._view.labels)}"
-        return join_rank_tables("group", found, sentence, SENTENCES["ranks.title"], leads=True)
+            facts = {"option": likely.index[0], "probability": format_probability(likely.iloc[0])}
+            best_options.append(str(phrase(SENTENCES, "first", name=name, **facts)))
+        sentence = phrase(SENTENCES, "ranks", first=list_names(best_options, MAX_GROUPS))
+        if 1 < len(tables) <= MAX_GROUPS:
+            draws = {name: rank_draws(group_model) for name, group_model in group_models.items()}
+            sentence = f"{sentence} {_describe_differences(draws, model._view.labels)}"
+        return join_rank_tables("group", tables, sentence, SENTENCES["ranks.title"], leads=True)
 
     return ranks
 
 
-def _most_different(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
-    """Name options that rank higher in one group than in another, as far as that is sure."""
-    found = [
+def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
+    """Describe options that clearly rank higher in one group than in another."""
+    differences = [
         (float(p), option, more, less)
         for more, less in permutations(ranks, 2)
         for option, p in zip(labels, (ranks[more] < ranks[less]).mean(axis=0), strict=True)
     ]
-    found.sort(key=lambda each: -each[0])
-    named = [
-        {"option": option, "more": more, "less": less, "probability": probability(p)}
-        for p, option, more, less in found
+    differences.sort(key=lambda difference: -difference[0])
+    facts_by_difference = [
+        {"option": option, "more": more, "less": less, "probability": format_probability(p)}
+        for p, option, more, less in differences
     ]
-    sure = sum(each[0] >= _SURE for each in found)
-    if not sure:
-        return phrase(SENTENCES, "alike", **named[0])
-    each = "; ".join(
-        str(phrase(SENTENCES, "higher", **facts)) for facts in named[: min(sure, _NAMED)]
+    n_sure = sum(difference[0] >= _SURE for difference in differences)
+    if not n_sure:
+        return phrase(SENTENCES, "alike", **facts_by_difference[0])
+    difference_text = "; ".join(
+        str(phrase(SENTENCES, "higher", **facts))
+        for facts in facts_by_difference[: min(n_sure, _NAMED)]
     )
-    more = f", and {plural(sure - _NAMED, 'other difference')}" if sure > _NAMED else ""
-    return phrase(SENTENCES, "differ", each=each, more=more)
+    more = f", and {format_plural(n_sure - _NAMED, 'other difference')}" if n_sure > _NAMED else ""
+    return phrase(SENTENCES, "differ", each=difference_text, more=more)

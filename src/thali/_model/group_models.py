@@ -1,4 +1,4 @@
-"""Models of several groups of respondents: the model of one group."""
+"""Models of several groups of respondents, and the model of one group."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -9,8 +9,8 @@ from thali.errors import ArgumentError, Setting
 from .requirements import requires
 
 
-def groups(model: Any, name: str) -> None:
-    """Require draws of several groups of respondents, or of groups that have all in common."""
+def require_groups(model: Any, name: str) -> None:
+    """Require several groups of respondents in the fit."""
     if not model._groups and not isinstance(model.get_params().get("people"), Groups):
         raise ArgumentError(
             f"{name} requires several groups of respondents; refit with ",
@@ -19,36 +19,36 @@ def groups(model: Any, name: str) -> None:
         )
 
 
-class HasGroups:
-    """Base of models that may be fitted with `people=Groups(...)`."""
+class MultiGroupModel:
+    """Base of models with an argument `people=Groups(...)`."""
 
     if TYPE_CHECKING:
 
         @property
         def _view(self) -> Any: ...
 
-    _part_of_group: Any  # (name) -> the fitted model of one group
+    _copy_for_group: Any  # (name) -> the fitted model of one group
 
     @property
     def _groups(self) -> tuple[str, ...]:
-        """The names of the groups of the fit, () after a fit to one group."""
+        """Names of the groups, () if the fit has one group."""
         return self._view.groups
 
-    @requires(groups)
+    @requires(require_groups)
     def of_group(self, name: Any) -> Self:
         """Return the fitted model of one group.
 
         Parameters
         ----------
         name : str
-            Of a group.
+            Name of a group.
 
         Returns
         -------
         model
-            Its weights or worths are those of this group, and its features those of all groups.
-            Weights of aspects are shares of the group's total. It cannot go on drawing. A model
-            with ``people=Groups("common")`` is the same of each group.
+            Its weights or worths belong to this group, its features to all groups. Weights of
+            aspects are shares of the group's total. It cannot continue drawing. Models with
+            ``people=Groups("common")`` are equal for all groups.
 
         Raises
         ------
@@ -64,4 +64,4 @@ class HasGroups:
                 f"There is no group {name!r}; the groups are {shorten(known_groups, 10)}."
                 f"{suggest(name, known_groups)}"
             )
-        return self._part_of_group(name)
+        return self._copy_for_group(name)

@@ -1,4 +1,4 @@
-"""Results that every fit by maximum likelihood has and no other fit."""
+"""Results that only fits by maximum likelihood have."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ class MaximumLikelihoodResults:
         return self._model._estimates_
 
     def log_likelihood(self) -> float:
-        """Return the log-likelihood of all data, multinomial coefficients included."""
+        """Return the log-likelihood of all data, with multinomial coefficients."""
         return self._estimates.log_likelihood
 
     def aic(self) -> float:
@@ -29,6 +29,9 @@ class MaximumLikelihoodResults:
         return self._estimates.bic
 
     def standard_errors(self) -> "pandas.Series":
-        """Return the standard error of each row of `summary`: over respondents, or by the observed
-        information; NaN for a weight that is zero."""
+        """Return the standard error of each row of `summary`.
+
+        It allows for dependence within respondents, or is based on the observed information; NaN
+        for a weight that is zero.
+        """
         return self._model.summary()["std_error"]

@@ -1,5 +1,4 @@
-"""Fitted models as files, and back: the posterior, the parameters, and whatever else a fit has
-left."""
+"""Files of fitted models: posterior, parameters and other fitted attributes."""
 
 import dataclasses
 import hashlib
@@ -15,88 +14,90 @@ from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
 from .class_names import class_name_in_file, load_class
-from .registry import model_named
+from .registry import build_model
 
 if TYPE_CHECKING:
     import xarray
 
     from .base import Model
 
-# what `thali fit --out` calls a model that has draws, and one without
-IN_FOLDER = ("posterior.nc", "model.nc")
-BOARD = "leaderboard.nc"  # what `thali leaderboard --out` calls a leaderboard
-FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
-_MAX_TEXT = 1 << 24  # characters of an array of text that any file may ask for
-_ANSWER = "thali_answer"  # attribute of a file that holds no model
-_TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
+# names in `thali fit --out`: a model with draws, a model without
+MODEL_FILES = ("posterior.nc", "model.nc")
+LEADERBOARD_FILE = "leaderboard.nc"  # name of a leaderboard in `thali leaderboard --out`
+FITTED = "fitted"  # group with the fitted attributes, without the posterior
+_MAX_TEXT = 1 << 24  # maximum characters of an array of text
+_RESULT_ATTRIBUTE = "thali_answer"  # attribute of a file with another result
+_JSON_VARIABLE = "attributes"  # variable of that group: JSON, whose arrays are the other variables
 _LIBRARY = __name__.partition(".")[0] + "."
 
 
 @dataclasses.dataclass(frozen=True)
-class NotSaved:
-    """Replaces a function in a loaded model: files do not hold functions."""
+class UnsavedFunction:
+    """A function that a file does not contain, in a loaded model."""
 
     __name__: str
 
 
-def describe(model: "Model") -> dict[Any, Any]:
-    """The class and the parameters of a model, as far as JSON can hold them."""
-    parameters = {name: encoded(value, None) for name, value in model.get_params().items()}
+def describe_model(model: "Model") -> dict[Any, Any]:
+    """Return class and parameters of a model as JSON types."""
+    parameters = {name: encode(parameter, None) for name, parameter in model.get_params().items()}
     return {"class": type(model).__name__, "parameters": parameters}
 
 
-def digest_of(value: Any) -> str:
-    """A hash of data or parameters."""
+def compute_digest(data: Any) -> str:
+    """Return a hash of data or parameters."""
     arrays: dict[str, np.ndarray] = {}
-    digest = hashlib.sha256(json.dumps(encoded(value, arrays)).encode())
+    digest = hashlib.sha256(json.dumps(encode(data, arrays)).encode())
     for name, array in arrays.items():
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 
-def tree_of_model(model: "Model") -> "xarray.DataTree":
-    """What `save` writes: the groups of the posterior, if there is one, and the fitted
-    attributes."""
+def build_model_tree(model: "Model") -> "xarray.DataTree":
+    """Build the tree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
-    found = model._attributes_for_file()
-    posterior = found.pop("posterior_", None)
+    attributes = model._select_storable_attributes()
+    posterior = attributes.pop("posterior_", None)
     groups = (
         {}
         if posterior is None
         else {name: node.to_dataset() for name, node in posterior.children.items()}
     )
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps({name: encoded(value, arrays) for name, value in found.items()})
-    arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
-    groups[FITTED] = xr.Dataset(_variables(arrays))
-    attrs = origin() if posterior is None else posterior.attrs
-    return tree_of(groups, {**attrs, "thali_model": json.dumps(describe(model))})
+    text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
+    arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
+    groups[FITTED] = xr.Dataset(_array_variables(arrays))
+    attrs = describe_origin() if posterior is None else posterior.attrs
+    return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
 def save(model: "Model", path: Any) -> None:
-    """Write a fitted model to one netCDF file, whole or not at all."""
+    """Write a fitted model to one netCDF file, completely or not at all."""
     from thali._posterior import store
 
-    store.save(tree_of_model(model), path)
+    store.save(build_model_tree(model), path)
 
 
-def answer_as_netcdf(answer: Any) -> memoryview:
-    """An answer that is no model, such as a leaderboard, as a file that `load` reads."""
+def encode_result(result_object: Any) -> memoryview:
+    """Return a result that is not a model, such as a leaderboard, as a netCDF file."""
     import xarray as xr
 
-    from thali._posterior.store import origin, to_netcdf, tree_of
+    from thali._posterior.store import build_tree, describe_origin, to_netcdf
 
     return to_netcdf(
-        tree_of({FITTED: xr.Dataset(_variables(packed(answer)))}, {**origin(), _ANSWER: 1})
+        build_tree(
+            {FITTED: xr.Dataset(_array_variables(pack(result_object)))},
+            {**describe_origin(), _RESULT_ATTRIBUTE: 1},
+        )
     )
 
 
-def _variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Arrays as a dataset takes them, each with dimensions of its own."""
+def _array_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return arrays as variables of a dataset, each with separate dimensions."""
     return {
         name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
         for name, array in arrays.items()
@@ -109,23 +110,22 @@ def load(path: Any, verify: bool = True) -> Any:
     Parameters
     ----------
     path : str or path
-        The file, or the folder of `thali fit --out`, or `thali leaderboard --out`, that it stands
-        in.
+        The file, or the folder of `thali fit --out` or `thali leaderboard --out`.
     verify : bool
-        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A
-        file that is damaged can keep the HDF5 library busy for ever, so pass False only for one
-        that another program rewrote.
+        Whether to refuse a file whose hash, which `save` appends, is missing or wrong. A damaged
+        file can keep the HDF5 library busy for ever, so pass False only for a file that another
+        program rewrote.
 
     Returns
     -------
     A fitted model of the class that was saved, or a `Leaderboard`. Functions, such as those of a
-    likelihood of your own, are not in the file: the model answers as before, but `fit` needs them
-    again, set_params(likelihood=...).
+    custom likelihood, are not in the file: results are available as before, but `fit` requires
+    the functions, set_params(likelihood=...).
 
     Raises
     ------
     DataError
-        If the file is absent, is damaged, or is not such a file.
+        If the file is absent, damaged, or not written by `save`.
 
     Examples
     --------
@@ -142,10 +142,10 @@ def load(path: Any, verify: bool = True) -> Any:
     """
     from thali._posterior import store
 
-    path = model_in(path) or path
+    path = find_model_file(path) or path
     tree = store.load(path, verify)
-    if _ANSWER in tree.attrs and FITTED in tree.children:
-        return _answer(tree, path)
+    if _RESULT_ATTRIBUTE in tree.attrs and FITTED in tree.children:
+        return _load_result(tree, path)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
         raise DataError(
             f"'{path}' contains draws without a model; open it with xarray.open_datatree."
@@ -153,158 +153,169 @@ def load(path: Any, verify: bool = True) -> Any:
     try:
         saved = json.loads(tree.attrs["thali_model"])
         name, parameters = str(saved["class"]), dict(saved["parameters"])
-        model = model_named(name, {key: decoded(value, {}) for key, value in parameters.items()})
+        model = build_model(
+            name, {key: decode(parameter, {}) for key, parameter in parameters.items()}
+        )
         if model is not None:
-            model._restore(_found(tree), path)
+            model._restore(_load_attributes(tree), path)
             return model
     except ThaliError:
         raise
-    except Exception as error:  # a file may hold anything where thali wrote the model
+    except Exception as error:  # a damaged file may contain anything
         raise DataError(f"'{path}' is not a model file written by thali.") from error
     raise DataError(
         f"{path} contains a {name}, which this version of thali does not support; update thali."
     )
 
 
-def _answer(tree: "xarray.DataTree", path: Any) -> Any:
-    """The answer that a file holds."""
+def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
+    """Load the result that a file contains."""
     group = tree[FITTED].to_dataset()
     try:
-        return unpacked({str(name): group[name].values for name in group.data_vars})
+        return unpack({str(name): group[name].values for name in group.data_vars})
     except ThaliError:
         raise
-    except Exception as error:  # a file may hold anything where thali wrote the answer
+    except Exception as error:  # a damaged file may contain anything else
         raise DataError(f"'{path}' is not a result file written by thali.") from error
 
 
-def model_in(folder: Any) -> Path | None:
-    """The file of the model, or leaderboard, in a folder that `--out` named; None if there is
-    none."""
+def find_model_file(folder: Any) -> Path | None:
+    """Find the file of the model or leaderboard in a folder of `--out`; else None."""
     return next(
-        (file for name in (*IN_FOLDER, BOARD) if (file := Path(folder) / name).is_file()), None
+        (
+            file
+            for name in (*MODEL_FILES, LEADERBOARD_FILE)
+            if (file := Path(folder) / name).is_file()
+        ),
+        None,
     )
 
 
-def _found(tree: "xarray.DataTree") -> dict[str, Any]:
-    """The fitted attributes of a file."""
-    from thali._posterior.store import tree_of
+def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
+    """Load the fitted attributes of a file."""
+    from thali._posterior.store import build_tree
 
     group = tree[FITTED].to_dataset()
     arrays = {str(name): group[name].values for name in group.data_vars}
-    text = json.loads(arrays.pop(_TEXT).tobytes().decode())
-    found = {name: decoded(value, arrays) for name, value in text.items()}
+    text = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
+    attributes = {name: decode(json_value, arrays) for name, json_value in text.items()}
     if "posterior" in tree.children:
-        found["posterior_"] = tree_of(
+        attributes["posterior_"] = build_tree(
             {n: node.to_dataset() for n, node in tree.children.items() if n != FITTED}, tree.attrs
         )
-    return found
+    return attributes
 
 
-# values as JSON and arrays ------------------------------------------------------------------------
+# Objects as JSON and arrays -----------------------------------------------------------------------
 
 
-def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
-    """A value as JSON; numeric arrays go into `arrays`, or into lists where that is None."""
-    if isinstance(value, np.ndarray):
-        return _encoded_array(value, arrays)
-    if isinstance(value, np.generic):
-        return value.item()
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, range):
-        return {"range": [value.start, value.stop, value.step]}
-    if isinstance(value, Tree):
-        return {"newick": value.to_newick()}
-    if isinstance(value, np.random.SeedSequence):
-        return {"seed": encode_seed(value)}
-    if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return {"tuple": [encoded(v, arrays) for v in value]}
-    if isinstance(value, dict):
-        return {"mapping": [[encoded(k, arrays), encoded(v, arrays)] for k, v in value.items()]}
-    if isinstance(value, set | frozenset):
-        return [encoded(v, arrays) for v in sorted(value, key=str)]
-    if isinstance(value, list):
-        return [encoded(v, arrays) for v in value]
-    if type(value).__module__.startswith(_LIBRARY) and not _is_table(value):
-        fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
-        return {"object": class_name_in_file(type(value)), "fields": fields}
-    if callable(value):
+def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+    """Encode an object as JSON; numeric arrays go to `arrays`, or to lists if None."""
+    if isinstance(part, np.ndarray):
+        return _encode_array(part, arrays)
+    if isinstance(part, np.generic):
+        return part.item()
+    if part is None or isinstance(part, str | int | float | bool):
+        return part
+    if isinstance(part, range):
+        return {"range": [part.start, part.stop, part.step]}
+    if isinstance(part, Tree):
+        return {"newick": part.to_newick()}
+    if isinstance(part, np.random.SeedSequence):
+        return {"seed": encode_seed(part)}
+    if isinstance(part, tuple) and not hasattr(part, "_fields"):
+        return {"tuple": [encode(v, arrays) for v in part]}
+    if isinstance(part, dict):
+        return {"mapping": [[encode(k, arrays), encode(v, arrays)] for k, v in part.items()]}
+    if isinstance(part, set | frozenset):
+        return [encode(v, arrays) for v in sorted(part, key=str)]
+    if isinstance(part, list):
+        return [encode(v, arrays) for v in part]
+    if type(part).__module__.startswith(_LIBRARY) and not _is_table(part):
+        fields = {
+            name: encode(field_object, arrays)
+            for name, field_object in _object_fields(part).items()
+        }
+        return {"object": class_name_in_file(type(part)), "fields": fields}
+    if callable(part):
         from thali._compile.jit import code_digest
 
-        return {"function": getattr(value, "__name__", repr(value)), "code": code_digest(value)}
-    return _encoded_foreign(value, arrays)
+        return {"function": getattr(part, "__name__", repr(part)), "code": code_digest(part)}
+    return _encode_foreign(part, arrays)
 
 
 def _is_table(value: Any) -> bool:
-    """Whether it is a table of results of thali, which a file holds as a frame."""
+    """Return whether an object is a table of results, which files store as a frame."""
     from thali._tables import Table
 
     return isinstance(value, Table)
 
 
-def _encoded_array(value: np.ndarray, arrays: dict[str, np.ndarray] | None) -> Any:
-    if arrays is not None and value.dtype.kind in "biuf":
+def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> Any:
+    """Encode an array by name if `arrays` is given and it is numeric, else as a list."""
+    if arrays is not None and array.dtype.kind in "biuf":
         name = f"array_{len(arrays)}"
-        arrays[name] = value
-        return {"array": name, "dtype": value.dtype.str}
-    return {"list": value.tolist(), "dtype": "object" if value.dtype == object else value.dtype.str}
+        arrays[name] = array
+        return {"array": name, "dtype": array.dtype.str}
+    return {"list": array.tolist(), "dtype": "object" if array.dtype == object else array.dtype.str}
 
 
-def _encoded_foreign(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
-    """Frames, series, indices and sparse matrices; of anything else what it looks like."""
+def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+    """Encode frames, series, indices and sparse matrices; else the repr."""
     import pandas as pd
     from scipy import sparse
 
-    if isinstance(value, pd.DataFrame):
-        index, columns = encoded(value.index, arrays), encoded(value.columns, arrays)
+    if isinstance(part, pd.DataFrame):
+        index, columns = encode(part.index, arrays), encode(part.columns, arrays)
         return {
-            "frame": [encoded(value[name].to_numpy(), arrays) for name in value],
+            "frame": [encode(part[name].to_numpy(), arrays) for name in part],
             "index": index,
             "columns": columns,
         }
-    if isinstance(value, pd.Series):
-        parts = {"values": encoded(value.to_numpy(), arrays), "index": encoded(value.index, arrays)}
-        return {"series": encoded(value.name, arrays), **parts}
-    if isinstance(value, pd.Index):
-        return {"labels": encoded(value.to_numpy(), arrays), "name": value.name}
-    if sparse.issparse(value):
-        rows: Any = sparse.csr_array(value)
-        parts = [encoded(each, arrays) for each in (rows.data, rows.indices, rows.indptr)]
+    if isinstance(part, pd.Series):
+        parts = {"values": encode(part.to_numpy(), arrays), "index": encode(part.index, arrays)}
+        return {"series": encode(part.name, arrays), **parts}
+    if isinstance(part, pd.Index):
+        return {"labels": encode(part.to_numpy(), arrays), "name": part.name}
+    if sparse.issparse(part):
+        rows: Any = sparse.csr_array(part)
+        parts = [encode(array, arrays) for array in (rows.data, rows.indices, rows.indptr)]
         return {"sparse": parts, "shape": list(map(int, rows.shape))}
-    if isinstance(value, tuple):  # data of the user's own
-        return {"unknown": repr(value), "fields": [encoded(v, arrays) for v in value]}
-    return {"unknown": repr(value)}
+    if isinstance(part, tuple):  # data of the user
+        return {"unknown": repr(part), "fields": [encode(v, arrays) for v in part]}
+    return {"unknown": repr(part)}
 
 
-def packed(value: Any) -> dict[str, np.ndarray]:
-    """A value as arrays."""
+def pack(part: Any) -> dict[str, np.ndarray]:
+    """Encode an object as arrays."""
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps(encoded(value, arrays))
-    return arrays | {_TEXT: np.frombuffer(text.encode(), np.uint8)}
+    text = json.dumps(encode(part, arrays))
+    return arrays | {_JSON_VARIABLE: np.frombuffer(text.encode(), np.uint8)}
 
 
-def unpacked(arrays: dict[str, np.ndarray]) -> Any:
-    """The value that `packed` was given."""
-    return decoded(json.loads(arrays[_TEXT].tobytes().decode()), arrays)
+def unpack(arrays: dict[str, np.ndarray]) -> Any:
+    """Decode the arrays of `pack`."""
+    return decode(json.loads(arrays[_JSON_VARIABLE].tobytes().decode()), arrays)
 
 
-def can_hold(value: Any) -> bool:
-    """Whether a file can hold a value, so that it is the same after `load`."""
-    return _is_known(encoded(value, {}))
+def can_store(part: Any) -> bool:
+    """Return whether an object is unchanged after `save` and `load`."""
+    return _is_storable(encode(part, {}))
 
 
-def _is_known(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(map(_is_known, value))
-    if not isinstance(value, dict):
+def _is_storable(encoded_part: Any) -> bool:
+    """Return whether encoded JSON has no functions or unknown objects."""
+    if isinstance(encoded_part, list):
+        return all(map(_is_storable, encoded_part))
+    if not isinstance(encoded_part, dict):
         return True
-    return not {"unknown", "function"} & {next(iter(value), "")} and all(
-        map(_is_known, value.values())
+    return not {"unknown", "function"} & {next(iter(encoded_part), "")} and all(
+        map(_is_storable, encoded_part.values())
     )
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    """What an object of thali is made of."""
+def _object_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of an object of thali, by name."""
     if isinstance(value, Observed):
         return {"data": value.original}
     if isinstance(value, tuple):
@@ -314,78 +325,84 @@ def _fields(value: Any) -> dict[str, Any]:
     return vars(value)
 
 
-def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """What `encoded` made JSON of.
+def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
+    r"""Decode the JSON of `encode`.
 
-    Raises
-    ------
-    ArgumentError
-        If it holds something that no file can hold.
+    Raises\n    ------\n    ArgumentError\n        If it contains an object that files do not
+    support.
     """
-    if isinstance(value, list):
-        return [decoded(v, arrays) for v in value]
-    if not isinstance(value, dict):
-        return value
-    kind = next(iter(value))
+    if isinstance(encoded_part, list):
+        return [decode(v, arrays) for v in encoded_part]
+    if not isinstance(encoded_part, dict):
+        return encoded_part
+    kind = next(iter(encoded_part))
     if kind not in _DECODERS:
         raise ArgumentError(
-            f"The file was written by a model with {value.get('unknown')}, which is not part of"
-            " thali; open its draws with xarray.open_datatree."
+            f"The file was written by a model with {encoded_part.get('unknown')}, which is not part"
+            " of thali; open its draws with xarray.open_datatree."
         )
-    return _DECODERS[kind](value, arrays)
+    return _DECODERS[kind](encoded_part, arrays)
 
 
-def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    cls: Any = load_class(str(value["object"]))
-    fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
+def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Decode an object of thali."""
+    cls: Any = load_class(str(encoded_part["object"]))
+    fields = {key: decode(field_json, arrays) for key, field_json in encoded_part["fields"].items()}
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)
-    made: Any = object.__new__(cls)
-    vars(made).update(fields)
-    return made
+    decoded_object: Any = object.__new__(cls)
+    vars(decoded_object).update(fields)
+    return decoded_object
 
 
-def _decoded_frame(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Decode a data frame."""
     import pandas as pd
 
-    columns, index = decoded(value["columns"], arrays), decoded(value["index"], arrays)
-    by_place = {place: decoded(each, arrays) for place, each in enumerate(value["frame"])}
-    return pd.DataFrame(by_place, index=index).set_axis(columns, axis=1)
+    columns, index = decode(encoded_part["columns"], arrays), decode(encoded_part["index"], arrays)
+    columns_by_position = {
+        position: decode(column_json, arrays)
+        for position, column_json in enumerate(encoded_part["frame"])
+    }
+    return pd.DataFrame(columns_by_position, index=index).set_axis(columns, axis=1)
 
 
-def _decoded_series(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_series(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Decode a series."""
     import pandas as pd
 
-    parts = decoded(value["values"], arrays), decoded(value["index"], arrays)
-    return pd.Series(*parts, name=decoded(value["series"], arrays))
+    parts = decode(encoded_part["values"], arrays), decode(encoded_part["index"], arrays)
+    return pd.Series(*parts, name=decode(encoded_part["series"], arrays))
 
 
-def _decoded_labels(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_labels(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Decode an index."""
     import pandas as pd
 
-    return pd.Index(decoded(value["labels"], arrays), name=value["name"])
+    return pd.Index(decode(encoded_part["labels"], arrays), name=encoded_part["name"])
 
 
-def _decoded_sparse(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Decode a sparse matrix."""
     from scipy import sparse
 
     return sparse.csr_array(
-        tuple(decoded(each, arrays) for each in value["sparse"]), shape=tuple(value["shape"])
+        tuple(decode(array_json, arrays) for array_json in encoded_part["sparse"]),
+        shape=tuple(encoded_part["shape"]),
     )
 
 
-def _dtype(value: dict[Any, Any]) -> np.dtype:
-    """The type of an array as a file names it; text is as wide as it is, and not as the file
-    says."""
-    found = np.dtype(value["dtype"])
-    return np.dtype(found.kind) if found.kind in "USV" else found
+def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
+    """Decode an array type; text gets the width of its longest cell."""
+    dtype = np.dtype(encoded_part["dtype"])
+    return np.dtype(dtype.kind) if dtype.kind in "USV" else dtype
 
 
-def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """An array that stands in the JSON; each text of it takes as much memory as the longest."""
-    dtype = _dtype(value)
+def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """Decode an array stored as JSON; all texts take the width of the longest."""
+    dtype = _decode_dtype(encoded_part)
     lengths = (
-        [len(each) for each in np.array(value["list"], dtype=object).flat]
+        [len(text) for text in np.array(encoded_part["list"], dtype=object).flat]
         if dtype.kind == "U"
         else []
     )
@@ -394,27 +411,28 @@ def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
             "The file contains a string that is too long to load into memory; the file may be"
             " damaged."
         )
-    return np.array(value["list"], dtype=dtype)
+    return np.array(encoded_part["list"], dtype=dtype)
 
 
-def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
-    return NotSaved(value["function"])
+def _decode_function(encoded_part: dict[Any, Any], arrays: Any) -> Any:
+    """Return a stand-in for a function that files do not contain."""
+    return UnsavedFunction(encoded_part["function"])
 
 
 _DECODERS = {
-    "array": lambda value, arrays: arrays[value["array"]].astype(_dtype(value)),
-    "list": _decoded_list,
+    "array": lambda value, arrays: arrays[value["array"]].astype(_decode_dtype(value)),
+    "list": _decode_list,
     "range": lambda value, arrays: range(*value["range"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: decode_seed(value["seed"]),
-    "tuple": lambda value, arrays: tuple(decoded(v, arrays) for v in value["tuple"]),
+    "tuple": lambda value, arrays: tuple(decode(v, arrays) for v in value["tuple"]),
     "mapping": lambda value, arrays: {
-        decoded(k, arrays): decoded(v, arrays) for k, v in value["mapping"]
+        decode(k, arrays): decode(v, arrays) for k, v in value["mapping"]
     },
-    "object": _decoded_object,
-    "frame": _decoded_frame,
-    "series": _decoded_series,
-    "labels": _decoded_labels,
-    "sparse": _decoded_sparse,
-    "function": _decoded_function,
+    "object": _decode_object,
+    "frame": _decode_frame,
+    "series": _decode_series,
+    "labels": _decode_labels,
+    "sparse": _decode_sparse,
+    "function": _decode_function,
 }

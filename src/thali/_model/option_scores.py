@@ -5,100 +5,114 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten, suggest
-from thali._posterior.interval import tails_of
+from thali._labels import format_label, shorten, suggest
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
     import pandas
 
-_FEW = 1e-300  # a worth of 0 has no logarithm
+_MIN_WORTH = 1e-300  # a worth of 0 has no logarithm
 
 
 _LARGEST = 700.0  # logarithm of a number that is finite
 
 
 class ScoreScale(NamedTuple):
-    """What scores are on."""
+    """Scale of scores: set size and optional anchor."""
 
     size: float  # options of a set
-    none: int | None = None  # the option that stands for none of the others
+    none: int | None = None  # index of the anchor, the option "none of these"
 
-    def scores(self, worth: np.ndarray) -> np.ndarray:
-        """Scores of options (last axis) from their worths: see `scaled` and `anchored`."""
+    def compute_scores(self, worth: np.ndarray) -> np.ndarray:
+        """Compute scores of options (last axis) from worths."""
         return (
-            scaled(worth, self.size) if self.none is None else anchored(worth, self.size, self.none)
+            sum_scaled_scores(worth, self.size)
+            if self.none is None
+            else anchored_scores(worth, self.size, self.none)
         )
 
-    def above(self, worth: np.ndarray) -> np.ndarray:
-        """Whether each option is better than the one that stands for none; NaN without it."""
+    def is_above_anchor(self, worth: np.ndarray) -> np.ndarray:
+        """Return whether each option is better than the anchor; NaN without it."""
         if self.none is None:
             return np.full(worth.shape, np.nan)
         return (worth > worth[..., [self.none]]).astype(float)
 
 
 class ScoreDraws(NamedTuple):
-    """Of one group."""
+    """Scores of one group."""
 
     mean: np.ndarray  # (options,)
     draws: np.ndarray  # (draws, options)
-    # (options,) the share who prefer each to the one that stands for none; NaN without it
+    # (options,) share that prefers the option to the anchor; NaN without it
     above: np.ndarray
 
 
-def scaled(worth: np.ndarray, size: float) -> np.ndarray:
-    r"""Scores of options (last axis) from their worths, which sum to 100; sets have so many
-    options.
+def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
+    r"""Return scores that sum to 100, from worths (options on the last axis).
+
+    Sets have a = `size` options.
 
     .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
-    with the log worths z less their mean.
+    with centred log worths z.
     """
-    logs = np.log(np.maximum(worth, _FEW))
-    p = _beside(logs - logs.mean(axis=-1, keepdims=True), size)
+    logs = np.log(np.maximum(worth, _MIN_WORTH))
+    p = _probability_in_set(logs - logs.mean(axis=-1, keepdims=True), size)
     return 100.0 * p / p.sum(axis=-1, keepdims=True)
 
 
-def anchored(worth: np.ndarray, size: float, none: int) -> np.ndarray:
-    """The same with the log worths less that of the option which stands for none, whose score is
-    100: 100 a p."""
-    logs = np.log(np.maximum(worth, _FEW))
-    return 100.0 * size * _beside(logs - logs[..., [none]], size)
+def anchored_scores(worth: np.ndarray, size: float, none: int) -> np.ndarray:
+    """Return scores relative to the anchor, whose score is 100: 100 a p."""
+    logs = np.log(np.maximum(worth, _MIN_WORTH))
+    return 100.0 * size * _probability_in_set(logs - logs[..., [none]], size)
 
 
-def _beside(logs: np.ndarray, size: float) -> np.ndarray:
-    """The probability of choosing an option out of a set whose others have a log worth of 0."""
+def _probability_in_set(logs: np.ndarray, size: float) -> np.ndarray:
+    """Return P(choice) from a set whose others have a log worth of 0."""
     odds = np.exp(np.minimum(logs, _LARGEST))
     return odds / (odds + size - 1.0)
 
 
-def scores_of_draws(worth: np.ndarray, scale: ScoreScale) -> ScoreDraws:
-    """Return the scores of options from their worths (draws, options)."""
-    draws = scale.scores(worth)
-    return ScoreDraws(draws.mean(axis=0), draws, scale.above(worth).mean(axis=0))
+def score_draws(worth: np.ndarray, scale: ScoreScale) -> ScoreDraws:
+    """Compute scores of options from worths (draws, options)."""
+    draws = scale.compute_scores(worth)
+    return ScoreDraws(draws.mean(axis=0), draws, scale.is_above_anchor(worth).mean(axis=0))
 
 
 def tabulate_scores(
-    each: Mapping[Any, ScoreDraws], labels: list[str], scale: ScoreScale, of: str | None, ci: float
+    scores_by_group: Mapping[Any, ScoreDraws],
+    labels: list[str],
+    scale: ScoreScale,
+    level_name: str | None,
+    ci: float,
 ) -> "pandas.DataFrame":
-    """Means and intervals, a row an option, of each group."""
+    """Tabulate mean scores and intervals, one row per group and option."""
     import pandas as pd
 
     from thali._tables import Table
 
     index = pd.Index(labels, name="option")
-    if of is not None:
-        index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])
+    if level_name is not None:
+        index = pd.MultiIndex.from_product(
+            [list(scores_by_group), labels], names=[level_name, "option"]
+        )
     low, high = np.concatenate(
-        [np.quantile(found.draws, tails_of(ci), axis=0) for found in each.values()], axis=1
+        [
+            np.quantile(scores.draws, interval_tails(ci), axis=0)
+            for scores in scores_by_group.values()
+        ],
+        axis=1,
     )
     columns = {
-        "score": np.concatenate([found.mean for found in each.values()]),
+        "score": np.concatenate([scores.mean for scores in scores_by_group.values()]),
         "low": low,
         "high": high,
     }
     if scale.none is not None:
-        columns["above_none"] = np.concatenate([found.above for found in each.values()])
+        columns["above_none"] = np.concatenate(
+            [scores.is_above_anchor for scores in scores_by_group.values()]
+        )
     table = Table(columns, index)
     table.attrs |= {"interval": ci, "set_size": scale.size}
     if scale.none is not None:
@@ -106,9 +120,9 @@ def tabulate_scores(
     return table
 
 
-def place_of(none: Any, labels: Sequence[str]) -> int:
-    """The place of an option among the labels; others are refused."""
-    if (label := as_label(none)) not in labels:
-        known = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
-        raise ArgumentError(Argument("none"), f": there is no option {label!r}.{known}")
+def anchor_index(none: Any, labels: Sequence[str]) -> int:
+    """Return the index of the anchor; raise if it is unknown."""
+    if (label := format_label(none)) not in labels:
+        options_text = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
+        raise ArgumentError(Argument("none"), f": there is no option {label!r}.{options_text}")
     return list(labels).index(label)

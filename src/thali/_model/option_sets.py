@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._labels import as_label, positions, shorten
+from thali._labels import format_label, index_labels, shorten
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def set_indices(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 
 def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
     """Return the indices of the labels of each set; raise for unknown or repeated labels."""
-    index_of_label = positions(labels)
+    index_of_label = index_labels(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(
             "Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got"
@@ -66,7 +66,7 @@ def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
     index_arrays = []
     for number, entry in enumerate(sets):
         names = (
-            [as_label(label) for label in entry]
+            [format_label(label) for label in entry]
             if isinstance(entry, tuple | list | np.ndarray)
             else [str(entry)]
         )

@@ -1,10 +1,16 @@
-"""Options that several models share; each stands here once, and in the `spec.py` of every model
-that has it."""
+"""Options that several models share; the `spec.py` of each model lists its options."""
 
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import between, positive, seed_number, several_whole, share, whole
+from thali._arguments import (
+    check_integer,
+    check_integers,
+    check_open_interval,
+    check_positive,
+    check_seed,
+    check_share,
+)
 from thali._data import roles
 from thali._data.kinds import SIMILARITIES
 from thali._people.populations import Groups, Individuals, LatentClasses
@@ -29,11 +35,11 @@ from .spec import (
     Option,
 )
 
-_COUNT = partial(whole, least=1)
+_POSITIVE_COUNT = partial(check_integer, least=1)
 
 # the run
 DRAWS = Option(
-    "draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_COUNT
+    "draws", "Draws per chain.", int, FIT, default="until the chains agree", check=_POSITIVE_COUNT
 )
 NUMBER_OF_DRAWS = DRAWS.but(default="1000")
 TUNE = Option(
@@ -42,12 +48,21 @@ TUNE = Option(
     int,
     FIT,
     default="1000",
-    check=partial(whole, least=0),
+    check=partial(check_integer, least=0),
 )
-CHAINS = Option("chains", "Number of independent chains.", int, FIT, default="4", check=_COUNT)
-THIN = Option("thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_COUNT)
+CHAINS = Option(
+    "chains", "Number of independent chains.", int, FIT, default="4", check=_POSITIVE_COUNT
+)
+THIN = Option(
+    "thin", "Sweeps per draw.", int, FIT, default="chosen by the model", check=_POSITIVE_COUNT
+)
 CORES = Option(
-    "cores", "Number of chains run in parallel.", int, FIT, default="all cores", check=_COUNT
+    "cores",
+    "Number of chains run in parallel.",
+    int,
+    FIT,
+    default="all cores",
+    check=_POSITIVE_COUNT,
 )
 SEED = Option(
     "random_seed",
@@ -56,7 +71,7 @@ SEED = Option(
     FIT,
     typed="seed",
     default="random",
-    check=seed_number,
+    check=check_seed,
 )
 MAX_TIME = Option(
     "max_time",
@@ -64,7 +79,7 @@ MAX_TIME = Option(
     float,
     FIT,
     metavar="SECONDS",
-    check=partial(positive, meaning="the run time in seconds"),
+    check=partial(check_positive, meaning="the run time in seconds"),
 )
 RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 
@@ -75,14 +90,14 @@ LAPSE = Option(
     "Probability that a choice is random, in [0, 1).",
     float,
     default="0.01",
-    check=partial(share, meaning="the probability of a random choice"),
+    check=partial(check_share, meaning="the probability of a random choice"),
 )
 ALPHA = Option(
     "alpha",
     "Concentration of the prior on aspects, features or classes (> 0).",
     float,
     default="learned",
-    check=partial(positive, meaning="the concentration of the prior"),
+    check=partial(check_positive, meaning="the concentration of the prior"),
 )
 TEMPERING = Option(
     "tempering",
@@ -102,7 +117,7 @@ SIMILAR = Option(
     REPORT,
     default="only identical sets are merged; 0.8 for similarities and triplets of more than 30"
     " objects",
-    check=partial(between, meaning="the Jaccard index"),
+    check=partial(check_open_interval, meaning="the Jaccard index"),
 )
 TREE = Option(
     "tree",
@@ -202,7 +217,7 @@ ATTENTION_SCALE = Option(
     float,
     REPORT,
     default="no second fit",
-    check=partial(positive, meaning="the prior scale of variances between respondents"),
+    check=partial(check_positive, meaning="the prior scale of variances between respondents"),
 )
 LINEAR = Option(
     "linear",
@@ -219,7 +234,7 @@ SEGMENTS = Option(
     REPORT,
     default="no segments are printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
-    check=partial(several_whole, least=2),
+    check=partial(check_integers, least=2),
 )
 NONE_OF_THEM = Option(
     "none",
@@ -270,25 +285,25 @@ LABELS = Option(
 )
 
 
-def _column(role: roles.Role, of: str = "", beside: str = "") -> Option:
-    """The option that names the column of a role."""
-    help = f"Column with {role.meaning}{beside}."
-    help = f"For {of}: c{help[1:]}" if of else help
+def _column_option(role: roles.Role, data_kind: str = "", requirement: str = "") -> Option:
+    """Return the option that names the column of a role."""
+    help = f"Column with {role.meaning}{requirement}."
+    help = f"For {data_kind}: c{help[1:]}" if data_kind else help
     return Option(role.name, help, to=DATA, default="recognised", metavar="COLUMN")
 
 
-RESPONDENT = _column(roles.RESPONDENT)
-TASK = _column(roles.TASK_OF_RESPONDENT)
-ALTERNATIVE = _column(roles.ALTERNATIVE)
-CHOSEN = _column(roles.CHOSEN)
-FIRST = _column(roles.FIRST)
-SECOND = _column(roles.SECOND)
-REJECTED = _column(roles.REJECTED, beside=" (requires --chosen)")
-LOSSES = _column(roles.LOSSES, beside=" (requires --count)")
-COUNT = _column(roles.COUNT)
-HOME = _column(roles.HOME)
-AWAY = _column(roles.AWAY)
-RESULT = _column(roles.RESULT)
+RESPONDENT = _column_option(roles.RESPONDENT)
+TASK = _column_option(roles.TASK_OF_RESPONDENT)
+ALTERNATIVE = _column_option(roles.ALTERNATIVE)
+CHOSEN = _column_option(roles.CHOSEN)
+FIRST = _column_option(roles.FIRST)
+SECOND = _column_option(roles.SECOND)
+REJECTED = _column_option(roles.REJECTED, requirement=" (requires --chosen)")
+LOSSES = _column_option(roles.LOSSES, requirement=" (requires --count)")
+COUNT = _column_option(roles.COUNT)
+HOME = _column_option(roles.HOME)
+AWAY = _column_option(roles.AWAY)
+RESULT = _column_option(roles.RESULT)
 CODING = Option(
     "coding",
     "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs."
@@ -299,8 +314,8 @@ CODING = Option(
     default="recognised",
     metavar="VALUE=left|right|tie|missing",
 )
-OPTION = _column(roles.OPTION, "rankings", " (requires --rank)")
-RANK = _column(roles.RANK, "rankings")
+OPTION = _column_option(roles.OPTION, "rankings", " (requires --rank)")
+RANK = _column_option(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
     "Options missing from a ranking. absent: they were not offered; worse: they were offered and"
@@ -309,8 +324,8 @@ UNRANKED = Option(
     default="absent",
     words={"absent": "absent", "worse": "worse"},
 )
-BEST = _column(roles.BEST, "best-worst choices")
-WORST = _column(roles.WORST, "best-worst choices")
+BEST = _column_option(roles.BEST, "best-worst choices")
+WORST = _column_option(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
     "Column that describes a comparison, such as a difference in length (first option minus"
@@ -331,7 +346,7 @@ OPTION_COVARIATES = Option(
     DATA,
     metavar="FILE",
 )
-OF_TABLES = (
+TABLE_OPTIONS = (
     RESPONDENT,
     FIRST,
     SECOND,
@@ -349,7 +364,7 @@ OF_TABLES = (
     WORST,
     COVARIATES,
 )
-OF_TRIPLETS = (
+TRIPLET_OPTIONS = (
     Option(
         "objects",
         "Columns with the objects of a triplet (requires --odd).",
@@ -358,12 +373,12 @@ OF_TRIPLETS = (
         default="recognised",
         metavar="COLUMN,...",
     ),
-    _column(roles.ODD, "triplets"),
-    _column(roles.ANCHOR, "triplets"),
-    _column(roles.NEARER, "triplets"),
-    _column(roles.FARTHER, "triplets"),
+    _column_option(roles.ODD, "triplets"),
+    _column_option(roles.ANCHOR, "triplets"),
+    _column_option(roles.NEARER, "triplets"),
+    _column_option(roles.FARTHER, "triplets"),
 )
-OF_OBJECTS = (*OF_TRIPLETS, DISSIMILARITIES)
+OBJECT_OPTIONS = (*TRIPLET_OPTIONS, DISSIMILARITIES)
 TIES = Option(
     "ties",
     "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for"
@@ -379,7 +394,7 @@ BEST_WORST = Option(
     default="ranking for sets of up to three options, else reversed",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
-COUNTED_TIES = Option(  # where choices alone are known
+COUNTED_TIES = Option(  # for models of choices only
     "ties",
     "Treatment of ties. half: half a choice for each option; drop: ties are ignored.",
     to=DATA,
@@ -492,7 +507,7 @@ CI = Option(
     float,
     REPORT,
     default="0.89",
-    check=partial(between, meaning="the probability of an interval"),
+    check=partial(check_open_interval, meaning="the probability of an interval"),
 )
 MARKET_STUDY = (
     Option(
@@ -544,7 +559,7 @@ MARKET_RULES = (
         float,
         REPORT,
         default="1",
-        check=partial(positive, meaning="the factor that multiplies all utilities"),
+        check=partial(check_positive, meaning="the factor that multiplies all utilities"),
     ),
     Option(
         "actual",
@@ -569,5 +584,5 @@ FOLDS = Option(
     int,
     REPORT,
     default="5",
-    check=partial(whole, least=0),
+    check=partial(check_integer, least=0),
 )

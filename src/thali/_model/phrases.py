@@ -1,4 +1,4 @@
-"""Sentences about answers: numbers and names in them, and templates that facts fill."""
+"""Sentence templates and the numbers and names that fill them."""
 
 from collections.abc import Mapping
 from string import Formatter
@@ -6,20 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._posterior.interval import interval_name, tails_of
+from thali._digits import format_number
+from thali._posterior.interval import describe_interval, interval_tails
 from thali.errors import Fact, Message
 
 
-def estimate(draws: np.ndarray, ci: float) -> str:
-    """Mean and interval of draws in a sentence."""
-    low, high = np.quantile(draws, tails_of(ci))
-    return f"{number(float(draws.mean()))} ({interval_name(ci)} {number(low)} to {number(high)})"
+def format_estimate(draws: np.ndarray, ci: float) -> str:
+    """Format mean and interval of draws."""
+    low, high = np.quantile(draws, interval_tails(ci))
+    return (
+        f"{format_number(float(draws.mean()))} ({describe_interval(ci)} {format_number(low)} to"
+        f" {format_number(high)})"
+    )
 
 
 def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
-    """The sentence of that key with its facts; a message where one of them is spelled differently
-    by each reader.
+    """Return the sentence with this key, filled with facts.
+
+    It is a message if a fact is formatted differently by each interface.
 
     Examples
     --------

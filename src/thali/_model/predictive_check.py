@@ -1,5 +1,4 @@
-"""What all posterior predictive checks share: the words for their rows, replicates, and the
-sentence about them."""
+"""Shared parts of posterior predictive checks: replicates, tables, sentences and their words."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._posterior.interval import level_name, tails_of
+from thali._posterior.interval import format_level, interval_tails
 from thali.errors import ArgumentError
 
 from .common_findings import MISFIT
@@ -17,31 +16,35 @@ if TYPE_CHECKING:
     import pandas
 
 
-# What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row
+# Words for the rows of a check in sentences and pictures, one entry per kind of row
 
 
-SIMILARITY = "similarity"  # the others are of `thali._data.questions`
+SIMILARITY = "similarity"  # other kinds are in `thali._data.questions`
 ROWS = "rows"  # the key in `attrs` of a table
-EACH = "each"  # likewise: what its column group is, a group or a person
+EACH = "each"  # likewise: the word for its column group, group or respondent
 
 
 class CheckWords(NamedTuple):
     """The words for rows of one kind."""
 
     options: tuple[str, ...]  # the columns that name options
-    met: str  # what was observed so often
-    seen: str  # what a row is an instance of
-    what: str  # rows, in a picture
-    quantity: str  # what the axis of a picture is
-    sentence: Callable[[Any, Mapping[str, str]], str]  # of a row, by the names of its options
+    observed_text: str  # subject of "fewer than 2 times on average"
+    row_text: str  # plural noun for rows
+    picture_text: str  # plural noun for rows in a picture
+    quantity: str  # label of the axis of a picture
+    describe_row: Callable[[Any, Mapping[str, str]], str]  # (row, names of options) -> text
 
 
-def _two(between: str, after: str = "") -> Callable[[Any, Mapping[str, str]], str]:
+def _make_pair_text(between: str, after: str = "") -> Callable[[Any, Mapping[str, str]], str]:
+    """Return a function that names both options of a row."""
     return lambda row, names: f"{names[row.a]}{between}{names[row.b]}{after}"
 
 
-def _or_tied(row: Any, names: Mapping[str, str]) -> str:
-    return (_two(" and ", " tied") if row.tied else _two(" over "))(row, names)
+def _describe_pair_or_tie(row: Any, names: Mapping[str, str]) -> str:
+    """Describe a pair that was tied, or of which the first was chosen."""
+    return (_make_pair_text(" and ", " tied") if row.tied else _make_pair_text(" over "))(
+        row, names
+    )
 
 
 _COMPARED, _OFFERED, _PROPORTION = (
@@ -56,7 +59,7 @@ CHECKED = {
         _PROPORTION,
         "pairs",
         "proportion choosing the first option",
-        _two(" over "),
+        _make_pair_text(" over "),
     ),
     TIED: CheckWords(
         ("a", "b"),
@@ -64,7 +67,7 @@ CHECKED = {
         _PROPORTION,
         "choices and ties of pairs",
         "proportion choosing the first option, or neither",
-        _or_tied,
+        _describe_pair_or_tie,
     ),
     MOST_SIMILAR: CheckWords(
         ("a", "b"),
@@ -72,7 +75,7 @@ CHECKED = {
         _PROPORTION,
         "pairs",
         "proportion naming the pair as most similar",
-        _two(" and "),
+        _make_pair_text(" and "),
     ),
     MEMBER: CheckWords(
         ("alternative",),
@@ -101,69 +104,69 @@ CHECKED = {
 }
 
 
-def checked_in(table: "pandas.DataFrame") -> CheckWords:
-    """The words for the rows of a check."""
+def get_check_words(table: "pandas.DataFrame") -> CheckWords:
+    """Return the words for the rows of a check."""
     return CHECKED[table.attrs[ROWS]]
 
 
-def options_in(table: "pandas.DataFrame") -> list[str]:
-    """The labels of all options that its rows name, in the order in which they appear, column by
-    column."""
-    return list(dict.fromkeys(label for name in checked_in(table).options for label in table[name]))
+def list_checked_options(table: "pandas.DataFrame") -> list[str]:
+    """List the labels of options named in the rows, in order of appearance."""
+    return list(
+        dict.fromkeys(label for name in get_check_words(table).options for label in table[name])
+    )
 
 
-# Counts replicated in all; of a posterior with more draws x pairs than this some draws are left
-# out, evenly spaced,
+# Maximum total of replicated counts; with more draws x pairs, evenly spaced draws are used,
 MAX_REPLICATES = 20_000_000
-# but not so many that the tails of an interval hold only a few of them.
+# but not fewer than the tails of an interval require.
 MIN_DRAWS = 100
-# Two discrepancies closer than this are equal but for the order in which their terms were added.
+# Discrepancies closer than this are equal up to rounding.
 TIE = 1e-9
-# Mean of n below which nearly every interval holds all proportions that could be observed.
+# Mean of n below which nearly every interval covers all possible proportions.
 MIN_MEAN_COUNT = 2.0
 MAX_NAMED = 5
-# Numbers held at once: 16 MiB as float64.
+# Numbers in memory: 16 MiB as float64.
 BLOCK = 2**21
 
 
-def finished_table(
-    named: "pandas.DataFrame",
-    rows: list[dict[Any, Any]],
+def build_check_table(
+    labels: "pandas.DataFrame",
+    row_blocks: list[dict[Any, Any]],
     discrepancy: np.ndarray,
-    of: str,
+    kind: str,
     ci: float,
 ) -> "pandas.DataFrame":
-    """What is checked, its numbers block by block, and the discrepancies, as a table of rows of
-    that kind."""
+    """Build the table of a check from its labels, blocks of rows and discrepancies."""
     from thali._tables import Table
 
-    table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}
-    frame = Table(named.assign(**table))
+    table = {name: np.concatenate([block[name] for block in row_blocks]) for name in row_blocks[0]}
+    frame = Table(labels.assign(**table))
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     p_value = (
-        _share_at_least(*discrepancy)
+        _tail_probability(*discrepancy)
         if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT
         else math.nan
     )
     frame.attrs |= {"p_value": p_value, "interval": ci, "expected_missed": expected}
-    frame.attrs |= {"draws": discrepancy.shape[1], ROWS: of}
+    frame.attrs |= {"draws": discrepancy.shape[1], ROWS: kind}
     return frame
 
 
-def check_sentence(table: "pandas.DataFrame") -> str:
-    """How many observations the model misses, the worst of them, and whether it fits as a whole."""
+def describe_check(table: "pandas.DataFrame") -> str:
+    """Return the sentence on misfit: overall, number missed, and the worst rows."""
     if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
             "`table` lacks one of the attrs 'p_value', 'interval', 'expected_missed', 'draws' and"
             " 'rows'; pass the unchanged frame returned by the check."
         )
-    of = checked_in(table)
+    words = get_check_words(table)
     if math.isnan(table.attrs["p_value"]):
         by_each = f" by each {table.attrs[EACH]}" if EACH in table.attrs else ""
         return (
-            f"This check is uninformative: {of.met}{by_each} fewer than {MIN_MEAN_COUNT:g} times"
+            f"This check is uninformative: {words.observed_text}{by_each} fewer than"
+            f" {MIN_MEAN_COUNT:g} times"
             " on average, so almost every interval covers all proportions that could be observed."
             " Collect more choices per question, or test predictions of held-out choices (thali"
             " compare)."
@@ -172,37 +175,41 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
-    found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    level = level_name(table.attrs["interval"])
-    outside = f"{len(missed):,} of {len(table):,} {of.seen} fell outside the {level}"
+    verdict = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
+    level = format_level(table.attrs["interval"])
+    outside_text = f"{len(missed):,} of {len(table):,} {words.row_text} fell outside the {level}"
     intervals = f"predictive intervals ({by_chance} on average in simulated data)"
-    sentence = f"{found} ({_p(p_value, resolution)}): {outside} {intervals}"
+    sentence = f"{verdict} ({_format_p_value(p_value, resolution)}): {outside_text} {intervals}"
     if len(missed):
-        names = {label: label for label in options_in(table)}
+        names = {label: label for label in list_checked_options(table)}
         rows: Any = missed.head(MAX_NAMED).itertuples()
-        whose = "group" in missed
-        worst = "; ".join(
-            f"{f'{row.group}, ' if whose else ''}{_named(row, of.sentence(row, names))}"
-            for row in rows
-        )
+        texts = [_describe_missed_row(row, words.describe_row(row, names)) for row in rows]
+        if "group" in missed:
+            groups = missed["group"].head(MAX_NAMED)
+            texts = [f"{group}, {text}" for group, text in zip(groups, texts, strict=True)]
+        worst = "; ".join(texts)
         sentence += f"{'. Outside: ' if len(missed) <= MAX_NAMED else '. Worst: '}{worst}"
     return f"{sentence}."
 
 
-def _named(row: Any, name: str) -> str:
-    """A missed pair, with as many digits as it takes to see that the observed proportion lies
-    outside."""
+def _describe_missed_row(row: Any, row_text: str) -> str:
+    """Describe a missed row with enough digits to see that it is outside."""
     observed, low, high = row.observed, row.low, row.high
-    end = low if observed < low else high
+    nearest_end = low if observed < low else high
     digits = next(
-        (digits for digits in range(2, 9) if f"{observed:.{digits}f}" != f"{end:.{digits}f}"), 9
+        (
+            digits
+            for digits in range(2, 9)
+            if f"{observed:.{digits}f}" != f"{nearest_end:.{digits}f}"
+        ),
+        9,
     )
     shown = f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
-    return f"{name} ({shown})"
+    return f"{row_text} ({shown})"
 
 
-def _p(p_value: float, resolution: float) -> str:
-    """The p-value with the digits that its draws allow."""
+def _format_p_value(p_value: float, resolution: float) -> str:
+    """Format a p-value with the digits that its draws allow."""
     smallest, largest = max(0.001, resolution), 1 - max(0.01, resolution)
     if p_value < smallest:
         return f"p < {smallest:.2g}"
@@ -213,28 +220,29 @@ def _p(p_value: float, resolution: float) -> str:
     )
 
 
-def spaced_draws(n_draws: int, n_counts: int) -> np.ndarray:
-    """The numbers of the draws that are replicated."""
-    wanted = min(max(MIN_DRAWS, MAX_REPLICATES // n_counts), n_draws)
-    return np.arange(wanted) * n_draws // wanted
+def select_draws(n_draws: int, n_counts: int) -> np.ndarray:
+    """Return evenly spaced indices of the draws to replicate."""
+    n_selected = min(max(MIN_DRAWS, MAX_REPLICATES // n_counts), n_draws)
+    return np.arange(n_selected) * n_draws // n_selected
 
 
-def blocks(count: int, n_draws: int) -> Iterator[slice]:
-    """Slices over the pairs, each of at most BLOCK replicates: an interval needs all replicates of
-    its pair at once."""
+def split_blocks(count: int, n_draws: int) -> Iterator[slice]:
+    """Yield slices over pairs with at most BLOCK replicates each.
+
+    An interval requires all replicates of its pair.
+    """
     step = max(1, BLOCK // n_draws)
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
 
 
-def replicated_rows(
+def compute_check_rows(
     x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """The numbers of the table for a block of pairs, and the share of replicates outside each
-    interval."""
-    # The smallest counts that reach the quantiles: between counts there is nothing to observe.
-    low, high = np.quantile(replicates, tails_of(ci), axis=1, method="inverted_cdf")
-    below = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
+    """Compute table columns for a block of pairs, and the share outside intervals."""
+    # quantiles are possible counts: values between counts cannot be observed
+    low, high = np.quantile(replicates, interval_tails(ci), axis=1, method="inverted_cdf")
+    twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
     outside = (replicates < low[:, None]) | (replicates > high[:, None])
     n, draws = n[:, 0], replicates.shape[1]
     return {
@@ -243,46 +251,46 @@ def replicated_rows(
         "predicted": p.mean(axis=1),
         "low": low / n,
         "high": high / n,
-        "p_value": np.minimum(below, 2 * draws - below) / draws,
+        "p_value": np.minimum(twice_rank, 2 * draws - twice_rank) / draws,
         "outside": outside.mean(axis=1),
     }
 
 
-def discrepancy_of(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Pearson's sum of (x - E x)² / E x over all outcomes, draw by draw."""
+def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Return Pearson's sum of (x - E x)² / E x over outcomes, per draw."""
     residual = x - expected
-    # Where the model is certain, data that agree add nothing, and data that do not are infinitely
-    # far.
+    # where the model is certain, equal data add 0 and other data infinity
     certain = np.where(residual == 0, 0.0, np.inf)
     return np.divide(residual**2, expected, out=certain, where=expected > 0).sum(axis=0)
 
 
-def _share_at_least(observed: np.ndarray, replicated: np.ndarray) -> float:
-    """Share of draws whose replicate is as far from the model as the data; ties count half."""
+def _tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
+    """Return the share of replicates with a larger discrepancy; ties count half."""
     tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
     return float(np.mean(np.where(tied, 0.5, replicated > observed)))
 
 
-# The checks of several groups ---------------------------------------------------------------------
+# Checks of several groups -------------------------------------------------------------------------
 
 
-def group_check_table(tables: Mapping[str, Any], each: str) -> "pandas.DataFrame":
-    """The checks of all groups, the worst first; the p-value is the smallest of a group times their
-    number."""
+def merge_group_checks(tables: Mapping[str, Any], group_word: str) -> "pandas.DataFrame":
+    """Merge checks of groups; the p-value is the smallest times the number of groups."""
     import pandas as pd
 
     from thali._tables import Table
 
     joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
     joined.insert(0, "group", joined.pop("group"))
-    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
-    first = next(iter(tables.values())).attrs
+    merged = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    first_attrs = next(iter(tables.values())).attrs
     p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
-    known = [p for p in p_values.values() if not math.isnan(p)]
-    found.attrs = first | {
-        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
+    finite_p_values = [p for p in p_values.values() if not math.isnan(p)]
+    merged.attrs = first_attrs | {
+        "p_value": min(1.0, len(finite_p_values) * min(finite_p_values))
+        if finite_p_values
+        else math.nan,
         "p_values": p_values,
-        EACH: each,
+        EACH: group_word,
         "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
     }
-    return found
+    return merged

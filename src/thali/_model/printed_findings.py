@@ -1,28 +1,29 @@
-"""The findings of an answer that prints itself: a classical test, a design, a search."""
+"""Findings of results that print themselves: classical tests, designs, searches."""
 
 from functools import partial
 
-from thali._printed import Printed
+from thali._printed import PrintedResult
 
-from .finding import FULL, ON_SCREEN, Brief, Finding, Findings, Maker
+from .finding import FULL, ON_SCREEN, Brief, Finding, FindingMaker, Findings
 
 
-def findings_of(result: Printed) -> Findings:
-    """A finding for each table of the answer, the first with its sentence."""
+def build_printed_findings(result: PrintedResult) -> Findings:
+    """Build a finding for each table of a result; the first has its sentence."""
     names = list(result.tables())
-    first = Maker("table", result.title, ON_SCREEN, _answer)
-    others = [
-        Maker(name, name.capitalize(), FULL, partial(_table, name=name)) for name in names[1:]
+    main_maker = FindingMaker("table", result.title, ON_SCREEN, _report_main_table)
+    other_makers = [
+        FindingMaker(name, name.capitalize(), FULL, partial(_report_table, name=name))
+        for name in names[1:]
     ]
-    return Findings(result, (first, *others))
+    return Findings(result, (main_maker, *other_makers))
 
 
-def _answer(result: Printed, settings: None) -> Finding:
-    """The table of the answer, with its sentence."""
+def _report_main_table(result: PrintedResult, settings: None) -> Finding:
+    """Report the main table of a result with its sentence."""
     brief = Brief("Result", f"{result.title}. {result.note}".strip(), table=result.table)
     return Finding(result.note, title=result.title, table=result.table, brief=brief)
 
 
-def _table(result: Printed, settings: None, name: str) -> Finding:
-    """Another table."""
+def _report_table(result: PrintedResult, settings: None, name: str) -> Finding:
+    """Report another table of a result."""
     return Finding(title=f"{result.title}: {name}", table=result.tables()[name])

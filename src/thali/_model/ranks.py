@@ -1,4 +1,4 @@
-"""The posterior of the ranks of options."""
+"""Posterior ranks of options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,21 +6,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import rank_bounds
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 
 from .table_columns import HEADINGS
 
 if TYPE_CHECKING:
     import pandas
 
-AT_ONCE = 2**21  # numbers held at once
+BLOCK = 2**21  # numbers in memory
 
 
 def tabulate_ranks(
     utility: np.ndarray, labels: Sequence[str], every_rank: bool, ci: float
 ) -> "pandas.DataFrame":
-    """Return rank, interval and the probability of the first rank, or of all, by utility (draws,
-    options)."""
+    """Tabulate mean rank, interval and rank probabilities; utilities (draws, options)."""
     import pandas as pd
 
     from thali._tables import Table
@@ -29,20 +28,23 @@ def tabulate_ranks(
     rank = np.empty_like(utility)
     share = np.zeros((n, n + 1))  # differences along the ranks
     options = np.broadcast_to(np.arange(n), (1, n))
-    step = max(1, AT_ONCE // n)
+    step = max(1, BLOCK // n)
     for start in range(0, len(utility), step):
         block = -utility[start : start + step]
-        best, worst = rank_bounds(block)
-        rank[start : start + step] = (best + worst) / 2.0 + 1.0
-        each = 1.0 / (worst - best + 1)
-        who = np.broadcast_to(options, block.shape)
-        np.add.at(share, (who, best), each)
-        np.add.at(share, (who, worst + 1), -each)
+        best_rank, worst_rank = rank_bounds(block)
+        rank[start : start + step] = (best_rank + worst_rank) / 2.0 + 1.0
+        probability_per_rank = 1.0 / (worst_rank - best_rank + 1)
+        option_index = np.broadcast_to(options, block.shape)
+        np.add.at(share, (option_index, best_rank), probability_per_rank)
+        np.add.at(share, (option_index, worst_rank + 1), -probability_per_rank)
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
-    low, high = np.quantile(rank, tails_of(ci), axis=0, method="inverted_cdf")
+    low, high = np.quantile(rank, interval_tails(ci), axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
-    shown = range(n if every_rank else 1)
-    table |= {f"p_{r + 1}": probability[:, r] for r in shown}
+    shown_ranks = range(n if every_rank else 1)
+    table |= {f"p_{r + 1}": probability[:, r] for r in shown_ranks}
     frame = Table(table, index=pd.Index(labels, name="option"))
-    frame.attrs |= {"interval": ci, HEADINGS: {f"p_{r + 1}": f"P(rank {r + 1})" for r in shown[1:]}}
+    frame.attrs |= {
+        "interval": ci,
+        HEADINGS: {f"p_{r + 1}": f"P(rank {r + 1})" for r in shown_ranks[1:]},
+    }
     return frame.iloc[np.argsort(frame["rank"].to_numpy(), kind="stable")]

@@ -1,4 +1,4 @@
-"""The literature that a report cites, by the keys of `references.bib`."""
+"""References that reports cite, by the keys of `references.bib`."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from thali.errors import Fact, Message, Words
 
 
 class Reference(NamedTuple):
-    """A work: how a sentence calls it, and how a list does."""
+    """A cited work: in-text names, year and bibliography entry."""
 
     names: str
     year: int
@@ -247,7 +247,7 @@ REFERENCES = {
 
 
 class Cite(Fact):
-    """Works that a sentence cites: "(Tversky, 1972)", or in the sentence "Tversky (1972)".
+    """A citation: "(Tversky, 1972)", or inside a sentence "Tversky (1972)".
 
     Examples
     --------
@@ -268,22 +268,22 @@ class Cite(Fact):
         self.works = tuple(REFERENCES[key] for key in keys)
 
     def render(self, words: Words) -> str:
-        """The same in all words."""
+        """Format the citation; it is equal for all interfaces."""
         if self.inside:
             return " and ".join(f"{work.names} ({work.year})" for work in self.works)
         return f"({'; '.join(f'{work.names}, {work.year}' for work in self.works)})"
 
 
-def cited_in(sentences: Iterable[str | Message]) -> tuple[str, ...]:
-    """The references of the works that the sentences cite, in the order of their authors."""
-    cited = {key for sentence in sentences for key in _keys_of(sentence)}
+def list_references(sentences: Iterable[str | Message]) -> tuple[str, ...]:
+    """Return the bibliography entries that the sentences cite, by author."""
+    cited = {key for sentence in sentences for key in _iterate_keys(sentence)}
     return tuple(work.text for key, work in REFERENCES.items() if key in cited)
 
 
-def _keys_of(part: object) -> Iterable[str]:
-    """The keys of a sentence, or of a part of one."""
+def _iterate_keys(part: object) -> Iterable[str]:
+    """Yield the reference keys of a sentence or a part of it."""
     if isinstance(part, Cite):
         yield from part.keys
     elif isinstance(part, Message):
-        for each in part.parts:
-            yield from _keys_of(each)
+        for subpart in part.parts:
+            yield from _iterate_keys(subpart)

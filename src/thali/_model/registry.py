@@ -1,26 +1,26 @@
-"""The models of thali: one `ModelSpec` each, in the folder of the model."""
+"""Registry of the models: one `ModelSpec` each, in the folder of the model."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali._late import MODELS, load
+from thali._lazy_imports import MODELS, load_object
 
-from .aliases import plain
+from .aliases import normalise_name
 from .spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas
 
-SPECS: tuple[ModelSpec, ...] = tuple(map(load, MODELS))
+SPECS: tuple[ModelSpec, ...] = tuple(map(load_object, MODELS))
 
 
 def models() -> "pandas.DataFrame":
-    """The models of thali.
+    """List the models of thali.
 
     Returns
     -------
     pandas.DataFrame
-        One row a model, indexed by its name at the command line: class (its name in `thali`), data
-        (what `fit` takes), aliases, methods, answers (what it finds out).
+        One row per model, indexed by its name at the command line: class (its name in `thali`),
+        data (accepted by `fit`), aliases, methods, answers (the results).
 
     Examples
     --------
@@ -43,37 +43,34 @@ def models() -> "pandas.DataFrame":
     return pandas.DataFrame(rows, index=pandas.Index([spec.name for spec in SPECS], name="model"))
 
 
-def features_of(kind: str) -> str:
-    """The argument for the features of the models of a kind of data: aspects or features; "" if
-    they have none."""
+def get_features_argument(kind: str) -> str:
+    """Return the argument for features of models of a data kind, or ""."""
     return next((spec.features for spec in SPECS if kind in spec.data and spec.options), "")
 
 
-def model_named(name: str, parameters: dict[str, Any]) -> Any | None:
-    """The model of a class with these parameters, as a file has them; None if thali has no class of
-    that name."""
-    spec = spec_of_class(name)
+def build_model(name: str, parameters: dict[str, Any]) -> Any | None:
+    """Build the model of a stored class with these parameters; None if unknown."""
+    spec = find_spec_by_class(name)
     return None if spec is None else spec.load()(**parameters)
 
 
-def spec_of(model: Any) -> ModelSpec | None:
-    """The spec of the model of thali that an object is, or descends from; None for one of somebody
-    else."""
-    own = (
-        spec_of_class(kept.__name__)
-        for kept in type(model).__mro__
-        if kept.__module__.startswith("thali.")
+def find_spec(model: Any) -> ModelSpec | None:
+    """Return the spec of a model or its base class in thali, or None."""
+    specs = (
+        find_spec_by_class(base.__name__)
+        for base in type(model).__mro__
+        if base.__module__.startswith("thali.")
     )
-    return next((spec for spec in own if spec is not None), None)
+    return next((spec for spec in specs if spec is not None), None)
 
 
-def spec_named(name: str) -> ModelSpec | None:
-    """The model of that name or alias; capitals, hyphens and underscores do not matter."""
-    return {plain(known): spec for spec in SPECS for known in (spec.name, *spec.aliases)}.get(
-        plain(name)
-    )
+def find_spec_by_name(name: str) -> ModelSpec | None:
+    """Return the spec with this name or alias, ignoring case and hyphens."""
+    return {
+        normalise_name(alias): spec for spec in SPECS for alias in (spec.name, *spec.aliases)
+    }.get(normalise_name(name))
 
 
-def spec_of_class(name: str) -> ModelSpec | None:
-    """The model whose class has that name."""
+def find_spec_by_class(name: str) -> ModelSpec | None:
+    """Return the spec of the model whose class has this name."""
     return {spec.cls.partition(":")[2]: spec for spec in SPECS}.get(name)

@@ -56,7 +56,7 @@ def refuse_every_fit(model: Any, name: str) -> None:
 
 def require_draws(model: Any, name: str) -> None:
     """Require posterior draws."""
-    model._fitted()
+    model._require_posterior()
 
 
 def require_maximum_likelihood(model: Any, name: str) -> None:

@@ -1,11 +1,10 @@
-"""Findings about respondents of whom each has individual parameters: what each prefers, and what
-that depends on."""
+"""Findings about respondents with individual parameters: preferences and covariate effects."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number, percent
-from thali._labels import listed
-from thali._people.columns import RespondentCovariates
+from thali._digits import format_number, format_percent
+from thali._labels import list_names
+from thali._people.respondent_columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture, Text
 from .phrases import phrase
@@ -24,39 +23,57 @@ SENTENCES = {
 NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability of a clear effect
 
 
-def individuals_finding(
+def build_individuals_finding(
     table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
 ) -> Finding:
-    """Return what each respondent prefers, a row a respondent and option, beside the population."""
+    """Build the finding of preferences by respondent and option, with the population."""
     preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
-    first = preferred.value_counts(sort=True)
+    n_by_option = preferred.value_counts(sort=True)
     shares = [
-        f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()
+        f"{option} ({format_percent(count / n_by_option.sum())})"
+        for option, count in n_by_option.head(NAMED).items()
     ]
-    sentence = phrase(SENTENCES, "individuals", number=f"{first.sum():,}", options=listed(shares))
+    sentence = phrase(
+        SENTENCES, "individuals", number=f"{n_by_option.sum():,}", options=list_names(shares)
+    )
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
 
 
-def effects_finding(table: Any, known: RespondentCovariates, what: str, note: str) -> Finding:
-    """Return how parameters of respondents, called `what`, depend on columns: the clearest effects,
-    and all."""
-    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
-    largest = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
-    named = [
-        _effect(known, name, of, number(float(table["ratio"][name, of]))) for name, of in largest
+def build_effects_finding(
+    table: Any, covariates: RespondentCovariates, parameter_name: str, note: str
+) -> Finding:
+    """Build the finding of covariate effects on parameters called `parameter_name`."""
+    clear_effects = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
+    largest_effects = (
+        clear_effects["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
+    )
+    effect_texts = [
+        _describe_effect(
+            covariates, name, parameter, format_number(float(table["ratio"][name, parameter]))
+        )
+        for name, parameter in largest_effects
     ]
-    sentence = phrase(SENTENCES, "effects.none", what=what, columns=listed(known.sources))
-    if named:
-        sentence = phrase(SENTENCES, "effects", what=what, effects=listed(list(map(str, named))))
-    title = str(phrase(SENTENCES, "effects.title", what=what))
+    sentence = phrase(
+        SENTENCES, "effects.none", what=parameter_name, columns=list_names(covariates.sources)
+    )
+    if effect_texts:
+        sentence = phrase(
+            SENTENCES,
+            "effects",
+            what=parameter_name,
+            effects=list_names(list(map(str, effect_texts))),
+        )
+    title = str(phrase(SENTENCES, "effects.title", what=parameter_name))
     return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
 
 
-def _effect(known: RespondentCovariates, name: str, of: str, ratio: str) -> Text:
+def _describe_effect(
+    covariates: RespondentCovariates, name: str, parameter: str, ratio: str
+) -> Text:
     """Describe the effect of one covariate on one parameter."""
-    label = known.label(name)
+    label = covariates.describe_label(name)
     if label is None:
-        return phrase(SENTENCES, "effects.number", of=of, column=name, ratio=ratio)
+        return phrase(SENTENCES, "effects.number", of=parameter, column=name, ratio=ratio)
     names = dict(zip(("column", "label", "first"), label, strict=True))
-    return phrase(SENTENCES, "effects.label", of=of, ratio=ratio, **names)
+    return phrase(SENTENCES, "effects.label", of=parameter, ratio=ratio, **names)

@@ -1,10 +1,8 @@
-r"""The variance of estimates over respondents who answered unequally often, and its degrees of
-freedom.
+r"""Variance of estimates over respondents with unequal numbers of answers.
 
 A respondent with much of the information pulls the estimates, so that the gradient :math:`g_s` of
-the respondent's log-likelihood is too small there. With the information :math:`I_s` that the
-respondent's answers are expected to have, and a root L of the inverse Hessian, :math:`L L' =
-H^{-1}`,
+the respondent's log-likelihood is too small there. With the expected information :math:`I_s` of the
+respondent's answers, and a root L of the inverse Hessian, :math:`L L' = H^{-1}`,
 
 .. math::
 
@@ -18,8 +16,8 @@ contrast c is then distributed as chi-square over its degrees of freedom: with :
 .. math:: \nu = \frac{(\sum_s b' M_s b)^2}{\sum_s (b' M_s b)^2 + \sum_{s \ne t} (p_s' p_t)^2}
 
 and the covariance of q contrasts as a Wishart matrix whose entries have the same sum of variances.
-Directions in which the variance is improbably small, if answers were independent, get that of
-independent answers.
+In directions in which the variance is improbably small for independent answers, the variance of
+independent answers is used.
 
 Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
 """
@@ -33,146 +31,150 @@ import numpy as np
 from .clusters import AnswersByRespondent
 
 BLOCK = 2**21  # entries of an array
-# leverage up to which three terms of a series give z to four digits; that of no equal shares
-LIGHT = 0.1037
-MANY = 200  # respondents from which on covariances between their scores are negligible
-ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
-TINY = 1e-10  # leverage of a direction that changes nothing
-LEAST = 1e-6  # share of the Hessian below which the answers have no information
+# leverage up to which three terms of a series give z to four digits
+MAX_SERIES_LEVERAGE = 0.1037
+MANY_RESPONDENTS = (
+    200  # number of respondents from which on covariances between their scores are negligible
+)
+MIN_REST = 1e-8  # 1 - leverage, if one respondent has all information about a direction
+TINY = 1e-10  # leverage of a direction without effect
+MIN_HESSIAN_SHARE = 1e-6  # share of the Hessian below which the answers have no information
 NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
 
 
 class LogWeightDerivatives(NamedTuple):
-    """First and second derivatives by the logarithms of the weights, and by the coefficients that
-    follow them."""
+    """Derivatives by log weights, and by the coefficients that follow them."""
 
     gradient: np.ndarray
     hessian: np.ndarray
-    information: np.ndarray  # expected, its diagonal alone
+    information: np.ndarray  # expected, diagonal only
 
 
 class ScoredProblem(Protocol):
-    """A log-likelihood of weights and coefficients, whose outcomes have slopes."""
+    """A log-likelihood of weights and coefficients, with scores of its outcomes."""
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """The gradient and the Hessian."""
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Compute gradient and Hessian."""
         ...
 
-    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The gradients of parts of the outcomes."""
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Compute the gradients of parts of the outcomes."""
         ...
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Weights with which squared scores of outcomes sum to the information of parts."""
+    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Compute weights with which squared scores sum to the information."""
         ...
 
 
 class _RespondentBlock(NamedTuple):
-    """Some of the respondents, with what their variance is computed from."""
+    """A block of respondents and the inputs of their variance."""
 
     # sparse (respondents, outcomes): weights with which squared scores sum to the information
     expected: Any
     given: Any  # sparse (respondents, outcomes)
-    scores: np.ndarray  # (outcomes, r) of one answer
+    scores: np.ndarray  # (outcomes, r), per answer
 
 
 class ScoreVariance(NamedTuple):
-    """The variance of the scores of respondents."""
+    """Variance of the scores of respondents."""
 
     variance: np.ndarray  # (r, r)
-    # (r, r) about each respondent's share of what the prior pulls, 0 of equal answers
+    # (r, r) around each respondent's share of the pull of the prior, 0 for equal answers
     about_pull: np.ndarray
-    share: float  # largest share of the information that is of one respondent
+    share: float  # largest share of the information from one respondent
     trace: float  # of J⁻V, with J the information of the likelihood
     rank: int  # of J
 
 
 class RespondentScores:
-    """The scores of S respondents at a point, in the r coordinates of a root of the inverse Hessian
-    there.
+    """Scores of S respondents at a point, in r coordinates.
 
-    `tally` (S, outcomes) is sparse; `root` (parameters, r).
+    The coordinates are a root of the inverse Hessian, `root` (parameters, r). `tally` (S, outcomes)
+    is sparse.
     """
 
     def __init__(
         self,
-        pose: ScoredProblem,
+        problem: ScoredProblem,
         tally: Any,
         weights: np.ndarray,
         beta: np.ndarray,
         root: np.ndarray,
     ) -> None:
-        self._pose, self._tally, self._point, self._root = pose, tally, (weights, beta), root
-        self._expected = pose.expected(tally, weights, beta)
-        slopes = pose.slopes(weights, beta)
-        # the sum of leverages: 1 less what the prior adds
-        self._information = -root.T @ slopes.hessian @ root
-        self._inverse = inverse_root(self._information, LEAST)
-        self._pull = self._inverse @ (self._inverse.T @ (root.T @ slopes.gradient))
+        self._problem, self._tally, self._point, self._root = problem, tally, (weights, beta), root
+        self._expected = problem.expect_outcomes(tally, weights, beta)
+        derivatives = problem.compute_derivatives(weights, beta)
+        # the sum of leverages is 1 minus the share of the prior
+        self._information = -root.T @ derivatives.hessian @ root
+        self._inverse = inverse_root(self._information, MIN_HESSIAN_SHARE)
+        self._pull = self._inverse @ (self._inverse.T @ (root.T @ derivatives.gradient))
 
-    def _scores(self, outcomes: np.ndarray) -> np.ndarray:
-        """Return the scores of one answer each, shape (outcomes, r)."""
+    def _score_outcomes(self, outcomes: np.ndarray) -> np.ndarray:
+        """Return scores of one answer to each outcome, shape (outcomes, r)."""
         from scipy.sparse import csr_array
 
         rows = np.arange(len(outcomes))
-        once = csr_array(
+        identity_tally = csr_array(
             (np.ones(len(rows)), (rows, outcomes)), shape=(len(rows), self._tally.shape[1])
         )
-        return self._pose.scores(once, *self._point) @ self._root
+        return self._problem.compute_scores(identity_tally, *self._point) @ self._root
 
-    def _blocks(self) -> Iterator[_RespondentBlock]:
+    def _split_respondents(self) -> Iterator[_RespondentBlock]:
         """Yield blocks of respondents that fit in memory."""
-        places, step = self._expected.indptr, max(1, BLOCK // max(self._root.shape[1], 1))
-        starts = np.searchsorted(places, np.arange(0, places[-1], step))
+        row_starts, step = self._expected.indptr, max(1, BLOCK // max(self._root.shape[1], 1))
+        starts = np.searchsorted(row_starts, np.arange(0, row_starts[-1], step))
         for begin, end in pairwise(np.unique([*starts, self._tally.shape[0]])):
-            expected, given = self._expected[begin:end], self._tally[begin:end]
-            outcomes = np.union1d(expected.indices, given.indices)
+            expected, answers = self._expected[begin:end], self._tally[begin:end]
+            outcomes = np.union1d(expected.indices, answers.indices)
             yield _RespondentBlock(
-                expected[:, outcomes], given[:, outcomes], self._scores(outcomes)
+                expected[:, outcomes], answers[:, outcomes], self._score_outcomes(outcomes)
             )
 
-    def variance(self) -> ScoreVariance:
-        """Return the variance of the scores."""
-        squares, about_pull, most = (
+    def compute_variance(self) -> ScoreVariance:
+        """Compute the variance of the scores."""
+        squares, about_pull, max_leverage = (
             np.zeros_like(self._information),
             np.zeros_like(self._information),
             0.0,
         )
-        for block in self._blocks():
+        for block in self._split_respondents():
             leverage = block.expected @ np.square(block.scores).sum(axis=1)
             pulls = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
             z, pulled = _remove_leverage(block, leverage, [block.given @ block.scores, pulls])
-            rest = z - pulled
-            squares, about_pull = squares + z.T @ z, about_pull + rest.T @ rest
-            most = max(most, leverage.max(initial=0.0))
-        share = most / max(np.trace(self._information), 1e-300)
+            differences = z - pulled
+            squares, about_pull = squares + z.T @ z, about_pull + differences.T @ differences
+            max_leverage = max(max_leverage, leverage.max(initial=0.0))
+        share = max_leverage / max(np.trace(self._information), 1e-300)
         trace = float((self._inverse * (squares @ self._inverse)).sum())
         return ScoreVariance(squares, about_pull, share, max(trace, 0.0), self._inverse.shape[1])
 
-    def degrees(self, contrasts: np.ndarray) -> np.ndarray:
-        """Return the degrees of freedom of sets of q contrasts (sets, parameters, q), of rank q;
-        shape (sets,)."""
-        sides = self._root.T @ contrasts
-        values, vectors = np.linalg.eigh(sides.swapaxes(1, 2) @ self._information @ sides)
-        sides = sides @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
-        sets, _, q = sides.shape
+    def degrees_of_freedom(self, contrasts: np.ndarray) -> np.ndarray:
+        """Return degrees of freedom of sets of q contrasts (sets, parameters, q), shape (sets,)."""
+        rotated = self._root.T @ contrasts
+        values, vectors = np.linalg.eigh(rotated.swapaxes(1, 2) @ self._information @ rotated)
+        rotated = rotated @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
+        sets, _, q = rotated.shape
         variances, pulls = np.zeros(sets), []
-        for block in self._blocks():
-            along = np.einsum("or,grq->ogq", block.scores, sides)
-            squares = (along[..., None] * along[..., None, :]).reshape(len(along), -1)
+        for block in self._split_respondents():
+            projected = np.einsum("or,grq->ogq", block.scores, rotated)
+            squares = (projected[..., None] * projected[..., None, :]).reshape(len(projected), -1)
             variances += _sum_entry_variances(
                 (block.expected @ squares).reshape(-1, sets, q, q)
             ).sum(axis=0)
-            if self._tally.shape[0] < MANY:
+            if self._tally.shape[0] < MANY_RESPONDENTS:
                 for k in range(block.expected.shape[0]):
-                    own, shares = _leverage(block, k)
+                    vectors_k, shares = _decompose_leverage(block, k)
                     pulls.append(
-                        own @ ((shares * _inverse_root_of_rest(shares))[:, None] * (own.T @ sides))
+                        vectors_k
+                        @ (
+                            (shares * _leverage_correction(shares))[:, None]
+                            * (vectors_k.T @ rotated)
+                        )
                     )
-        together = np.array(pulls)
+        pull_array = np.array(pulls)
         for k, pull in enumerate(pulls):
-            variances += 2.0 * _sum_entry_variances(pull.swapaxes(1, 2) @ together[k + 1 :]).sum(
+            variances += 2.0 * _sum_entry_variances(pull.swapaxes(1, 2) @ pull_array[k + 1 :]).sum(
                 axis=0
             )
         return q * (q + 1) / variances
@@ -181,21 +183,23 @@ class RespondentScores:
 def _remove_leverage(
     block: _RespondentBlock, leverage: np.ndarray, scores: list[np.ndarray]
 ) -> list[np.ndarray]:
-    """Return z for each of several scores of each respondent, shape (respondents, r)."""
-    found = []
-    for each in scores:
-        first = _multiply_by_leverage(block, each)
-        found.append(each + first / 2 + 3 / 8 * _multiply_by_leverage(block, first))
-    for k in np.flatnonzero(leverage > LIGHT).tolist():
-        vectors, shares = _leverage(block, k)
-        growth = _inverse_root_of_rest(shares) - 1.0
-        for each, z in zip(scores, found, strict=True):
-            z[k] = each[k] + vectors @ (growth * (each[k] @ vectors))
-    return found
+    """Return z for each of several scores of respondents, shape (respondents, r)."""
+    corrected_scores = []
+    for score in scores:
+        first_order = _multiply_by_leverage(block, score)
+        corrected_scores.append(
+            score + first_order / 2 + 3 / 8 * _multiply_by_leverage(block, first_order)
+        )
+    for k in np.flatnonzero(leverage > MAX_SERIES_LEVERAGE).tolist():
+        vectors, shares = _decompose_leverage(block, k)
+        growth = _leverage_correction(shares) - 1.0
+        for score, z in zip(scores, corrected_scores, strict=True):
+            z[k] = score[k] + vectors @ (growth * (score[k] @ vectors))
+    return corrected_scores
 
 
 def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.ndarray:
-    """Return the product of each respondent's leverage and vector, shape (respondents, r)."""
+    """Return products of leverage and vector per respondent, shape (respondents, r)."""
     from scipy.sparse import csr_array
 
     expected = block.expected
@@ -207,74 +211,75 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
     )
 
 
-def _leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvectors (r, rank) and eigenvalues (rank,) of the leverage of a respondent."""
+def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvectors (r, rank) and eigenvalues (rank,) of a respondent's leverage."""
     row = block.expected[[respondent]]
     rows = np.sqrt(row.data)[:, None] * block.scores[row.indices]
     if len(rows) > rows.shape[1]:
         shares, vectors = np.linalg.eigh(rows.T @ rows)
         return vectors, np.clip(shares, 0.0, 1.0)
     shares, combined = np.linalg.eigh(rows @ rows.T)
-    some = shares > TINY
-    return rows.T @ (combined[:, some] / np.sqrt(shares[some])), np.minimum(shares[some], 1.0)
+    is_informed = shares > TINY
+    return rows.T @ (combined[:, is_informed] / np.sqrt(shares[is_informed])), np.minimum(
+        shares[is_informed], 1.0
+    )
 
 
-def _inverse_root_of_rest(shares: np.ndarray) -> np.ndarray:
-    """Return (1 - leverage)^(-1/2), by which scores grow; 0 where no other respondent has
-    information."""
+def _leverage_correction(shares: np.ndarray) -> np.ndarray:
+    """Return (1 - leverage)^(-1/2); 0 if no other respondent has information."""
     rest = 1.0 - shares
-    return np.where(rest > ALONE, np.maximum(rest, ALONE) ** -0.5, 0.0)
+    return np.where(rest > MIN_REST, np.maximum(rest, MIN_REST) ** -0.5, 0.0)
 
 
 def _sum_entry_variances(matrices: np.ndarray) -> np.ndarray:
-    """Return the sum of the variances of the entries of a product, given covariances (..., q, q) of
-    its factors."""
+    """Return the summed variances of entries of a product, given factor covariances (..., q, q)."""
     return np.trace(matrices, axis1=-2, axis2=-1) ** 2 + (matrices * matrices.swapaxes(-1, -2)).sum(
         axis=(-1, -2)
     )
 
 
-def inverse_root(information: np.ndarray, least: float) -> np.ndarray:
-    """Return L (parameters, r), with L L' the inverse where there is more than a share of the most
-    information."""
-    values, vectors = np.linalg.eigh(information)
-    informed = values > least * max(values.max(initial=0.0), 1e-300)
-    return vectors[:, informed] / np.sqrt(values[informed])
+def inverse_root(information: np.ndarray, min_share: float) -> np.ndarray:
+    """Return L (parameters, r) with L L' the inverse in informed directions."""
+    eigenvalues, vectors = np.linalg.eigh(information)
+    informed = eigenvalues > min_share * max(eigenvalues.max(initial=0.0), 1e-300)
+    return vectors[:, informed] / np.sqrt(eigenvalues[informed])
 
 
-def raise_improbable_variance(found: ScoreVariance, df: float, freedom: float) -> np.ndarray:
-    """Return the variance of scores, raised to that of independent answers in directions where it
-    is improbably small.
+def raise_improbable_variance(
+    score_variance: ScoreVariance, df: float, freedom: float
+) -> np.ndarray:
+    """Raise improbably small variances to those of independent answers.
 
-    `freedom`: respondents less one for each contrast. Fewer of them than contrasts leave directions
-    without variance, whose part is in the others, so that they get less: cubes cover .87 to .94 for
-    2 to 5 respondents of 6 options.
+    `freedom`: respondents less one, per contrast. If there are fewer respondents than contrasts,
+    some directions have no variance; their share is in the other directions, which are raised less:
+    cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
     """
     from scipy.special import chdtri
 
-    values, vectors = np.linalg.eigh(found.about_pull)
-    unlikely = values < chdtri(df, 1.0 - UNLIKELY) / df
-    least = 1.0 if unlikely.all() else min(1.0, freedom) ** 3
-    inside = vectors[:, unlikely]
-    values, vectors = np.linalg.eigh(inside.T @ found.variance @ inside)
-    inside = inside @ vectors
-    return found.variance + (inside * (np.maximum(values, least) - values)) @ inside.T
+    eigenvalues, vectors = np.linalg.eigh(score_variance.about_pull)
+    unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
+    min_variance = 1.0 if unlikely.all() else min(1.0, freedom) ** 3
+    directions = vectors[:, unlikely]
+    eigenvalues, vectors = np.linalg.eigh(directions.T @ score_variance.variance @ directions)
+    directions = directions @ vectors
+    return (
+        score_variance.variance
+        + (directions * (np.maximum(eigenvalues, min_variance) - eigenvalues)) @ directions.T
+    )
 
 
-def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
-    """Return how often each outcome was to be expected of each respondent; sparse (respondents,
-    outcomes)."""
+def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
+    """Return expected counts of outcomes per respondent, sparse (respondents, outcomes)."""
     from scipy.sparse import csr_array
 
     outcomes, question = np.arange(len(p)), np.repeat(np.arange(len(sizes)), sizes)
-    asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
-    return asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
+    n_asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
+    return n_asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
 
 
-def scores_at(
-    pose: ScoredProblem, clusters: AnswersByRespondent, weights: np.ndarray, beta: np.ndarray
+def compute_score_variance(
+    problem: ScoredProblem, clusters: AnswersByRespondent, weights: np.ndarray, beta: np.ndarray
 ) -> ScoreVariance:
-    """Return the variance of respondents' scores at a point, in coordinates in which the
-    information is 1."""
-    root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
-    return RespondentScores(pose, clusters.tally, weights, beta, root).variance()
+    """Return the variance of respondents' scores, in coordinates with information 1."""
+    root = inverse_root(-problem.compute_derivatives(weights, beta).hessian, NO_INFORMATION)
+    return RespondentScores(problem, clusters.tally, weights, beta, root).compute_variance()

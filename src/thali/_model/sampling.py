@@ -1,5 +1,4 @@
-"""The fit of a model by chains: fresh, from a job, or beyond its end; for a given length, or until
-the chains agree."""
+"""Fits by chains: new, from a job, or continued; of fixed length, or until the chains agree."""
 
 import copy
 import math
@@ -25,7 +24,7 @@ from thali._inference.jobs import FitFolder, Snapshot, refuse_altered_job
 from thali._inference.progress import Progress, format_duration
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.warn import is_quiet, warn
-from thali._posterior.store import appended, first_draws
+from thali._posterior.store import append_draws, select_first_draws
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -35,7 +34,7 @@ from thali.errors import (
     Setting,
 )
 
-from .model_files import describe, digest_of
+from .model_files import compute_digest, describe_model
 
 if TYPE_CHECKING:
     import xarray
@@ -43,13 +42,13 @@ if TYPE_CHECKING:
     from thali._posterior.convergence import ConvergenceCheck
 
     from .base import Model
-    from .chain_model import RunByChains
+    from .chain_model import MarkovChainModel
     from .engine import Forecast
 
-# effective draws of every row of the summary, at which a run of unknown length ends
+# effective sample size of every summary row at which a run without a fixed length ends
 SUFFICIENT_ESS = 400
-MAX_DRAWS = 64_000  # of each chain of such a run
-MAX_BYTES = 2 * 10**9  # of its draws, all chains together
+MAX_DRAWS = 64_000  # per chain of such a run
+MAX_BYTES = 2 * 10**9  # of the draws of such a run, all chains together
 
 
 AnyChain = TypeVar("AnyChain", bound=Chain)
@@ -57,195 +56,209 @@ AnyChain = TypeVar("AnyChain", bound=Chain)
 
 @dataclass(frozen=True)
 class Sampling(Generic[AnyChain]):
-    """What a fit by chains runs, and what it makes of their draws, once arguments and data have
-    been checked."""
+    """Chains of a checked fit, and functions that turn their draws into its result."""
 
-    source: Any  # the data, as `RunByChains._sampling` takes them
+    source: Any  # the data, as `MarkovChainModel._build_sampling` takes them
     run: Run
-    # of so many draws, each at its start
+    # builds chains for a number of draws, each at its start
     chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]
-    # the posterior, of the draws in their records
+    # returns the posterior of the recorded draws
     tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]
-    # attributes
-    found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]
-    # The posterior of a fit that ends, with what follows from all of its draws together.
-    completed: Callable[["xarray.DataTree"], "xarray.DataTree"] = lambda tree: tree
-    # once all have run their pilot
+    # returns other fitted attributes
+    build_attributes: Callable[
+        ["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]
+    ]
+    # Adds quantities that depend on all draws together, at the end of a fit.
+    complete_tree: Callable[["xarray.DataTree"], "xarray.DataTree"] = lambda tree: tree
+    # called once all chains have run their pilot
     end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None
     is_compiled: bool = False
-    # The same with tempering, within what so many sweeps of all chains have left; None where it has
-    # or may have none.
-    tempered: "Callable[[int], Sampling[Any] | None]" = lambda sweeps: None
-    # of the run, as its job notes them; None: those that all models share
+    # Returns the sampling with tempering, within the budget left after so many sweeps of all
+    # chains; None if it is tempered already or cannot be.
+    with_tempering: "Callable[[int], Sampling[Any] | None]" = lambda sweeps: None
+    # settings of the run in the record of its job; None: the settings that all models share
     settings: dict[str, Any] | None = None
-    # of a posterior
-    length: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]
-    # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are
-    # appended.
-    draws_in: Callable[["xarray.DataTree"], list[Arrays]] | None = None
-    status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown while they run
-    most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
-    # of each chain, at which one is looked at first; None: FIRST_DRAWS
+    # returns the number of draws per chain of a posterior
+    count_draws: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]
+    # Reads draws from a posterior for `Chain.adopt`; None: later draws are appended to the
+    # posterior.
+    read_draws: Callable[["xarray.DataTree"], list[Arrays]] | None = None
+    status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown during the run
+    max_draws: int | None = None  # longest run without a fixed length; None: MAX_DRAWS
+    # per chain, at the first convergence check; None: FIRST_DRAWS
     first_draws: int | None = None
-    quicker: Setting | None = None  # a method of the model that takes less time
-    # the draws of each chain that the size of the data allows; None: as many as `longest`
-    bound: int | None = None
-    forecast: "Forecast | None" = None  # how long it takes; None: not known before
-    # How many times shorter draws are than `bound` reckons with, once a pilot has told, and columns
-    # have been counted.
-    shortened: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
-    # The draws of each chain at the next look, after so many and their convergence check.
-    next_look: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: 2 * draws
+    faster: Setting | None = None  # a faster method of the model
+    # draws per chain that the size of the data allows; None: `longest`
+    data_max_draws: int | None = None
+    forecast: "Forecast | None" = None  # run time; None: unknown
+    # Factor by which draws are faster than `bound` assumes, known after a pilot.
+    measure_speedup: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
+    # Returns the draws per chain at the next convergence check.
+    choose_next_check: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: (
+        2 * draws
+    )
 
     @property
-    def longest(self) -> int:
-        """The most draws of each chain of a run of unknown length, whatever its data."""
-        return MAX_DRAWS if self.most is None else self.most
+    def max_open_draws(self) -> int:
+        """Maximum draws per chain of a run without a fixed length, for any data."""
+        return MAX_DRAWS if self.max_draws is None else self.max_draws
 
-    def allowed(self, chains: Sequence[AnyChain] = ()) -> int:
-        """The most draws of each chain of a run of unknown length to these data."""
-        most = self.longest
-        if self.bound is not None:
-            tune, times = self.run.tune, self.shortened(chains) if chains else 1.0
-            most = min(most, int((tune + self.bound) * times) - tune)
-        return max(self.min_draws, most)
+    def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
+        """Return the maximum draws per chain of an open run for these data."""
+        max_draws = self.max_open_draws
+        if self.data_max_draws is not None:
+            tune, speedup = self.run.tune, self.measure_speedup(chains) if chains else 1.0
+            max_draws = min(max_draws, int((tune + self.data_max_draws) * speedup) - tune)
+        return max(self.min_draws, max_draws)
 
     @property
     def min_draws(self) -> int:
-        """The draws of each chain that are made in any case."""
+        """Draws per chain that are made in any case."""
         return (
             self.first_draws if self.first_draws and self.run.draws is None else self.run.min_draws
         )
 
 
 class Continuation(NamedTuple):
-    """What a fit leaves for `continue_fit`: its data, its run, and the state of its chains."""
+    """State that `continue_fit` needs: data, run, and states of the chains."""
 
-    source: Any  # data as `RunByChains._sampling` takes them; None in a file that cannot hold them
+    source: Any  # data of `_build_sampling`; None in a file that cannot store them
     digest: str  # of the data
     parameters: dict[str, Any]  # of the model at the time of the fit
     run: Run
-    draws: int  # of each chain in the posterior
-    first: int  # draws of the posterior after which those in `states` begin, if there are any
-    tempered: bool  # whether the run began again with tempering
-    # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
+    draws: int  # per chain, in the posterior
+    first: int  # number of the first draw in `states`, if there are any
+    tempered: bool  # whether the run restarted with tempering
+    # bytes of an npz file: the state of each chain, and its draws if the posterior lacks some
     states: np.ndarray
 
 
-class _Start(NamedTuple):
-    """Where chains go on from."""
+class _ChainStart(NamedTuple):
+    """States from which chains continue."""
 
     states: list[Arrays]
-    draws: list[Arrays] | None  # of each chain from number `first` on; None: there are none
-    first: int  # earlier draws, which are in the posterior
-    is_of_other_data: bool = False  # whether the states are those of a fit to other data
+    draws: list[Arrays] | None  # of each chain from number `first` on; None: no draws
+    first: int  # number of earlier draws, which are in the posterior
+    is_of_other_data: bool = False  # whether the states belong to a fit to other data
 
 
-def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
-    """Carry out a fit; returns the fitted attributes."""
+def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str, Any]:
+    """Carry out a fit; return the fitted attributes."""
     run = sampling.run
     settings = sampling.settings
     if settings is None:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
-    with opened_job(model, settings, sampling.source, run) as (folder, seed):
-        start, place = None, {"draws": 0, "tempered": False}
+    with open_fit_folder(model, settings, sampling.source, run) as (folder, seed):
+        start, position = None, {"draws": 0, "tempered": False}
         if folder is not None and folder.snapshot is not None:
             with refuse_altered_job(folder.path):
-                _refuse_endless(folder.snapshot, sampling)
-            start, place = (
-                _Start(folder.snapshot.states, folder.snapshot.draws, 0),
+                _check_position(folder.snapshot, sampling)
+            start, position = (
+                _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0),
                 folder.snapshot.position,
             )
-        shortened = "tune" in place  # its time has shortened the tuning
+        shortened = "tune" in position  # the time limit has shortened the warm-up
         if shortened:
-            run = run._replace(tune=place["tune"])
-            sampling = model._sampling(sampling.source, run)
-        target = max(sampling.min_draws, place["draws"])
-        work = _Work(
+            run = run._replace(tune=position["tune"])
+            sampling = model._build_sampling(sampling.source, run)
+        target = max(sampling.min_draws, position["draws"])
+        work = RunningFit(
             model,
             sampling,
             run._replace(random_seed=seed),
             folder,
-            place["tempered"],
-            place.get("spent", 0),
+            position["tempered"],
+            position.get("spent", 0),
         )
         work.shortened = shortened
-        tree, attributes, chains = work.carry_out(target, start)
-    left = digest_of(sampling.source), parameters_of(model)
-    return attributes | {"_state_": work.continuation(chains, tree, *left)}
+        tree, attributes, chains = work.run_until_done(target, start)
+    digest_and_parameters = compute_digest(sampling.source), get_model_parameters(model)
+    return attributes | {"_state_": work.build_continuation(chains, tree, *digest_and_parameters)}
 
 
-def _refuse_endless(found: Snapshot, sampling: Sampling[Any]) -> None:
-    """Refuse a job that would run on after the draws that its settings allow; no fit leaves such a
-    one."""
+def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
+    """Raise if a stored job is past the draws that its settings allow."""
     run = sampling.run
-    most = max(sampling.min_draws, sampling.longest) if run.draws is None else run.draws
-    if found.position["draws"] > most or not 0 <= found.position.get("tune", 0) <= run.tune:
+    max_draws = max(sampling.min_draws, sampling.max_open_draws) if run.draws is None else run.draws
+    if (
+        snapshot.position["draws"] > max_draws
+        or not 0 <= snapshot.position.get("tune", 0) <= run.tune
+    ):
         raise ValueError("more draws or tuning than the settings allow")
 
 
-def refuse_changed(model: "RunByChains") -> None:
-    """Refuse to go on with a fit whose data or parameters are not those of the model any more."""
-    was = model._state_
-    if was.source is None:
+def check_unchanged(model: "MarkovChainModel") -> None:
+    """Raise if data or parameters of the model changed after the fit."""
+    state = model._state_
+    if state.source is None:
         raise DataError(
             "This model was loaded from a file, which cannot contain your own data and functions;"
             " fit it again."
         )
-    now = parameters_of(model)
-    for name, value in was.parameters.items():
-        if now[name] != value:
+    parameters = get_model_parameters(model)
+    for name, value in state.parameters.items():
+        if parameters[name] != value:
             raise ArgumentError(
                 Argument(name),
                 " was changed after the fit, so the fit cannot be continued; fit again.",
             )
-    if digest_of(was.source) != was.digest:
+    if compute_digest(state.source) != state.digest:
         raise DataError(
             "The data were changed after the fit, so the fit cannot be continued; fit again."
         )
 
 
-def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
-    """Go on with a fit; returns the fitted attributes of the longer one."""
-    was = model._state_
-    assert how.draws is not None
-    draws = was.draws + how.draws
-    run = was.run._replace(
-        draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time
+def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[str, Any]:
+    """Continue a fit; return the fitted attributes of the longer fit."""
+    state = model._state_
+    assert additional_run.draws is not None
+    draws = state.draws + additional_run.draws
+    run = state.run._replace(
+        draws=draws,
+        cores=additional_run.cores,
+        progressbar=additional_run.progressbar,
+        max_time=additional_run.max_time,
     )
-    start, sampling = _stored(was), model._sampling(was.source, run)
-    if sampling.draws_in is not None:
-        found = start.draws if start.draws is not None else sampling.draws_in(model.posterior_)
-        start = _Start(start.states, found, 0)
-    work = _Work(model, sampling, run, None, was.tempered)
-    tree, attributes, chains = work.carry_out(
-        draws, start, first_draws(model.posterior_, start.first)
+    start, sampling = _load_start(state), model._build_sampling(state.source, run)
+    if sampling.read_draws is not None:
+        draws_by_chain = (
+            start.draws if start.draws is not None else sampling.read_draws(model.posterior_)
+        )
+        start = _ChainStart(start.states, draws_by_chain, 0)
+    work = RunningFit(model, sampling, run, None, state.tempered)
+    tree, attributes, chains = work.run_until_done(
+        draws, start, select_first_draws(model.posterior_, start.first)
     )
-    return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
-
-
-def updated(model: "RunByChains", source: Any, how: Run) -> dict[str, Any]:
-    """A fit to a little more data than the last, whose chains begin where those of the last one
-    ended."""
-    was = model._state_
-    run = was.run._replace(
-        draws=how.draws, tune=how.tune, cores=how.cores, progressbar=how.progressbar, max_time=None
-    )
-    start = _Start(_stored(was).states, None, 0, is_of_other_data=True)
-    work = _Work(model, model._sampling(source, run), run, None, was.tempered)
-    assert how.draws is not None
-    tree, attributes, chains = work.carry_out(how.draws, start)
     return attributes | {
-        "_state_": work.continuation(chains, tree, digest_of(source), was.parameters)
+        "_state_": work.build_continuation(chains, tree, state.digest, state.parameters)
     }
 
 
-class _Work:
+def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> dict[str, Any]:
+    """Fit slightly more data, starting from the states of the last fit."""
+    state = model._state_
+    run = state.run._replace(
+        draws=update_run.draws,
+        tune=update_run.tune,
+        cores=update_run.cores,
+        progressbar=update_run.progressbar,
+        max_time=None,
+    )
+    start = _ChainStart(_load_start(state).states, None, 0, is_of_other_data=True)
+    work = RunningFit(model, model._build_sampling(source, run), run, None, state.tempered)
+    assert update_run.draws is not None
+    tree, attributes, chains = work.run_until_done(update_run.draws, start)
+    return attributes | {
+        "_state_": work.build_continuation(chains, tree, compute_digest(source), state.parameters)
+    }
+
+
+class RunningFit:
     """A fit while it runs."""
 
     def __init__(
         self,
-        model: "RunByChains",
+        model: "MarkovChainModel",
         sampling: Sampling[Any],
         run: Run,
         folder: FitFolder | None,
@@ -253,53 +266,57 @@ class _Work:
         spent: int = 0,
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
-        self.spent = spent  # sweeps of all chains before they began again with tempering
-        self.sampling = (sampling.tempered(spent) if tempered else None) or sampling
+        self.spent = spent  # sweeps of all chains before the restart with tempering
+        self.sampling = (sampling.with_tempering(spent) if tempered else None) or sampling
         self.limit = TimeLimit(run.max_time)
-        self.shortened = False  # whether there is less tuning than was asked for
+        self.shortened = False  # whether the warm-up is shorter than requested
 
-    def carry_out(
-        self, target: int, start: _Start | None, earlier: "xarray.DataTree | None" = None
+    def run_until_done(
+        self, target: int, start: _ChainStart | None, earlier: "xarray.DataTree | None" = None
     ) -> tuple["xarray.DataTree", dict[str, Any], Sequence[Chain]]:
-        """Run to `target` draws a chain, and further if the run has no fixed length; `earlier` has
-        the draws before."""
-        chains = self._begun(target, start)
+        """Run to `target` draws per chain, and longer if the length is open.
+
+        `earlier` has the draws of the posterior before this run.
+        """
+        chains = self._start_chains(target, start)
         was_ended = (
             self.folder is not None
             and self.folder.snapshot is not None
             and self.folder.snapshot.has_ended
         )
         was_ended = was_ended and all(chain.is_done for chain in chains)
-        say = self._say_long if self.run.max_time is None and not is_quiet() else None
+        warn_long = self._warn_long_run if self.run.max_time is None and not is_quiet() else None
         total = sum(chain.total for chain in chains)
-        with Progress(self.run.progressbar, "sampling", total, report_seconds=say) as progress:
+        with Progress(
+            self.run.progressbar, "sampling", total, report_seconds=warn_long
+        ) as progress:
             self.limit.may_be_long = start is not None or self.run.tune == 0
             try:
-                watch, interrupted = self._run_from_start(chains, progress, target)
+                watch, interrupted = self._run_with_pilot(chains, progress, target)
             except TuningIsLong:
-                chains = self._with_less_tuning(chains, progress, target)
-                watch, interrupted = self._run_from_start(chains, progress, target)
+                chains = self._restart_with_short_warmup(chains, progress, target)
+                watch, interrupted = self._run_with_pilot(chains, progress, target)
             self.limit.may_be_long = True
             while True:
-                # stopped before another draw
+                # stopped before the next draw
                 if earlier is not None and choose_recorded_chains(chains)[1] == 0:
                     tree = earlier
                 else:
                     tree = self.sampling.tree(chains)
-                    tree = tree if earlier is None else appended(earlier, tree)
+                    tree = tree if earlier is None else append_draws(earlier, tree)
                 attributes = {
                     "posterior_": tree,
                     "_interrupted_": interrupted,
-                    **self.sampling.found(tree, chains, self.run.random_seed),
+                    **self.sampling.build_attributes(tree, chains, self.run.random_seed),
                 }
                 convergence = (
                     None
                     if interrupted or self.run.draws is not None
-                    else self._convergence(attributes)
+                    else self._check_convergence(attributes)
                 )
-                swept = sum(chain.sweeps for chain in chains)
+                n_sweeps = sum(chain.sweeps for chain in chains)
                 tempered = (
-                    self.sampling.tempered(swept)
+                    self.sampling.with_tempering(n_sweeps)
                     if convergence is not None and _is_stuck(convergence)
                     else None
                 )
@@ -308,44 +325,43 @@ class _Work:
                 if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
                 if ends or convergence is None:
-                    tree = self.sampling.completed(tree)
+                    tree = self.sampling.complete_tree(tree)
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
                     progress.note(f"after {target:,} draws per chain the chains do not agree yet")
                     target = min(
-                        self.sampling.next_look(target, convergence), self.sampling.allowed(chains)
+                        self.sampling.choose_next_check(target, convergence),
+                        self.sampling.count_allowed_draws(chains),
                     )
-                    chains = self._begun(target, _start_of(chains))
+                    chains = self._start_chains(target, _current_start(chains))
                 else:
                     progress.note("the chains are in different modes: restarting with tempering")
-                    self.sampling, self.tempered, self.spent = tempered, True, swept
+                    self.sampling, self.tempered, self.spent = tempered, True, n_sweeps
                     target = self.sampling.min_draws
                     if self.folder is not None:
                         self.folder.restart()
-                    chains = self._begun(target, None)
+                    chains = self._start_chains(target, None)
                 progress.set_total(sum(chain.total for chain in chains))
-                watch, interrupted = self._run_from_start(chains, progress, target)
+                watch, interrupted = self._run_with_pilot(chains, progress, target)
 
-    def _run_from_start(
+    def _run_with_pilot(
         self, chains: Sequence[Chain], progress: Progress, target: int
     ) -> tuple[RunMonitor, bool]:
-        """Run chains, which may stop in a pilot to be looked at together; returns whether they were
-        stopped early."""
+        """Run chains, pausing after a pilot; return the monitor and whether they were stopped."""
         if chains[0].in_pilot:
-            self._run(chains, self._watch(chains, progress, target))
+            self._run(chains, self._build_monitor(chains, progress, target))
             self.sampling.end_pilot(chains)
             progress.set_total(sum(chain.total for chain in chains))
-        watch = self._watch(chains, progress, target)
-        return watch, self._run(chains, watch)
+        monitor = self._build_monitor(chains, progress, target)
+        return monitor, self._run(chains, monitor)
 
-    def _with_less_tuning(
+    def _restart_with_short_warmup(
         self, chains: Sequence[Chain], progress: Progress, target: int
     ) -> Sequence[Chain]:
-        """The chains at their start again, with as much tuning as takes about a quarter of the time
-        of the run."""
+        """Restart the chains with a warm-up of about a quarter of the time limit."""
         slowest = min(chains, key=lambda chain: chain.sweeps)
-        a_draw = slowest.run_total / (self.run.tune + target)  # sweeps
-        tune = int(slowest.sweeps / a_draw / 2)
+        sweeps_per_draw = slowest.run_total / (self.run.tune + target)  # sweeps
+        tune = int(slowest.sweeps / sweeps_per_draw / 2)
         warn(
             EstimateWarning(
                 "Half of ",
@@ -358,29 +374,29 @@ class _Work:
         progress.note("warm-up takes too long: restarting with a shorter warm-up")
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
-        sampling = self.model._sampling(self.sampling.source, self.run)
-        self.sampling = (sampling.tempered(self.spent) if self.tempered else None) or sampling
+        sampling = self.model._build_sampling(self.sampling.source, self.run)
+        self.sampling = (sampling.with_tempering(self.spent) if self.tempered else None) or sampling
         if self.folder is not None:
             self.folder.restart()
-        chains = self._begun(target, None)
+        chains = self._start_chains(target, None)
         progress.set_total(sum(chain.total for chain in chains))
         return chains
 
-    def _say_long(self, seconds: float) -> None:
-        """Warn that the run takes so many seconds, and of what is quicker."""
+    def _warn_long_run(self, seconds: float) -> None:
+        """Warn about the expected duration; suggest faster options."""
         run, sampling = self.run, self.sampling
         if run.draws is None:
-            draws, least = sampling.allowed(self.chains), sampling.min_draws
-            most = seconds * (run.tune + draws) / (run.tune + least)
+            draws, min_draws = sampling.count_allowed_draws(self.chains), sampling.min_draws
+            max_seconds = seconds * (run.tune + draws) / (run.tune + min_draws)
             until = (
-                f", and up to {format_duration(most)} if the chains agree late"
-                if format_duration(most) != format_duration(seconds)
+                f", and up to {format_duration(max_seconds)} if the chains agree late"
+                if format_duration(max_seconds) != format_duration(seconds)
                 else ""
             )
-            fewer: Any = Setting("draws", max(1, least // 4))
+            fewer: Any = Setting("draws", max(1, min_draws // 4))
         else:
             until, fewer = "", "fewer draws"
-        quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
+        quicker = (sampling.faster, ", or ", fewer) if sampling.faster else (fewer,)
         warn(
             LongRunWarning(
                 f"This fit takes about {format_duration(seconds)}{until}. Faster options: ",
@@ -389,55 +405,58 @@ class _Work:
             )
         )
 
-    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> RunMonitor:
-        place: dict[str, int] = {"draws": target, "tempered": self.tempered}
-        place |= {"spent": self.spent} if self.tempered else {}
-        place |= {"tune": self.run.tune} if self.shortened else {}
-        return RunMonitor(chains, progress, self.folder, self.limit, place, self.sampling.status)
+    def _build_monitor(
+        self, chains: Sequence[Chain], progress: Progress, target: int
+    ) -> RunMonitor:
+        """Build the monitor of a run to `target` draws per chain."""
+        position: dict[str, int] = {"draws": target, "tempered": self.tempered}
+        position |= {"spent": self.spent} if self.tempered else {}
+        position |= {"tune": self.run.tune} if self.shortened else {}
+        return RunMonitor(chains, progress, self.folder, self.limit, position, self.sampling.status)
 
-    def _run(self, chains: Sequence[Chain], watch: RunMonitor) -> bool:
-        """Run the chains; returns whether they were stopped early."""
+    def _run(self, chains: Sequence[Chain], monitor: RunMonitor) -> bool:
+        """Run the chains; return whether they were stopped early."""
         try:
-            return run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
+            return run_chains(chains, self.run.cores, monitor, self.sampling.is_compiled)
         except KeyboardInterrupt:
-            watch.finish(False)
+            monitor.finish(False)
             raise
         except TuningIsLong:
             raise
         except TimeIsUp:
-            watch.finish(False)
-            quicker = self.sampling.quicker
-            ways: Any = (", or choose a faster method: ", quicker) if quicker else ()
+            monitor.finish(False)
+            quicker = self.sampling.faster
+            faster_text: Any = (", or choose a faster method: ", quicker) if quicker else ()
             raise ArgumentError(
                 Setting("max_time", self.run.max_time),
                 " was reached before the first draw; allow more time",
-                *ways,
+                *faster_text,
                 ".",
             ) from None
 
-    def continuation(
+    def build_continuation(
         self,
         chains: Sequence[Chain],
         tree: "xarray.DataTree",
         digest: str,
         parameters: dict[str, Any],
     ) -> Continuation:
-        """What the fit leaves."""
-        draws = self.sampling.length(tree)
-        whole = all(chain.recorded == draws for chain in chains)
+        """Return the state for `continue_fit`."""
+        draws = self.sampling.count_draws(tree)
+        has_all_draws = all(chain.recorded == draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
             arrays |= add_prefix(f"{k}/state/", chain.pack_state())
-            if not whole:
+            if not has_all_draws:
                 arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
         states = np.frombuffer(encode_npz(arrays), np.uint8)
-        run, first = self.run._replace(job=None), draws if whole else chains[0].first
+        run, first = self.run._replace(job=None), draws if has_all_draws else chains[0].first
         return Continuation(
             self.sampling.source, digest, parameters, run, draws, first, self.tempered, states
         )
 
-    def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
-        """The chains, with room for so many draws, where they start."""
+    def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
+        """Return chains with room for `target` draws, at their start."""
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
@@ -455,73 +474,77 @@ class _Work:
                     raise ValueError("a state after other draws than those of the job")
         return chains
 
-    def _convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
-        """The convergence check of a fit that ends here."""
+    def _check_convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
+        """Return the convergence check of a fit that ends here."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        return model._engine.agreement(model)
+        return model._engine.check_chains(model)
 
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
-        """Whether every row of the summary says that the chains agree and are long enough."""
+        """Return whether chains agree and every summary row has enough draws."""
         return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
             "ess", math.inf
         ) >= SUFFICIENT_ESS
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
+        """Return whether twice the draws fit the limits of length and memory."""
         size = sum(
             array.nbytes
             for chain in chains
             for array in chain.read_draws(0, chain.recorded).values()
         )
-        return target < self.sampling.allowed(chains) and 2 * size <= MAX_BYTES
+        return target < self.sampling.count_allowed_draws(chains) and 2 * size <= MAX_BYTES
 
 
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:
-    """Whether the chains disagree so much that no run within the bounds should do."""
+    """Return whether chains disagree too much for any allowed run length."""
     facts = convergence.facts
     disagree = facts.get("disagree", False)
     return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
 
 
-def _start_of(chains: Sequence[Chain]) -> _Start:
-    """Where these chains are."""
-    return _Start(
+def _current_start(chains: Sequence[Chain]) -> _ChainStart:
+    """Return the current states and draws of chains."""
+    return _ChainStart(
         [chain.pack_state() for chain in chains],
         [chain.read_draws(0, chain.recorded) for chain in chains],
         0,
     )
 
 
-def parameters_of(model: "Model") -> dict[str, Any]:
-    """The parameters of a model but those of its run, which have a place of their own."""
-    of_run = (*Run._fields, "random_state")
+def get_model_parameters(model: "Model") -> dict[str, Any]:
+    """Return the parameters of a model without those of its run."""
+    run_parameters = (*Run._fields, "random_state")
     return {
-        name: value for name, value in describe(model)["parameters"].items() if name not in of_run
+        name: value
+        for name, value in describe_model(model)["parameters"].items()
+        if name not in run_parameters
     }
 
 
-def _stored(was: Continuation) -> _Start:
-    """Where the chains of a fit were at its end."""
-    arrays = decode_npz(was.states.tobytes())
-    of_chains = [select_prefix(f"{k}/", arrays) for k in range(was.run.chains)]
-    draws = [select_prefix("draws/", each) for each in of_chains]
-    return _Start(
-        [select_prefix("state/", each) for each in of_chains],
+def _load_start(state: Continuation) -> _ChainStart:
+    """Return the states of the chains at the end of a fit."""
+    arrays = decode_npz(state.states.tobytes())
+    arrays_by_chain = [select_prefix(f"{k}/", arrays) for k in range(state.run.chains)]
+    draws = [select_prefix("draws/", arrays_of_chain) for arrays_of_chain in arrays_by_chain]
+    return _ChainStart(
+        [select_prefix("state/", arrays_of_chain) for arrays_of_chain in arrays_by_chain],
         draws if any(draws) else None,
-        was.first,
+        state.first,
     )
 
 
 @contextmanager
-def opened_job(
+def open_fit_folder(
     model: "Model", settings: dict[str, Any], data: Any, run: Run
 ) -> Iterator[tuple[FitFolder | None, np.random.SeedSequence]]:
-    """The folder of a fit, if it has one, and its seed, which is that of the job where none was
-    given."""
+    """Yield the folder of a fit, if it has one, and its seed."""
     if run.job is None:
         yield None, build_seed_sequence(run.random_seed)
         return
-    models = {"": {"class": describe(model)["class"], "parameters": parameters_of(model)}}
-    stamp = {"kind": "fit", "models": models, "settings": settings, "data": digest_of(data)}
+    models = {
+        "": {"class": describe_model(model)["class"], "parameters": get_model_parameters(model)}
+    }
+    stamp = {"kind": "fit", "models": models, "settings": settings, "data": compute_digest(data)}
     with FitFolder(run.job, stamp, run.random_seed) as folder:
         yield folder, folder.seed

@@ -1,20 +1,20 @@
-"""Findings about segments of people by what they prefer, whichever model knows what that is."""
+"""Findings about segments of respondents by preference, for any model with utilities."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from thali._digits import number, percent
-from thali._labels import listed, plural
+from thali._digits import format_number, format_percent
+from thali._labels import format_plural, list_names
 from thali._people.segments import Segments
 
-from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
+from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker, Picture, Text
 from .phrases import phrase
 from .references import Cite
 from .settings import AnswerSettings
 
-_MIN_PEOPLE = 3  # people that make segments
-_CLEAR = 0.5  # stability from which on people are counted by segments
+_MIN_PEOPLE = 3  # minimum number of respondents
+_CLEAR = 0.5  # stability from which on segments are clear
 SENTENCES = {
     "sizes": "{shares}: {number} by preference (stability {stability}). {how}",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are"
@@ -35,103 +35,119 @@ SENTENCES = {
 }
 
 
-# key and question of a finding, and what makes it
-Besides = tuple[str, str, Callable[[Any, Segments], Finding]]
+# key, question and function of an additional finding
+ExtraFinding = tuple[str, str, Callable[[Any, Segments], Finding]]
 
 
-SegmentsOf = Callable[[Any], Segments | None]  # of a model
+SegmentFunction = Callable[[Any], Segments | None]  # (model) -> segments
 
 
-def segments_once(settings: AnswerSettings, usual: Any = None) -> SegmentsOf:
-    """Return what gives the segments of a model, made once for all findings; `usual`: the number of
-    segments where none is asked for."""
-    kept: list[Segments | None] = []
+def make_segment_function(settings: AnswerSettings, default_number: Any = None) -> SegmentFunction:
+    """Return a cached function (model) -> segments; `default_number`: default number."""
+    cache: list[Segments | None] = []
 
     def segments(model: Any) -> Segments | None:
-        """Return the segments; None of too few people."""
-        if not kept:
-            kept.append(None)  # which stays where there are none, so that a fault is named once
-            number = usual if settings.segments is None else settings.segments
-            found = model.respondents.segments(number, settings.random_seed, settings.ci)
-            if len(found.assignment) >= _MIN_PEOPLE:
-                kept[0] = found
-        return kept[0]
+        """Return the segments; None for too few respondents."""
+        if not cache:
+            cache.append(None)  # stays None after an error, so that it is reported once
+            number = default_number if settings.segments is None else settings.segments
+            computed = model.respondents.segments(number, settings.random_seed, settings.ci)
+            if len(computed.assignment) >= _MIN_PEOPLE:
+                cache[0] = computed
+        return cache[0]
 
     return segments
 
 
-def segment_makers(
+def make_segment_makers(
     settings: AnswerSettings,
-    segments: SegmentsOf,
-    besides: tuple[Besides, ...] = (),
+    segments: SegmentFunction,
+    extra: tuple[ExtraFinding, ...] = (),
     instead: Text = "",
-) -> tuple[Maker, ...]:
-    """The makers of segments: a terminal shows those that were asked for; `besides`: what else is
-    found of them, by the model; `instead`: what else there is where they cannot be told."""
-    asked = settings.segments is not None
-    place, first = (BRIEF, ON_SCREEN) if asked else (SHOWN, SHOWN)
+) -> tuple[FindingMaker, ...]:
+    """Return the makers of findings about segments.
+
+    A terminal shows them if segments were requested. `extra` are additional findings of the model;
+    `instead` suggests alternatives if segments are not clear.
+    """
+    is_requested = settings.segments is not None
+    place, first_place = (BRIEF, ON_SCREEN) if is_requested else (SHOWN, SHOWN)
     makers = (
-        ("segment_sizes", "Respondent segments", first, partial(_sizes, asked, instead)),
-        ("segment_profiles", "Segment profiles", place, _profiles),
-        ("segment_numbers", "Number of segments", place, _numbers),
-        ("segments", "Segment membership", FULL if asked else SHOWN, _assignment),
+        (
+            "segment_sizes",
+            "Respondent segments",
+            first_place,
+            partial(_report_sizes, is_requested, instead),
+        ),
+        ("segment_profiles", "Segment profiles", place, _report_profiles),
+        ("segment_numbers", "Number of segments", place, _report_stability),
+        ("segments", "Segment membership", FULL if is_requested else SHOWN, _report_membership),
     )
-    more = ((key, question, place, make) for key, question, make in besides)
+    extra_makers = ((key, question, place, make) for key, question, make in extra)
     return tuple(
-        Maker(key, question, where, partial(_about, segments, make))
-        for key, question, where, make in (*makers, *more)
+        FindingMaker(key, question, surfaces, partial(_report_segments, segments, make))
+        for key, question, surfaces, make in (*makers, *extra_makers)
     )
 
 
-def segmented(what: str) -> Text:
-    """How a paper says it; `what`: whose log odds people are grouped by."""
+def describe_segmentation(what: str) -> Text:
+    """Return the methods sentence on segments; `what`: the log odds that were clustered."""
     return phrase(SENTENCES, "methods", what=what, source=Cite("hubert1985"))
 
 
-def _about(
-    segments: SegmentsOf,
-    make: Callable[[Any, Segments], Finding | None],
+def _report_segments(
+    segments: SegmentFunction,
+    report: Callable[[Any, Segments], Finding | None],
     model: Any,
     settings: AnswerSettings,
 ) -> Finding | None:
-    """A finding about the segments, where there are any."""
-    found = segments(model)
-    return None if found is None else make(model, found)
+    """Apply a function (model, segments) -> finding if there are segments."""
+    segments_of_model = segments(model)
+    return None if segments_of_model is None else report(model, segments_of_model)
 
 
-def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
-    """The segments and how stable they are; those that are not clear have a picture if they were
-    asked for."""
-    is_clear = found.stability >= _CLEAR
-    shares = listed(
-        [f"{percent(row['share'])} ({row['name']})" for row in found.sizes.to_dict("records")]
+def _report_sizes(is_requested: bool, instead: Text, model: Any, segments: Segments) -> Finding:
+    """Report sizes and stability; unclear segments have a picture only on request."""
+    is_clear = segments.stability >= _CLEAR
+    shares = list_names(
+        [
+            f"{format_percent(row['share'])} ({row['name']})"
+            for row in segments.sizes.to_dict("records")
+        ]
     )
     facts: dict[str, Any] = {
-        "number": plural(len(found), "segment"),
+        "number": format_plural(len(segments), "segment"),
         "shares": shares,
         "how": SENTENCES["sizes.how"],
     }
-    facts |= {"stability": number(found.stability)} | ({} if is_clear else {"instead": instead})
+    facts |= {"stability": format_number(segments.stability)} | (
+        {} if is_clear else {"instead": instead}
+    )
     return Finding(
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
         title=SENTENCES["sizes.title"],
-        table=found.sizes,
-        shown=found.sizes[["share", "share_low", "share_high", "respondents", "name"]],
-        picture=Picture("segments", SENTENCES["sizes.title"], found) if is_clear or asked else None,
+        table=segments.sizes,
+        shown=segments.sizes[["share", "share_low", "share_high", "respondents", "name"]],
+        picture=Picture("segments", SENTENCES["sizes.title"], segments)
+        if is_clear or is_requested
+        else None,
         brief=Brief("Segments"),
     )
 
 
-def _profiles(model: Any, found: Segments) -> Finding:
-    what = "option" if "option" in found.profiles else "level"
-    return Finding(title=SENTENCES[f"profiles.{what}"], table=found.table())
+def _report_profiles(model: Any, segments: Segments) -> Finding:
+    """Report the preferences of each segment."""
+    column = "option" if "option" in segments.profiles else "level"
+    return Finding(title=SENTENCES[f"profiles.{column}"], table=segments.table())
 
 
-def _numbers(model: Any, found: Segments) -> Finding | None:
-    if len(found.by_number) < 2:
+def _report_stability(model: Any, segments: Segments) -> Finding | None:
+    """Report the stability by number of segments, if several were tried."""
+    if len(segments.by_number) < 2:
         return None
-    return Finding(title=SENTENCES["numbers"], table=found.by_number)
+    return Finding(title=SENTENCES["numbers"], table=segments.by_number)
 
 
-def _assignment(model: Any, found: Segments) -> Finding:
-    return Finding(title=SENTENCES["assignment"], table=found.assignment)
+def _report_membership(model: Any, segments: Segments) -> Finding:
+    """Report the segment of each respondent."""
+    return Finding(title=SENTENCES["assignment"], table=segments.assignment)

@@ -1,5 +1,4 @@
-"""What is asked of an answer besides the model: the same for what is printed, written to files and
-mailed."""
+"""Settings of findings in addition to the model, shared by print, files and reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -20,42 +19,42 @@ _PLAIN = (str, int, float)  # settings that == compares
 
 @dataclass(frozen=True, eq=False)
 class AnswerSettings:
-    """The settings of an answer; each option of a spec that goes to REPORT has its field here.
+    """Settings of findings; each option of a spec for REPORT has a field here.
 
     Parameters
     ----------
     ci : float
         Probability of intervals.
     random_seed : int
-        Of checks, segments, and occasions and people that are simulated.
+        Seed of checks, segments, and simulated occasions and respondents.
     cores : int, optional
         Threads; has no influence on the numbers.
     market : pandas.DataFrame, optional
         Products whose shares are predicted.
     rule, scale, availability, actual : optional
-        How utilities become shares of the market, as for `market_shares`.
+        Conversion of utilities to market shares, as for `market_shares`.
     holdouts : ChoiceExperiment, optional
-        Choices in tasks that the fit has not seen, which it is to predict.
+        Held-out choices to predict.
     price : str, optional
-        The attribute of amounts of money; None: one that is called price or cost.
+        The attribute of amounts of money; None: an attribute called price or cost.
     segments : optional
         Numbers of segments of the respondents.
     none : str, optional
-        The option that stands for none of the others.
+        The option that represents "none of these".
     similar : float, optional
-        From which overlap on features, or classes, count as one; None: the model's own.
+        Overlap from which features or classes are treated as equal; None: the default of the model.
     kind : str
         The estimate of similarities.
     folds : int
-        Parts of the cross-validation; 0: none.
+        Folds of the cross-validation; 0: none.
     bootstrap : int
-        Replicates of the test of the number of classes; 0: there is none.
+        Replicates of the test of the number of classes; 0: no test.
     job : str or path, optional
-        A folder that keeps the finished replicates of that test.
+        A folder for finished replicates of this test.
     attention_scale : float, optional
-        Another prior size of variances, at which who attends to what is estimated, too.
+        An alternative prior scale of variances, for a second estimate of attention.
     rows : (X, y), optional
-        Of the fit of a classifier: for its cross-validation, and for pictures of its covariates.
+        Data of a classifier: for cross-validation and pictures of covariates.
     """
 
     ci: float = INTERVAL
@@ -78,37 +77,45 @@ class AnswerSettings:
     attention_scale: float | None = None
     rows: Any = None
 
-    def given(self, *names: str) -> dict[str, Any]:
-        """Those of these settings that are not None, as arguments."""
-        found = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+    def select_given(self, *names: str) -> dict[str, Any]:
+        """Return the named settings that are not None, as arguments."""
+        settings = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in settings.items() if value is not None}
 
-    def are(self, other: "AnswerSettings") -> bool:
-        """Whether all settings are the same; tables and lists are if they are the same object."""
-        pairs = [(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)]
+    def equals(self, other: "AnswerSettings") -> bool:
+        """Return whether all settings are equal; tables and lists must be identical."""
+        pairs = [
+            (getattr(self, setting.name), getattr(other, setting.name)) for setting in fields(self)
+        ]
         return all(
-            one is two or (isinstance(one, _PLAIN) and isinstance(two, _PLAIN) and one == two)
-            for one, two in pairs
+            left is right
+            or (isinstance(left, _PLAIN) and isinstance(right, _PLAIN) and left == right)
+            for left, right in pairs
         )
 
     @property
-    def of_market(self) -> dict[str, Any]:
-        """How utilities become shares of the market, as far as it is not as usual, as arguments."""
-        return self.given("rule", "scale", "availability", "actual")
+    def market_arguments(self) -> dict[str, Any]:
+        """Arguments of market shares that differ from their defaults."""
+        return self.select_given("rule", "scale", "availability", "actual")
 
     @property
-    def how(self) -> dict[str, Any]:
-        """How simulated people and occasions are made, as arguments."""
+    def simulation_arguments(self) -> dict[str, Any]:
+        """Arguments of simulations: cores and random seed."""
         return {"cores": self.cores, "random_seed": self.random_seed}
 
 
-USUAL = AnswerSettings()
+DEFAULT_SETTINGS = AnswerSettings()
 
 _OF_EVERY_RUN = {each.name: each for each in (CI, SEED, CORES)}
 
 
-def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str) -> AnswerSettings:
-    """The settings of a model's answer with those that were given, checked.
+def build_settings(
+    arguments: Mapping[str, Any], spec: ModelSpec | None, method: str
+) -> AnswerSettings:
+    r"""Build the settings of a model's findings from arguments, checked.
+
+    Raises\n    ------\n    ArgumentError\n        If the model has no such setting, or a value is
+    out of range.
 
     Raises
     ------
@@ -118,16 +125,16 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str)
     options = (
         {}
         if spec is None
-        else {each.name: each for each in spec.options_of(method) if each.to == REPORT}
+        else {each.name: each for each in spec.select_options(method) if each.to == REPORT}
     )
-    known = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
-    for name, value in given.items():
-        if name not in known:
+    names = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
+    for name, value in arguments.items():
+        if name not in names:
             raise ArgumentError(
                 f"findings() has no setting {name!r} for this model; available:"
-                f" {shorten(known, 99)}.{suggest(name, known)}"
+                f" {shorten(names, 99)}.{suggest(name, names)}"
             )
         option = (_OF_EVERY_RUN | options).get(name)
         if option is not None and option.check is not None and value is not None:
             option.check(name, value)
-    return AnswerSettings(**given)
+    return AnswerSettings(**arguments)

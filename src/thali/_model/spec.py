@@ -1,24 +1,23 @@
-"""What a model is called, takes and answers, without loading it: data only, so that `thali --help`
-stays fast."""
+"""Names, data and options of models without their code, so that `thali --help` stays fast."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT
 
-# Who takes the value of an option.
+# The function that takes the value of an option.
 MODEL = "model"  # the constructor
 FIT = "fit"
-FEATURES = "features"  # the constructor, once the data say which options there are
-DATA = "data"  # whoever reads the data
-REPORT = "report"  # whoever prints and writes the answer
+FEATURES = "features"  # the constructor, once the options are known from the data
+DATA = "data"  # functions that read the data
+REPORT = "report"  # functions that print and write results
 
-# How a value is typed that is neither text, a number, a path nor a switch.
+# Forms of typed values other than a text, a number, a path and a switch.
 NUMBER = "number"  # or one of the words
 NUMBERS = "numbers"  # between commas; a single one is a number
-# whole numbers between commas, or the first and the last with a dash; a single one is a number
+# integers separated by commas, or a range with a dash; a single one is a number
 COUNTS = "counts"
 NAMES = "names"  # between commas
 PAIRS = "pairs"  # NAME=VALUE, several of them
@@ -35,36 +34,34 @@ CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
 @dataclass(frozen=True)
 class Option:
-    """An argument that the command line offers, too.
+    """An argument of Python that the command line also offers.
 
     Parameters
     ----------
     name : str
-        Of the argument, as messages and labels know it.
+        Name of the argument in messages and labels.
     help : str
-        What it means.
+        Its meaning.
     type : type or str
         str, int, float, bool, Path, or one of the constants above.
     to : str
-        Who takes the value: MODEL, FIT, FEATURES, DATA or REPORT.
+        Receiver of the value: MODEL, FIT, FEATURES, DATA or REPORT.
     argument : str
-        The argument, where an option of the same model for another one has its name.
+        The argument, if another option of the same model has its name.
     typed : str
-        Its name at the command line, where that is not the name of the argument.
+        Its name at the command line, if it differs from the argument.
     default : str
-        What the argument is if it is not given, in words.
+        Description of the default.
     metavar : str
-        What stands for the value in the help.
+        Placeholder of the value in the help.
     words : mapping
         Words that may be typed, and the value of each.
     check : callable, optional
-        (name, value): raises an ArgumentError for a value that no data make possible, as `fit`
-        does.
+        (name, value): raises an ArgumentError for a value that is invalid for any data.
     methods : tuple of str
-        The methods of the model that have it; empty if all have.
+        The methods of the model that have it; empty: all.
     data : tuple of str
-        The kinds of data for which it means something; empty if it does for all that the model
-        takes.
+        The kinds of data to which it applies; empty: all kinds of the model.
     """
 
     name: str
@@ -82,64 +79,64 @@ class Option:
 
     @property
     def word(self) -> str:
-        """The option as it is typed, without dashes."""
+        """Name of the option at the command line, without dashes."""
         return self.typed or self.name.replace("_", "-")
 
     @property
-    def passed(self) -> str:
-        """The argument that takes the value."""
+    def target(self) -> str:
+        """Name of the argument that takes the value."""
         return self.argument or self.name
 
-    def is_for(self, kind: str) -> bool:
-        """Whether it means something for data of this kind."""
+    def applies_to(self, kind: str) -> bool:
+        """Return whether the option applies to data of this kind."""
         return not self.data or kind in self.data
 
     @property
-    def several(self) -> bool:
+    def is_repeatable(self) -> bool:
         """Whether it may be typed several times."""
         return self.type in (PAIRS, AMOUNTS, LISTS, CUTS, EACH, CONDITIONS, CONTRASTS)
 
     def but(self, **changes: Any) -> "Option":
-        """The same option with some things different."""
+        """Return a copy with some fields replaced."""
         return replace(self, **changes)
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model, as everything above the models knows it.
+    """A model as described to interfaces, without its code.
 
     Parameters
     ----------
     name : str
-        As it is typed at the command line.
+        Name at the command line.
     aliases : tuple of str
-        Other names that users have for it; capitals, hyphens and underscores do not matter.
+        Other names of the model; case, hyphens and underscores are ignored.
     cls : str
         "module:Class".
     data : tuple of str
-        The kinds of data that `fit` takes, of `thali._data.kinds`.
+        The kinds of data that `fit` accepts, from `thali._data.kinds`.
     answers : str
-        What the model finds out, in one phrase.
+        The results of the model, in one phrase.
     methods : tuple of str
         Values of the argument `method`, the default first; empty if there is none.
     features : str
         The name of the argument for the features; "" if the model has none.
     pictures : tuple of str
-        Functions of `thali.plots` that draw the fitted model, as `--out` writes them.
+        Functions of `thali.plots` that draw the fitted model; `--out` writes them.
     options : tuple of Option
-        What the command line offers.
+        Options of the command line.
     aliases_mean : mapping
-        Of an alias that names a special case, the settings that make it one.
+        For an alias of a special case: its settings.
     aliases_need : mapping
-        Of an alias that names a special case, the option without which it is none.
+        For an alias of a special case: the option that it requires.
     methods_mean : mapping
-        Of a method, the settings that it has unless others are given.
+        Default settings of a method.
     method_of_individuals : str
-        The method where parameters differ between respondents, classes or groups; "": the default.
+        The method if parameters differ between respondents, classes or groups; "": the default.
     implied_by : tuple of str
-        Arguments that name the model, because only its data have them.
+        Arguments that imply the model, because only its data have them.
     papers : tuple of str
-        The works that introduced it: keys of `surfaces/references.bib`, which `thali cite` prints.
+        Keys of its papers in `surfaces/references.bib`; `thali cite` prints them.
     """
 
     name: str
@@ -158,8 +155,8 @@ class ModelSpec:
     implied_by: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
 
-    def method_of(self, typed: Mapping[str, Any]) -> str:
-        """The method by what was typed; "" if the model has none."""
+    def choose_method(self, typed: Mapping[str, Any]) -> str:
+        """Return the method for typed options; "" if the model has none."""
         if "method" in typed:
             return typed["method"]
         people = typed.get("people", "groups" if "group" in typed else INDEPENDENT)
@@ -168,12 +165,12 @@ class ModelSpec:
             return self.method_of_individuals
         return self.methods[0] if self.methods else ""
 
-    def options_of(self, method: str) -> tuple[Option, ...]:
-        """The options that the model has with that method."""
+    def select_options(self, method: str) -> tuple[Option, ...]:
+        """Return the options that apply to a method."""
         return tuple(
             option for option in self.options if not option.methods or method in option.methods
         )
 
     def load(self) -> type[Any]:
-        """The class of the model."""
-        return load(self.cls)
+        """Load the class of the model."""
+        return load_object(self.cls)

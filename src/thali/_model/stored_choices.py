@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 
-from .covariates import parts_of
+from .covariates import store_covariates
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -72,7 +72,7 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
     log_coefficients = np.bincount(
         data.cells.pair, data.questions().log_coefficients(), data.n_pairs
     )
-    constants, names = ({}, {}) if data.covariates is None else parts_of(data.covariates)
+    constants, names = ({}, {}) if data.covariates is None else store_covariates(data.covariates)
     constants = {
         "first": ("compared_pair", data.first),
         "second": ("compared_pair", data.second),

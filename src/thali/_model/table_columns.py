@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._described import without_empty
+from thali._described import drop_empty_columns
 from thali._posterior.interval import INTERVAL, interval_columns
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ COLUMNS = {
 
 def add_column_descriptions(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """Rename interval ends to `low` and `high`; describe units and errors in `attrs`."""
-    table_with_cells = without_empty(table)
+    table_with_cells = drop_empty_columns(table)
     interval_ends = interval_columns(table.attrs.get("interval", INTERVAL))  # names in ArviZ
     renamed = table_with_cells.rename(
         columns=dict(zip(interval_ends, ("low", "high"), strict=True))

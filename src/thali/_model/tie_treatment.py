@@ -1,30 +1,28 @@
-"""What models of choices make of ties and covariates."""
+"""Arguments `ties` and `covariates` of models of choices."""
 
 from typing import Any
 
-from thali._arguments import is_list, one_of
+from thali._arguments import check_allowed, is_list
 from thali._data.choices.choices import build_ties_error
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
 
-CONVERSIONS = ("half", "drop")  # that leave no tie
+CONVERSIONS = ("half", "drop")  # treatments after which no ties remain
 
 
 def has_ties(data: Any) -> bool:
-    """Whether neither option of some pair was chosen; data of other kinds than thali's judgements
-    have no ties."""
+    """Return whether some responses are ties; only judgements have ties."""
     return isinstance(data, Judged) and data.n_ties > 0
 
 
-def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
-    """The data as a model with that argument `ties` takes them."""
-    ties = one_of("ties", ties, (None, *allowed))
+def treat_ties(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
+    """Return the data with ties treated as the argument `ties` asks."""
+    ties = check_allowed("ties", ties, (None, *allowed))
     if data.n_ties and data.kind == CHOICES:
         raise build_ties_error(data)
     return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data
 
 
-def with_covariates(data: Judged, names: Any) -> Any:
-    """The data with the covariates that a model with that argument `covariates` takes; None: all
-    that they have."""
+def select_covariates(data: Judged, names: Any) -> Any:
+    """Return the data with the named covariates; None: all of them."""
     return data if names is None else data.with_covariates(names if is_list(names) else [names])

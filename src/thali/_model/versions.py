@@ -1,4 +1,4 @@
-"""What was used to make an answer: the same for all reports."""
+"""Versions of software, for all reports."""
 
 import importlib.metadata
 import platform
@@ -6,22 +6,24 @@ import platform
 _LIBRARIES = ("numpy", "scipy", "numba", "pandas", "xarray")
 
 
-def version(name: str) -> str:
-    """The version of a library."""
+def get_version(name: str) -> str:
+    """Return the version of a library."""
     return importlib.metadata.version(name)
 
 
-def versions() -> tuple[tuple[str, str], ...]:
-    """Facts about the versions of thali, of what it rests on, and of Python."""
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("thali", *_LIBRARIES))
+def describe_versions() -> tuple[tuple[str, str], ...]:
+    """Return facts about the versions of thali, its libraries and Python."""
+    libraries = ", ".join(f"{name} {get_version(name)}" for name in ("thali", *_LIBRARIES))
     return ("Versions", libraries), ("Python", platform.python_version())
 
 
-def program() -> str:
-    """What computed, in a sentence."""
-    return f"thali {version('thali')} (Python {platform.python_version()})"
+def describe_program() -> str:
+    """Return "thali VERSION (Python VERSION)"."""
+    return f"thali {get_version('thali')} (Python {platform.python_version()})"
 
 
-def made_by(date: str = "") -> str:
-    """The last line of a report; the date is that of the draws."""
-    return f"Made with thali {version('thali')}{f'; posterior draws from {date}' if date else ''}."
+def format_report_footer(date: str = "") -> str:
+    """Return the last line of a report; `date`: date of the draws."""
+    return (
+        f"Made with thali {get_version('thali')}{f'; posterior draws from {date}' if date else ''}."
+    )

@@ -1,15 +1,15 @@
-"""All pairs of options, in a balanced order and orientation."""
+"""Design of all pairs of options, balanced in order and orientation."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from thali._designs.sets import schedule_rounds
-from thali._labels import labels_of_design, plural
-from thali._printed import Printed
+from thali._labels import check_design_labels, format_plural
+from thali._printed import PrintedResult
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PairDesign(Printed):
+class PairDesign(PrintedResult):
     """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in
     opposite orders."""
 
@@ -18,8 +18,7 @@ class PairDesign(Printed):
 
 
 def pair_design(options: Any) -> PairDesign:
-    """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in
-    its rounds.
+    """Build a design of all pairs in which options are shown first equally often.
 
     With an odd number of options the balance is exact, with an even one the two numbers differ by
     one. In each round no option occurs twice. Give half the respondents `list_a`, the others
@@ -28,7 +27,7 @@ def pair_design(options: Any) -> PairDesign:
     Parameters
     ----------
     options : int or sequence of str
-        How many (3 or more), or their labels.
+        Their number (3 or more), or their labels.
 
     Returns
     -------
@@ -52,7 +51,7 @@ def pair_design(options: Any) -> PairDesign:
     """
     import pandas as pd
 
-    labels = labels_of_design(options, 3)
+    labels = check_design_labels(options, 3)
     rows = [
         (r, a, b) for r, pairs in enumerate(schedule_rounds(len(labels)), start=1) for a, b in pairs
     ]
@@ -62,8 +61,8 @@ def pair_design(options: Any) -> PairDesign:
         columns=["round", "first", "second"],
     )
     note = (
-        f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b contains every"
-        " pair in reverse order."
+        f"{format_plural(len(labels), 'option')}, {format_plural(len(pairs), 'pair')}; list_b"
+        " contains every pair in reverse order."
     )
     return PairDesign(
         "Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs]

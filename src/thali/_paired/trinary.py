@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import known_aspects
-from thali._digits import percent
-from thali._printed import Printed
+from thali._aspects.maximum_likelihood.aspects import build_known_aspects
+from thali._digits import format_percent
+from thali._printed import PrintedResult
 from thali.errors import DataError
 
-from .counted import as_pairs, proportions
+from .vote_counts import choice_proportions, prepare_pairs
 
 if TYPE_CHECKING:
     import pandas
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class TrinaryInequality(Printed):
-    """Tests of the trinary inequality: `n_tests`, `proportion` that confirm it; `triples` lists
-    each."""
+class TrinaryInequality(PrintedResult):
+    """Tests of the trinary inequality; `triples` lists each triple."""
 
     n_tests: int
     proportion: float
@@ -43,7 +42,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     -------
     TrinaryInequality
         n_tests, proportion (of triples with R > 1); `table` with quantiles of R; `triples` with x,
-        y, z, ratio. Triples with R of the form 0/0 are left out.
+        y, z, ratio. Triples with R of the form 0/0 are skipped.
 
     Raises
     ------
@@ -62,17 +61,17 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     """
     import pandas as pd
 
-    data = as_pairs(data)
-    owners = known_aspects(aspects, True, data.labels).shared
-    p = proportions(data)
+    data = prepare_pairs(data)
+    owners = build_known_aspects(aspects, True, data.labels).shared
+    p = choice_proportions(data)
     rows = []
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = p / p.T
     for z in range(data.n_options):
-        together = owners[:, ~owners[z]].astype(int)
-        shared = (together @ together.T > 0) & (p > 0.5)
-        shared[z] = shared[:, z] = False
-        for x, y in np.argwhere(shared):
+        owned_without_z = owners[:, ~owners[z]].astype(int)
+        is_shared = (owned_without_z @ owned_without_z.T > 0) & (p > 0.5)
+        is_shared[z] = is_shared[:, z] = False
+        for x, y in np.argwhere(is_shared):
             with np.errstate(invalid="ignore"):
                 ratio = odds[x, y] * odds[y, z] * odds[z, x]
             if not np.isnan(ratio):
@@ -93,7 +92,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
         columns=["least", "quarter", "median", "three quarters", "most"],
     )
     note = (
-        f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)}"
-        " of the tests."
+        f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in"
+        f" {format_percent(confirmed, 1)} of the tests."
     )
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)

@@ -1,12 +1,11 @@
-"""Latent classes made comparable: which class of a draw is the first, second, ... of the common
-ones.
+"""Alignment of latent classes across draws.
 
-Which class is called the first is arbitrary, and changes from draw to draw and from chain to chain.
-The classes of every draw are assigned to common ones so that the memberships of all people agree
-best (Stephens 2000): the sum over people of the log probability that they are of the common class
-is maximal. That probability is an average over the first draws of all chains, found in turns with
-their assignment, and begins at the draw whose partition is nearest to those of all (Dahl 2006).
-Common classes are ordered by size.
+The labels of classes are arbitrary and change between draws and chains. The classes of every draw
+are assigned to common classes so that the memberships of all respondents agree best (Stephens
+2000): the assignment maximises the sum over respondents of the log probability of their common
+class. This probability is an average over the first draws of all chains, alternating with the
+assignment; it starts at the draw whose partition is nearest to all others (Dahl 2006). Common
+classes are ordered by size.
 """
 
 from typing import TYPE_CHECKING
@@ -18,75 +17,85 @@ from thali._posterior.view import LATENT, Posterior
 if TYPE_CHECKING:
     import xarray
 
-# draws of each chain from which the common classes are found: more draws of a fit leave these as
-# they were
-FIRST = 500
-TRIED = 500  # draws among which the nearest to all others is looked for
-TURNS = 50  # at most
+# draws per chain that define the common classes, so that continuing a fit does not change them
+N_ALIGNMENT_DRAWS = 500
+N_CANDIDATES = 500  # draws that are candidates for the central partition
+MAX_ROUNDS = 50  # maximum
 
 
-def with_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
+def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     """Return the tree with the order of the classes of every draw."""
     posterior = Posterior(tree)
-    of, number, (chains, draws) = posterior.members, posterior.most_classes, posterior.shape
-    first = of.reshape(chains, draws, -1)[:, :FIRST].reshape(-1, of.shape[1])
-    order = order_of_classes(of, common_memberships(first, number))
-    sizes_of_common = (of[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
-    order = order[:, np.argsort(-sizes_of_common, kind="stable")]
-    kept = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
-    return posterior.replaced({LATENT: posterior.latent.assign(class_order=kept)}).tree
-
-
-def together(of: np.ndarray, number: int) -> np.ndarray:
-    """Return the share of draws in which two people are of the same class (person, person)."""
-    stacked = np.concatenate([(of == g) for g in range(number)]).astype(np.float32)
-    return (stacked.T @ stacked).astype(float) / len(of)
-
-
-def nearest(of: np.ndarray, number: int) -> np.ndarray:
-    """Return the partition of the draw that is nearest to those of all: least squares of being
-    together."""
-    excess = together(of, number) - 0.5
-    tried = of[np.unique(np.linspace(0, len(of) - 1, TRIED).astype(int))]
-    score = np.zeros(len(tried))
-    for g in range(number):
-        own = (tried == g).astype(float)
-        score += np.einsum("dp,dp->d", own @ excess, own)
-    return tried[int(np.argmax(score))]
-
-
-def agreement(of: np.ndarray, number: int) -> np.ndarray:
-    """Return the share of pairs of people whom a draw puts together, or apart, as `nearest` does
-    (draw,)."""
-    people, middle = of.shape[1], nearest(of, number)
-    common = np.stack(
-        [[(of == g) @ (middle == h).astype(float) for h in range(number)] for g in range(number)]
+    members, n_classes, (chains, draws) = posterior.members, posterior.most_classes, posterior.shape
+    first_draws = members.reshape(chains, draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
+        -1, members.shape[1]
     )
-    sides = (common.sum(axis=0) ** 2).sum(axis=0) + (common.sum(axis=1) ** 2).sum(axis=0)
-    return 1.0 + ((common**2).sum(axis=(0, 1)) - sides / 2.0) / (people * (people - 1) / 2.0)
+    order = match_classes(members, common_memberships(first_draws, n_classes))
+    sizes_of_common = (members[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
+    order = order[:, np.argsort(-sizes_of_common, kind="stable")]
+    class_order = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
+    return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
 
 
-def common_memberships(of: np.ndarray, number: int) -> np.ndarray:
-    """Return the log probability that each respondent is in each common class (respondent,
-    class)."""
-    owns = of[:, :, None] == np.arange(number)
-    common = np.log((nearest(of, number)[:, None] == np.arange(number)) * len(of) + 1.0 / number)
-    order = np.full((len(of), number), -1)
-    for _ in range(TURNS):
-        found = order_of_classes(of, common)
-        if np.array_equal(found, order):
+def same_class_probabilities(members: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the share of draws with both in one class, (respondents, respondents)."""
+    stacked = np.concatenate([(members == g) for g in range(n_classes)]).astype(np.float32)
+    return (stacked.T @ stacked).astype(float) / len(members)
+
+
+def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the partition nearest to all draws, by least squares of co-membership."""
+    excess = same_class_probabilities(members, n_classes) - 0.5
+    candidates = members[np.unique(np.linspace(0, len(members) - 1, N_CANDIDATES).astype(int))]
+    score = np.zeros(len(candidates))
+    for g in range(n_classes):
+        is_member = (candidates == g).astype(float)
+        score += np.einsum("dp,dp->d", is_member @ excess, is_member)
+    return candidates[int(np.argmax(score))]
+
+
+def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the Rand index of each draw and the central partition, shape (draws,)."""
+    n_respondents, central = members.shape[1], central_partition(members, n_classes)
+    overlaps = np.stack(
+        [
+            [(members == g) @ (central == h).astype(float) for h in range(n_classes)]
+            for g in range(n_classes)
+        ]
+    )
+    marginal_squares = (overlaps.sum(axis=0) ** 2).sum(axis=0) + (overlaps.sum(axis=1) ** 2).sum(
+        axis=0
+    )
+    return 1.0 + ((overlaps**2).sum(axis=(0, 1)) - marginal_squares / 2.0) / (
+        n_respondents * (n_respondents - 1) / 2.0
+    )
+
+
+def common_memberships(members: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return log probabilities of common classes, shape (respondents, classes)."""
+    is_member = members[:, :, None] == np.arange(n_classes)
+    log_p = np.log(
+        (central_partition(members, n_classes)[:, None] == np.arange(n_classes)) * len(members)
+        + 1.0 / n_classes
+    )
+    order = np.full((len(members), n_classes), -1)
+    for _ in range(MAX_ROUNDS):
+        new_order = match_classes(members, log_p)
+        if np.array_equal(new_order, order):
             break
-        order = found
-        shares = np.take_along_axis(owns, order[:, None, :], axis=2).mean(axis=0)
-        common = np.log((shares * len(of) + 1.0 / number) / (len(of) + 1.0))
-    return common
+        order = new_order
+        shares = np.take_along_axis(is_member, order[:, None, :], axis=2).mean(axis=0)
+        log_p = np.log((shares * len(members) + 1.0 / n_classes) / (len(members) + 1.0))
+    return log_p
 
 
-def order_of_classes(of: np.ndarray, common: np.ndarray) -> np.ndarray:
-    """Return the classes of each draw in the order of the common ones with such log memberships
-    (draw, class)."""
+def match_classes(members: np.ndarray, log_p: np.ndarray) -> np.ndarray:
+    """Return the class of each draw for each common class, shape (draws, classes).
+
+    `log_p` has log membership probabilities, shape (respondents, classes).
+    """
     from scipy.optimize import linear_sum_assignment
 
-    owns = (of[:, :, None] == np.arange(common.shape[1])).astype(float)
-    agree = np.einsum("dpg,ph->dhg", owns, common, optimize=True)
-    return np.array([linear_sum_assignment(-each)[1] for each in agree])
+    is_member = (members[:, :, None] == np.arange(log_p.shape[1])).astype(float)
+    agreement = np.einsum("dpg,ph->dhg", is_member, log_p, optimize=True)
+    return np.array([linear_sum_assignment(-draw_agreement)[1] for draw_agreement in agreement])

@@ -1,33 +1,32 @@
-"""Latent classes that are comparable between draws: who is in which, and their sizes."""
+"""Results about latent classes, aligned across draws: members and sizes."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._arguments import check_integer
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from .class_order import agreement, together
+from .class_order import rand_index, same_class_probabilities
 from .populations import LatentClasses
 
 if TYPE_CHECKING:
     import pandas
 
 
-class HasLatentClasses:
-    """Results about respondents in latent classes, of a fit with `people=LatentClasses(...)`."""
+class AlignedClassResults:
+    """Results about respondents in latent classes, for `people=LatentClasses(...)`."""
 
     _model: Any
 
-    def _posterior_of_classes(self, what: str) -> Posterior:
-        """Return the posterior; an ArgumentError names what was asked for if the model has no
-        classes."""
+    def _require_classes(self, result_name: str) -> Posterior:
+        """Return the posterior; raise if the model has no classes."""
         posterior = self._model._view
         if not posterior.has_classes:
             raise ArgumentError(
-                f"{what} requires a model with latent classes; refit with ",
+                f"{result_name} requires a model with latent classes; refit with ",
                 Setting("people", LatentClasses(2)),
                 ".",
             )
@@ -36,12 +35,12 @@ class HasLatentClasses:
     def same_class(self) -> "pandas.DataFrame":
         """Return the posterior probability that two respondents are in the same class.
 
-        It does not depend on how the classes are numbered.
+        It does not depend on the numbering of the classes.
 
         Returns
         -------
         pandas.DataFrame
-            People by people, 1 on the diagonal.
+            Respondents by respondents, 1 on the diagonal.
 
         Raises
         ------
@@ -52,10 +51,10 @@ class HasLatentClasses:
 
         from thali._tables import Table
 
-        posterior = self._posterior_of_classes("same_class")
+        posterior = self._require_classes("same_class")
         people = pd.Index(posterior.respondents, name="respondent")
         return Table(
-            together(posterior.members, posterior.most_classes),
+            same_class_probabilities(posterior.members, posterior.most_classes),
             index=people,
             columns=people.rename("other"),
         )
@@ -66,9 +65,9 @@ class HasLatentClasses:
         .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
             n_g \text{ respondents of the sample being in class } g
 
-        The numbers of classes mean nothing within a draw, and are made comparable: the classes of
-        every draw are assigned to common ones so that the memberships of all people agree best, and
-        these are ordered by size. So are they in `membership` and `of_class`.
+        The numbering of classes within a draw is arbitrary. The classes of every draw are
+        therefore assigned to common classes so that the memberships of all respondents agree best;
+        common classes are ordered by size, also in `membership` and `of_class`.
 
         Parameters
         ----------
@@ -78,12 +77,12 @@ class HasLatentClasses:
         Returns
         -------
         pandas.DataFrame
-            One row a class, numbered from 1: sample_share, the posterior mean of the share of those
-            who answered who are of it, with sample_share_low and sample_share_high (their
-            interval); population_share, population_share_low and population_share_high, those of
-            its share π of the population that they are a sample of; occupied, the probability that
-            anybody of the sample is of it, and respondents, the names of those who most probably
-            are. ``attrs["n_classes"]`` has the probability of each number of occupied classes.
+            One row per class, numbered from 1: sample_share, the posterior mean of the share of
+            respondents in the class, with the interval sample_share_low to sample_share_high;
+            population_share, population_share_low and population_share_high, the same for its
+            share π of the population; occupied, the probability that the class has any respondent;
+            and respondents, the names of the respondents most probably in it.
+            ``attrs["n_classes"]`` has the probability of each number of occupied classes.
 
         Raises
         ------
@@ -98,32 +97,35 @@ class HasLatentClasses:
 
         from thali._tables import Table
 
-        posterior = self._posterior_of_classes("classes")
-        of, number, people = (
-            aligned_members(posterior),
+        posterior = self._require_classes("classes")
+        members, n_classes, respondent_names = (
+            align_members(posterior),
             posterior.most_classes,
             np.array(posterior.respondents),
         )
-        likely = memberships(posterior).argmax(axis=1)
+        class_of_respondent = membership_probabilities(posterior).argmax(axis=1)
         rows = []
-        for g in range(number):
-            count = (of == g).sum(axis=1)
-            share = count / len(people)
-            sample = share.mean(), *np.quantile(share, tails_of(ci))
-            population = _population_share(count, len(people), number, ci)
-            respondents = tuple(people[likely == g].tolist())
-            rows.append((*sample, *population, np.mean(count > 0), respondents))
+        for g in range(n_classes):
+            n_members = (members == g).sum(axis=1)
+            share = n_members / len(respondent_names)
+            sample_interval = share.mean(), *np.quantile(share, interval_tails(ci))
+            population_interval = _population_share(n_members, len(respondent_names), n_classes, ci)
+            respondents = tuple(respondent_names[class_of_respondent == g].tolist())
+            rows.append(
+                (*sample_interval, *population_interval, np.mean(n_members > 0), respondents)
+            )
         ends = "share", "share_low", "share_high"
-        columns = [f"{whose}_{name}" for whose in ("sample", "population") for name in ends]
+        columns = [f"{scope}_{name}" for scope in ("sample", "population") for name in ends]
         table = Table(
             rows,
-            pd.RangeIndex(1, number + 1, name="latent_class"),
+            pd.RangeIndex(1, n_classes + 1, name="latent_class"),
             [*columns, "occupied", "respondents"],
         )
         occupied = posterior.n_classes.ravel()
         table.attrs["interval"] = ci
         table.attrs["n_classes"] = {
-            count: float(np.mean(occupied == count)) for count in range(1, number + 1)
+            n_members: float(np.mean(occupied == n_members))
+            for n_members in range(1, n_classes + 1)
         }
         return table
 
@@ -133,8 +135,8 @@ class HasLatentClasses:
         Returns
         -------
         pandas.DataFrame
-            One row a respondent: class, its probability, and that of each class, ``P(1)``,
-            ``P(2)``, ...; the classes are those of `classes`.
+            One row per respondent: class, its probability, and the probability of each class,
+            ``P(1)``, ``P(2)``, ..., numbered as in `classes`.
 
         Raises
         ------
@@ -145,10 +147,10 @@ class HasLatentClasses:
 
         from thali._tables import Table
 
-        posterior = self._posterior_of_classes("membership")
-        p = memberships(posterior)
-        likely = p.argmax(axis=1)
-        columns = {"latent_class": likely + 1, "probability": p.max(axis=1)}
+        posterior = self._require_classes("membership")
+        p = membership_probabilities(posterior)
+        class_of_respondent = p.argmax(axis=1)
+        columns = {"latent_class": class_of_respondent + 1, "probability": p.max(axis=1)}
         columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
         return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
 
@@ -158,89 +160,104 @@ class HasLatentClasses:
         Parameters
         ----------
         number : int
-            Of the class, from 1, as in `classes`.
+            Number of the class, from 1, as in `classes`.
 
         Returns
         -------
         model
-            Its draws are those of the common class, so their agreement between chains is that after
-            numbers were made comparable. Weights are shares of the class's total. Observed are the
-            comparisons of those who are most probably of it. It cannot go on drawing, and `check`
-            is of all people alone.
+            Its draws belong to the common class, so chains agree after the alignment of classes.
+            Weights are shares of the class's total. Its data are the comparisons of respondents
+            most probably in the class. It cannot continue drawing, and `check` covers all
+            respondents only.
 
         Raises
         ------
         ArgumentError
-            If the model has no `LatentClasses`, or not so many; of worths also if no respondent is
-            most probably in the class.
+            If the model has no `LatentClasses`, or fewer; for worths also if no respondent is most
+            probably in the class.
         """
-        posterior = self._posterior_of_classes("of_class")
-        number, most = whole("number", number, 1), posterior.most_classes
-        if number > most:
+        posterior = self._require_classes("of_class")
+        number, n_classes = check_integer("number", number, 1), posterior.most_classes
+        if number > n_classes:
             raise ArgumentError(
-                f"There is no class {number}; classes are numbered from 1 to {most}."
+                f"There is no class {number}; classes are numbered from 1 to {n_classes}."
             )
         return self._model._part_of_class(number)
 
 
-def aligned_members(posterior: Posterior) -> np.ndarray:
-    """Return the common class of each respondent, from 0 (draw, respondent)."""
+def align_members(posterior: Posterior) -> np.ndarray:
+    """Return the common class of each respondent, from 0, shape (draws, respondents)."""
     return np.take_along_axis(
         np.argsort(posterior.class_order, axis=1), posterior.members.astype(int), axis=1
     )
 
 
-def memberships(posterior: Posterior) -> np.ndarray:
-    """Return the probability that each respondent is in each common class (respondent, class)."""
-    of = aligned_members(posterior)
-    return np.stack([(of == g).mean(axis=0) for g in range(posterior.most_classes)], axis=1)
+def membership_probabilities(posterior: Posterior) -> np.ndarray:
+    """Return probabilities of common classes, shape (respondents, classes)."""
+    members = align_members(posterior)
+    return np.stack([(members == g).mean(axis=0) for g in range(posterior.most_classes)], axis=1)
 
 
 def _population_share(
-    count: np.ndarray, n_people: int, n_classes: int, ci: float
+    n_members: np.ndarray, n_respondents: int, n_classes: int, ci: float
 ) -> tuple[float, float, float]:
-    """Return mean and interval of the share of the population: a mixture over draws of Beta(1 +
-    n_g, G - 1 + N - n_g)."""
+    """Return mean and interval of the population share of a class.
+
+    The posterior is a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g).
+    """
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 
     if n_classes == 1:
         return 1.0, 1.0, 1.0
-    n, times = np.unique(count, return_counts=True)
-    weight, a, b = times / times.sum(), 1.0 + n, n_classes - 1.0 + n_people - n
+    distinct_counts, n_draws = np.unique(n_members, return_counts=True)
+    weight, a, b = (
+        n_draws / n_draws.sum(),
+        1.0 + distinct_counts,
+        n_classes - 1.0 + n_respondents - distinct_counts,
+    )
     ends_of_interval = []
-    for p in tails_of(ci):
+    for p in interval_tails(ci):
         ends = betaincinv(a, b, p)
-        low, high = ends.min(), ends.max()
-        if low < high:
-            low = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high)
-        ends_of_interval.append(low)
+        end, high = ends.min(), ends.max()
+        if end < high:
+            end = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, end, high)
+        ends_of_interval.append(end)
     return weight @ (a / (a + b)), ends_of_interval[0], ends_of_interval[1]
 
 
 def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
-    """Return `kappa`, and of several classes `n_classes`, `class_share[1]`, ...,
-    `class_agreement`: quantities that do not depend on labels."""
-    number, shape = posterior.most_classes, posterior.shape
-    found = {} if posterior.kappa is None else {"kappa": posterior.kappa}
-    if number == 1:
-        return found
-    of = posterior.members
-    sizes = -np.sort(-np.stack([(of == g).mean(axis=1) for g in range(number)], axis=1), axis=1)
-    found["n_classes"] = posterior.n_classes
-    found |= {f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(number)}
-    return found | (
-        {"class_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {}
+    """Return quantities that do not depend on class labels, by name.
+
+    These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
+    `class_agreement`.
+    """
+    n_classes, shape = posterior.most_classes, posterior.shape
+    quantities = {} if posterior.kappa is None else {"kappa": posterior.kappa}
+    if n_classes == 1:
+        return quantities
+    members = posterior.members
+    sizes = -np.sort(
+        -np.stack([(members == g).mean(axis=1) for g in range(n_classes)], axis=1), axis=1
+    )
+    quantities["n_classes"] = posterior.n_classes
+    quantities |= {
+        f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(n_classes)
+    }
+    return quantities | (
+        {"class_agreement": rand_index(members, n_classes).reshape(shape)}
+        if members.shape[1] > 1
+        else {}
     )
 
 
-def aligned_shares(posterior: Posterior) -> np.ndarray:
-    """Return the probability that a new respondent is in each common class (draw, class)."""
-    of, number = posterior.members, posterior.most_classes
-    sizes = np.stack([(of == g).sum(axis=1) for g in range(number)], axis=1)
-    return shares_of_new(np.take_along_axis(sizes, posterior.class_order, axis=1))
+def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
+    """Return probabilities that a new respondent is in each common class, (draws, classes)."""
+    members, n_classes = posterior.members, posterior.most_classes
+    sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
+    return new_class_probabilities(np.take_along_axis(sizes, posterior.class_order, axis=1))
 
 
-def shares_of_new(sizes: np.ndarray) -> np.ndarray:
-    """Return the probability that a new respondent is in each class, from sizes (draw, class)."""
+def new_class_probabilities(sizes: np.ndarray) -> np.ndarray:
+    """Return probabilities that a new respondent is in each class, from sizes (draws, classes)."""
     return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)

@@ -1,50 +1,59 @@
-"""The values of `people=` that say how people differ: individuals, latent classes, or groups of
-data."""
+"""Values of `people=` for differences between respondents: individuals, classes, groups."""
 
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from thali._arguments import one_of, whole
-from thali._labels import plural
+from thali._arguments import check_allowed, check_integer
+from thali._labels import format_plural
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 
-from .columns import names_of
+from .respondent_columns import list_column_names
 
 FREE, SIMILAR, COMMON = "free", "similar", "common"  # weights of groups or classes
 MAX_CLASSES = 20
 
 
-class _Value:
-    """What the three have in common: their text names the arguments that are not the default."""
+class _Heterogeneity:
+    """Base of the values of `people=`: their text lists non-default arguments."""
 
     usage: ClassVar[str]  # at the command line
 
-    def _given(self) -> dict[str, Any]:
-        own: Any = self
+    def _list_arguments(self) -> dict[str, Any]:
+        """Return the arguments that differ from their defaults."""
+        instance: Any = self
         return {
-            each.name: value
-            for each in fields(own)
-            if (value := getattr(self, each.name)) != each.default
+            field.name: argument
+            for field in fields(instance)
+            if (argument := getattr(self, field.name)) != field.default
         }
 
     def __repr__(self) -> str:
-        arguments = ", ".join(f"{name}={value!r}" for name, value in self._given().items())
+        arguments = ", ".join(
+            f"{name}={argument!r}" for name, argument in self._list_arguments().items()
+        )
         return f"{type(self).__name__}({arguments})"
 
     @property
     def typed(self) -> str:
-        """The value as it is typed, without columns, which have another option."""
+        """Value as typed at the command line, without columns."""
         word = self.usage.partition(":")[0]
         return ":".join(
-            [word, *(str(value) for name, value in self._given().items() if name != "by")]
+            [
+                word,
+                *(
+                    str(argument)
+                    for name, argument in self._list_arguments().items()
+                    if name != "by"
+                ),
+            ]
         )
 
 
 @dataclass(frozen=True, repr=False)
-class Individuals(_Value):
-    r"""Each respondent has individual weights, which vary about common ones.
+class Individuals(_Heterogeneity):
+    r"""Individual weights of each respondent, which vary about common weights.
 
     .. math::
 
@@ -65,7 +74,7 @@ class Individuals(_Value):
     Raises
     ------
     ArgumentError
-        If `by` is no list of columns.
+        If `by` is not a list of columns.
 
     References
     ----------
@@ -83,18 +92,17 @@ class Individuals(_Value):
     by: Any = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", names_of(self.by, "by"))
+        object.__setattr__(self, "by", list_column_names(self.by, "by"))
 
 
 @dataclass(frozen=True, repr=False)
-class LatentClasses(_Value):
-    r"""Each respondent is in one of several latent classes; classes share features and differ in
-    weights, or differ in worths.
+class LatentClasses(_Heterogeneity):
+    r"""Latent classes of respondents, which share features and differ in weights or worths.
 
     .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
 
     The class of a respondent is z. The coefficients of covariates are common to all classes. In
-    `BradleyTerryLuce` classes have log worths in place of features and weights.
+    `BradleyTerryLuce` classes have log worths instead of features and weights.
 
     Parameters
     ----------
@@ -126,17 +134,18 @@ class LatentClasses(_Value):
     weights: Literal["free", "similar"] = "free"
 
     def __post_init__(self) -> None:
-        if whole("classes", self.classes, 1) > MAX_CLASSES:
+        if check_integer("classes", self.classes, 1) > MAX_CLASSES:
             raise ArgumentError(
                 Argument("classes"), f" must be at most {MAX_CLASSES}; got {self.classes}."
             )
-        one_of("weights", self.weights, (FREE, SIMILAR))
+        check_allowed("weights", self.weights, (FREE, SIMILAR))
 
 
 @dataclass(frozen=True, repr=False)
-class Groups(_Value):
-    r"""Groups of respondents, one for each entry of the mapping that `fit` takes; groups share
-    features.
+class Groups(_Heterogeneity):
+    r"""Groups of respondents, one per entry of the mapping that `fit` takes.
+
+    Groups share features.
 
     .. math::
 
@@ -150,7 +159,7 @@ class Groups(_Value):
     ----------
     weights : {"free", "similar", "common"}
         "free": each group has independent weights. "similar": weights vary about common ones, as
-        little as the data say; also for many groups with few answers each. "common": all groups
+        little as the data allow; also for many groups with few answers each. "common": all groups
         have the same weights, as if all respondents were one. Similarities cannot have common
         weights.
 
@@ -181,11 +190,11 @@ class Groups(_Value):
     weights: Literal["free", "similar", "common"] = "free"
 
     def __post_init__(self) -> None:
-        one_of("weights", self.weights, (FREE, SIMILAR, COMMON))
+        check_allowed("weights", self.weights, (FREE, SIMILAR, COMMON))
 
 
 def parse_people(typed: str) -> Any:
-    """Return the value of `people` from what was typed at the command line.
+    """Return the value of `people` for a text typed at the command line.
 
     Examples
     --------
@@ -207,48 +216,52 @@ def parse_people(typed: str) -> Any:
     return typed
 
 
-# What models refuse, in one sentence each, whichever model it is ----------------------------------
+# Errors shared by all models ----------------------------------------------------------------------
 
 WORDS = (INDEPENDENT, ADJUSTED)
 
 
 def check_people(
-    people: Any, known: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None
+    people: Any, supported: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None
 ) -> None:
-    """Raise for what `people` cannot be, where `known` are the classes that a model knows, and for
-    data of others."""
+    """Raise for unsupported values of `people`, and for groups without `Groups`.
+
+    `supported` are the classes that the model supports.
+    """
     if not (
-        people is None or isinstance(people, known) or (isinstance(people, str) and people in WORDS)
+        people is None
+        or isinstance(people, supported)
+        or (isinstance(people, str) and people in WORDS)
     ):
         words = [
             *map(repr, (None, *WORDS)),
-            *(f"thali.people.{each.__name__}(...)" for each in known),
+            *(f"thali.people.{cls.__name__}(...)" for cls in supported),
         ]
-        typed = ", ".join([*WORDS, *(each.usage for each in known)])
-        got = Value("people", people) if isinstance(people, _Value) else repr(people)
+        typed = ", ".join([*WORDS, *(cls.usage for cls in supported)])
+        value_text = Value("people", people) if isinstance(people, _Heterogeneity) else repr(people)
         raise ArgumentError(
             Argument("people"),
             " must be one of ",
             InPython(", ".join(words), typed),
             "; got ",
-            got,
+            value_text,
             ".",
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
-        raise unasked_groups(data)
+        raise unexpected_groups_error(data)
 
 
-def unasked_groups(data: Mapping[Any, Any]) -> DataError:
-    """Return the error for data of several groups that are not asked for."""
+def unexpected_groups_error(data: Mapping[Any, Any]) -> DataError:
+    """Return the error for data of several groups without `Groups`."""
     return DataError(
-        f"The data are divided into {plural(len(data), 'group')}; set ",
+        f"The data are divided into {format_plural(len(data), 'group')}; set ",
         Setting("people", Groups()),
         ", or fit the data of a single group.",
     )
 
 
-def refuse_one_group(people: Any) -> None:
-    """Raise for the data of one group where groups are asked for."""
+def check_not_groups(people: Any) -> None:
+    """Raise for `Groups` with the data of one group."""
     if isinstance(people, Groups):
         raise DataError(
             Setting("people", people),
@@ -260,8 +273,8 @@ def refuse_one_group(people: Any) -> None:
         )
 
 
-def unknown_respondents(people: Any) -> DataError:
-    """The error for data that do not contain who answered, where `people` needs that."""
+def unknown_respondents_error(people: Any) -> DataError:
+    """Return the error for `people` that requires unidentified respondents."""
     return DataError(
         Setting("people", people),
         " requires the respondent of each answer, which these data do not contain; read the data"
@@ -271,7 +284,7 @@ def unknown_respondents(people: Any) -> DataError:
     )
 
 
-def chains_required(people: Any, method: str) -> ArgumentError:
+def chains_required_error(people: Any, method: str) -> ArgumentError:
     """Return the error for a value of `people` that this method cannot fit."""
     return ArgumentError(
         Setting("people", people),
@@ -283,12 +296,12 @@ def chains_required(people: Any, method: str) -> ArgumentError:
     )
 
 
-def individuals_required(argument: str) -> ArgumentError:
+def individuals_required_error(argument: str) -> ArgumentError:
     """Return the error for an argument that only individual respondents have."""
     return ArgumentError(Argument(argument), " requires ", Setting("people", Individuals()), ".")
 
 
-def respondents_required(argument: str, individual: str) -> ArgumentError:
+def respondents_required_error(argument: str, individual: str) -> ArgumentError:
     """Return the error for a result of respondents whom the fit does not distinguish."""
     return ArgumentError(
         Argument(argument),
@@ -300,7 +313,7 @@ def respondents_required(argument: str, individual: str) -> ArgumentError:
     )
 
 
-def refuse_few_respondents(people: LatentClasses, respondents: Sized) -> None:
+def check_enough_respondents(people: LatentClasses, respondents: Sized) -> None:
     """Raise for more classes than respondents."""
     if people.classes > len(respondents):
         raise ArgumentError(

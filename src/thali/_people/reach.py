@@ -1,8 +1,7 @@
-"""Sets of options that reach most people (TURF: total unduplicated reach and frequency), with
-errors over draws.
+"""Sets of options that reach most respondents, with intervals over draws.
 
-An option either reaches a person or not, draw by draw; a set reaches a person of whom it holds an
-option that does.
+TURF: total unduplicated reach and frequency. In each draw an option either reaches a respondent or
+not; a set reaches a respondent if one of its options does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,64 +11,70 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
     import pandas
 
-MAX_SETS = 1_000_000  # of which all are tried
-MAX_TRUTHS = 2**28  # draws x people x options that are held
-_MAX_ROWS = 2**16  # draws x people by which sets are searched
-# sets that are compared by all draws; ten times as many as are listed, if that is more
+MAX_SETS = 1_000_000  # up to which all sets are evaluated
+MAX_TRUTHS = 2**28  # draws x respondents x options in memory
+_MAX_ROWS = 2**16  # draws x respondents used by the search
+# minimum of sets compared by all draws; ten times the listed sets if that is more
 _FINALISTS = 100
 
 
 class ReachSearch(NamedTuple):
-    """The sets that were found, the best first, and what no set exceeds."""
+    """Sets found by the search, best first, and an upper bound on reach."""
 
     sets: np.ndarray  # (sets, size) options
-    is_exact: bool  # whether all sets were tried
+    is_exact: bool  # whether all sets were evaluated
     bound: float  # on the mean reach of every set
 
 
-def draws_held(draws: int, people: int, options: int) -> np.ndarray:
-    """Numbers of evenly spaced draws, all of them if there is room."""
-    most = int(np.clip(MAX_TRUTHS // (people * options), 2, draws))
-    return space_evenly(draws, most)
+def select_reach_draws(n_draws: int, n_respondents: int, n_options: int) -> np.ndarray:
+    """Return indices of evenly spaced draws that fit in memory."""
+    max_draws = int(np.clip(MAX_TRUTHS // (n_respondents * n_options), 2, n_draws))
+    return space_evenly(n_draws, max_draws)
 
 
-def reach_table(
+def tabulate_best_sets(
     reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
-    """The sets of so many options that reach most people; `reaches`: truths (draws, people,
-    options).
+    """Tabulate the best sets of `size` options; reaches (draws, respondents, options) bool.
 
-    Intervals are for the population that the people are a sample of: in every draw they have the
-    weights of a Bayesian bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), with half a person whom
-    every set reaches and half a one whom none does, so that of known tastes k of n people are
-    Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
+    Intervals refer to the population of which the respondents are a sample: in every draw they have
+    weights of a Bayesian bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), plus half a respondent whom
+    every set reaches and half a respondent whom no set reaches. For known tastes, with k of n
+    respondents reached, this is Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
     from thali._tables import Table
 
-    size, top, tails = whole("size", size, 1), whole("top", top, 1), tails_of(ci)
-    draws, people, number = reaches.shape
-    if size >= number:
+    size, top, tails = (
+        check_integer("size", size, 1),
+        check_integer("top", top, 1),
+        interval_tails(ci),
+    )
+    n_draws, n_respondents, n_options = reaches.shape
+    if size >= n_options:
         raise ArgumentError(
-            Argument("size"), f" must be less than {number}, the number of options; got {size}."
+            Argument("size"), f" must be less than {n_options}, the number of options; got {size}."
         )
-    search = searched(reaches, size, max(_FINALISTS, 10 * top))
+    search = search_sets(reaches, size, max(_FINALISTS, 10 * top))
     rng = spawn_generators(random_seed, 1)[0]
-    weights, halves = rng.standard_gamma(1.0, (draws, people)), rng.standard_gamma(0.5, (draws, 2))
+    weights, halves = (
+        rng.standard_gamma(1.0, (n_draws, n_respondents)),
+        rng.standard_gamma(0.5, (n_draws, 2)),
+    )
     total = weights.sum(axis=1) + halves.sum(axis=1)
-    rows, reach = [], np.empty((len(search.sets), draws))
-    for place, members in enumerate(search.sets):
+    rows, reach = [], np.empty((len(search.sets), n_draws))
+    for set_index, members in enumerate(search.sets):
         counts = reaches[:, :, members].sum(axis=2)
-        reach[place] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
-        low, high = np.quantile(reach[place], tails)
+        reach[set_index] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
+        low, high = np.quantile(reach[set_index], tails)
         names = tuple(options[k] for k in members)
         rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
     table = Table(rows, columns=["members", "reach", "low", "high", "frequency"])
@@ -79,67 +84,73 @@ def reach_table(
     table.attrs |= {"interval": ci, "sets": comb(len(options), size), "exact": search.is_exact}
     table.attrs |= {
         "bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound,
-        "people": people,
+        "people": n_respondents,
     }
     return table
 
 
-def searched(reaches: np.ndarray, size: int, most: int) -> ReachSearch:
-    """The sets that reach most people, so many of them: of all sets, by some of the draws, or by a
-    greedy search."""
-    draws, people, number = reaches.shape
-    some = space_evenly(draws, max(2, _MAX_ROWS // people))
-    if comb(number, size) <= MAX_SETS:
-        bits = packed(reaches[some] if len(some) < draws else reaches)
+def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
+    """Return the `n_sets` best sets, from all sets or a greedy search."""
+    n_draws, n_respondents, n_options = reaches.shape
+    draw_indices = space_evenly(n_draws, max(2, _MAX_ROWS // n_respondents))
+    if comb(n_options, size) <= MAX_SETS:
+        bits = pack_reaches(reaches[draw_indices] if len(draw_indices) < n_draws else reaches)
         sets = np.fromiter(
-            chain.from_iterable(combinations(range(number), size)), np.int32
+            chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
-        counts = np.concatenate(list(_counts_of_all(bits, size)))
-        return ReachSearch(sets[_largest(counts, most)], True, 1.0)
-    bits = packed(reaches)
-    best, bound = greedy(bits, size)
-    best = exchanged(bits, best)
-    sets = np.array([best, *(sorted(each) for each in neighbours(best, number))], np.int32)
-    counts = np.array([_count(bits, each) for each in sets])
-    return ReachSearch(sets[_largest(counts, most)], False, bound / (draws * people))
+        counts = np.concatenate(list(_count_all_reaches(bits, size)))
+        return ReachSearch(sets[_largest_indices(counts, n_sets)], True, 1.0)
+    bits = pack_reaches(reaches)
+    best, bound = search_greedily(bits, size)
+    best = improve_by_exchange(bits, best)
+    sets = np.array(
+        [best, *(sorted(members) for members in list_neighbours(best, n_options))], np.int32
+    )
+    counts = np.array([_count_reach(bits, members) for members in sets])
+    return ReachSearch(
+        sets[_largest_indices(counts, n_sets)], False, bound / (n_draws * n_respondents)
+    )
 
 
-def packed(reaches: np.ndarray) -> np.ndarray:
-    """Of each option who is reached in which draw, 64 truths a word (options, words)."""
+def pack_reaches(reaches: np.ndarray) -> np.ndarray:
+    """Pack reaches by option, 64 booleans per word, shape (options, words)."""
     flat = reaches.reshape(-1, reaches.shape[2]).T
     padded = np.zeros((flat.shape[0], -(-flat.shape[1] // 64) * 64), bool)
     padded[:, : flat.shape[1]] = flat
     return np.packbits(padded, axis=1).view(np.uint64)
 
 
-def _counts_of_all(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """How often each set reaches, in the order of `combinations`; those of the same first options
-    at once."""
-    for first in combinations(range(len(bits)), size - 1):
-        others = bits[first[-1] + 1 :] if first else bits
-        if len(others):
-            together = (
-                np.bitwise_or.reduce(bits[list(first)], axis=0) if first else np.zeros_like(bits[0])
+def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    """Yield reach counts of all sets, in the order of `combinations`.
+
+    Sets with the same first options are counted together.
+    """
+    for first_options in combinations(range(len(bits)), size - 1):
+        last_options = bits[first_options[-1] + 1 :] if first_options else bits
+        if len(last_options):
+            first_bits = (
+                np.bitwise_or.reduce(bits[list(first_options)], axis=0)
+                if first_options
+                else np.zeros_like(bits[0])
             )
-            yield np.bitwise_count(others | together).sum(axis=1, dtype=np.int64)
+            yield np.bitwise_count(last_options | first_bits).sum(axis=1, dtype=np.int64)
 
 
-def _count(bits: np.ndarray, members: Sequence[int]) -> int:
-    """How often a set reaches."""
+def _count_reach(bits: np.ndarray, members: Sequence[int]) -> int:
+    """Count how often a set reaches a respondent."""
     return int(np.bitwise_count(np.bitwise_or.reduce(bits[list(members)], axis=0)).sum())
 
 
-def _largest(counts: np.ndarray, most: int) -> np.ndarray:
-    """The places of the largest, in descending order."""
-    return np.argsort(-counts, kind="stable")[:most]
+def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
+    """Return the indices of the largest counts, in descending order."""
+    return np.argsort(-counts, kind="stable")[:n_largest]
 
 
-def greedy(bits: np.ndarray, size: int) -> tuple[list[int], float]:
-    r"""A set made by adding one option after another, each that adds most, and a bound on every set
-    of its size.
+def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
+    r"""Add the option with the largest gain until the set has `size` options.
 
-    Reach has diminishing returns, so that no set S of K options reaches more than, whatever was
-    chosen so far (C),
+    Return the set and an upper bound on the reach of sets of this size. Reach has diminishing
+    returns, so for any chosen set C no set S of K options reaches more than
 
     .. math::
 
@@ -149,33 +160,33 @@ def greedy(bits: np.ndarray, size: int) -> tuple[list[int], float]:
     and than :math:`f(C_K) / (1 - (1 - 1/K)^K)` (Nemhauser, Wolsey & Fisher 1978).
     """
     chosen: list[int] = []
-    together, now = np.zeros_like(bits[0]), 0
-    bound = float(_count(bits, range(len(bits))))
+    chosen_bits, reach = np.zeros_like(bits[0]), 0
+    bound = float(_count_reach(bits, range(len(bits))))
     for _ in range(size + 1):
-        gains = np.bitwise_count(bits | together).sum(axis=1, dtype=np.int64) - now
-        bound = min(bound, now + float(np.sort(gains)[-size:].sum()))
+        gains = np.bitwise_count(bits | chosen_bits).sum(axis=1, dtype=np.int64) - reach
+        bound = min(bound, reach + float(np.sort(gains)[-size:].sum()))
         if len(chosen) < size:
             gains[chosen] = -1
             chosen.append(int(gains.argmax()))
-            together = together | bits[chosen[-1]]
-            now = int(np.bitwise_count(together).sum())
-    return sorted(chosen), min(bound, now / (1.0 - (1.0 - 1.0 / size) ** size))
+            chosen_bits = chosen_bits | bits[chosen[-1]]
+            reach = int(np.bitwise_count(chosen_bits).sum())
+    return sorted(chosen), min(bound, reach / (1.0 - (1.0 - 1.0 / size) ** size))
 
 
-def exchanged(bits: np.ndarray, members: list[int]) -> list[int]:
-    """The set after exchanges of one option, each the best one, until none reaches more."""
-    best, now = members, _count(bits, members)
+def improve_by_exchange(bits: np.ndarray, members: list[int]) -> list[int]:
+    """Exchange one option at a time, the best exchange first, while reach grows."""
+    best, reach = members, _count_reach(bits, members)
     while True:
-        each = list(neighbours(best, len(bits)))
-        counts = [_count(bits, other) for other in each]
-        place = int(np.argmax(counts))
-        if counts[place] <= now:
+        candidates = list(list_neighbours(best, len(bits)))
+        counts = [_count_reach(bits, candidate) for candidate in candidates]
+        best_index = int(np.argmax(counts))
+        if counts[best_index] <= reach:
             return best
-        best, now = sorted(each[place]), counts[place]
+        best, reach = sorted(candidates[best_index]), counts[best_index]
 
 
-def neighbours(members: Sequence[int], number: int) -> Iterator[list[int]]:
-    """The sets that differ in one option."""
-    for out in members:
-        rest = [each for each in members if each != out]
-        yield from ([*rest, other] for other in range(number) if other not in members)
+def list_neighbours(members: Sequence[int], n_options: int) -> Iterator[list[int]]:
+    """Yield the sets that differ in one option."""
+    for removed in members:
+        kept_options = [option for option in members if option != removed]
+        yield from ([*kept_options, added] for added in range(n_options) if added not in members)

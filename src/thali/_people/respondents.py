@@ -1,10 +1,10 @@
-"""What the results about respondents share, whichever model they are of."""
+"""Base of results about respondents."""
 
 from typing import Any
 
 
 class RespondentResults:
-    """Base of what `respondents` of a fitted model returns."""
+    """Base of the `respondents` attribute of fitted models."""
 
     def __init__(self, model: Any) -> None:
         self._model = model

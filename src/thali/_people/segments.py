@@ -1,5 +1,4 @@
-"""Segments of people by draws of what each prefers: k-means, how stable they are, and their
-names."""
+"""Segments of respondents by preference: k-means, stability and names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,31 +6,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import several_whole
+from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
-from thali._described import Described, Description, as_text
-from thali._digits import percent
+from thali._described import DescribedObject, Description, format_text
+from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._labels import format_plural
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import Argument, DataError
 
 if TYPE_CHECKING:
     import pandas
 
-MAX_TRIED = 6  # segments, where their number is not given
+MAX_TRIED = 6  # maximum of segments if their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
-_CLOSEST = 0.02  # of a preference to 0 and 1
+_CLOSEST = 0.02  # minimum distance of a preference to 0 and 1
 
 
 MAX_DRAWS = 100
-_MAX_NUMBERS = 2e7  # draws x people x levels
+_MAX_NUMBERS = 2e7  # draws x respondents x levels
 
 
 class Preferences(NamedTuple):
-    """Preferences of N people in D draws for F levels of attributes, or options; .5:
-    indifferent."""
+    """Preferences of N respondents in D draws for F levels or options; 0.5: indifferent."""
 
     levels: tuple[tuple[str, ...], ...]  # (attribute, level), or (option,)
     values: np.ndarray  # (D, N, F) between 0 and 1
@@ -39,45 +37,44 @@ class Preferences(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a level is called by, as columns."""
+        """Names of the columns that identify a level."""
         return ("option",) if len(self.levels[0]) == 1 else ("attribute", "level")
 
 
-def spaced_draws(draws: int, people: int, levels: int) -> np.ndarray:
-    """Numbers of evenly spaced draws, as many as there is room for."""
-    most = int(np.clip(_MAX_NUMBERS / (people * levels), 2, MAX_DRAWS))
-    return space_evenly(draws, most)
+def select_segment_draws(n_draws: int, n_respondents: int, n_levels: int) -> np.ndarray:
+    """Return indices of evenly spaced draws that fit in memory."""
+    max_draws = int(np.clip(_MAX_NUMBERS / (n_respondents * n_levels), 2, MAX_DRAWS))
+    return space_evenly(n_draws, max_draws)
 
 
-class HasSegments:
-    """What models share that know what everybody prefers."""
+class SegmentResults:
+    """Base of models with individual preferences."""
 
     _preferences: Any  # () -> Preferences
 
     def segments(self, k: Any = None, random_seed: Any = 0, ci: float = INTERVAL) -> "Segments":
-        r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and
-        stability.
+        r"""Segment the respondents by preference; return sizes, profiles, names and stability.
 
-        People are grouped by k-means of the mean log odds of their preferences; in every draw of
-        the posterior each belongs to the nearest centre. Preferences are
+        Respondents are clustered by k-means of the mean log odds of their preferences; in every
+        draw of the posterior each respondent belongs to the nearest centre. Preferences are
 
         .. math::
 
             v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
 
-        how often a person chooses a product with level l rather than one with another level of the
-        attribute, all else being equal; all attributes count alike, whatever their number of
-        levels. Of choices among options they are how often a person chooses one option rather than
-        another one, for all others alike. Segments of people who differ by degrees can be stable
-        without being separate groups: read `explained` beside `stability`.
+        the probability that respondent n chooses a product with level l rather than another level
+        of the attribute, all else being equal. All attributes have equal weight, whatever their
+        number of levels. For choices among options, they are the probabilities of choosing one
+        option rather than another, averaged over the others. Segments of respondents who differ
+        gradually can be stable without being separate groups; see `explained`.
 
         Parameters
         ----------
         k : int, or several, optional
-            How many segments; of several the most stable number is chosen, the largest of those
-            within .05 of it. None: from 2 to 6, or one where nobody differs.
+            Number of segments; if several are given, the largest number whose stability is within
+            .05 of the best. None: 2 to 6, or one segment if respondents do not differ.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the starts of k-means.
+            Seed of the starts of k-means.
         ci : float in (0, 1)
             Probability of the intervals.
 
@@ -90,46 +87,43 @@ class HasSegments:
         Raises
         ------
         ArgumentError
-            If `k` is no whole number of 2 or more, `ci` is not between 0 and 1, or the model does
-            not know what each person prefers.
+            If `k` is not an integer of at least 2, `ci` is not between 0 and 1, or the model has no
+            individual preferences.
         DataError
-            If there are more segments than respondents, or the file of the model could not hold the
-            data.
+            If there are more segments than respondents, or the file of the model has no data.
 
         References
         ----------
         Hubert & Arabie (1985), Comparing partitions.
         """
-        return segments_of(self._preferences(), k, random_seed, ci)
+        return build_segments(self._preferences(), k, random_seed, ci)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Segments(Described):
+class Segments(DescribedObject):
     """Segments of the respondents.
 
     Attributes
     ----------
     sizes : pandas.DataFrame
-        One row a segment, the largest first: `name` (the levels that it prefers most beyond
-        everybody), `respondents`, `share` of these respondents (mean over draws) and its interval
-        `share_low` to `share_high`.
+        One row per segment, largest first: `name` (the levels that it prefers more than average),
+        `respondents`, `share` of the respondents (mean over draws) and its interval `share_low` to
+        `share_high`.
     profiles : pandas.DataFrame
-        One row a segment and level of an attribute, or option: `preferred`, how often the level is
-        preferred to another one of its attribute, all else being equal, or the option to another
-        one (.5: indifferent), its interval over draws `preferred_low` to `preferred_high`, and
-        `all_respondents`, the same of all respondents.
+        One row per segment and level, or option: `preferred`, the probability that the level is
+        preferred to another level of its attribute, all else being equal, or the option to another
+        option (.5: indifferent), its interval over draws `preferred_low` to `preferred_high`, and
+        `all_respondents`, the same probability for all respondents.
     assignment : pandas.DataFrame
-        One row a respondent: `segment`, and `probability`, the share of draws in which she belongs
-        to it.
+        One row per respondent: `segment`, and `probability`, the share of draws in this segment.
     probabilities : pandas.DataFrame
         Respondents by segments.
     stability : float
         Adjusted Rand index between the segments of a draw and the assignment, mean over draws: 1 if
-        all draws agree, 0 if they agree as chance does.
+        all draws agree, 0 for agreement by chance.
     by_number : pandas.DataFrame
-        One row a number of segments that was tried: `stability`, `explained` (the part of the
-        variance between people that lies between segments) and `smallest` (share of the smallest
-        segment).
+        One row per number of segments: `stability`, `explained` (the share of the variance between
+        respondents that is between segments) and `smallest` (share of the smallest segment).
     """
 
     sizes: "pandas.DataFrame"
@@ -143,12 +137,12 @@ class Segments(Described):
         return len(self.sizes)
 
     def table(self) -> "pandas.DataFrame":
-        """The profiles beside each other.
+        """Return the profiles of all segments in adjacent columns.
 
         Returns
         -------
         pandas.DataFrame
-            One row a level, or option; columns `attribute` and `level`, or `option`,
+            One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
         from thali._tables import Table
@@ -164,7 +158,7 @@ class Segments(Described):
 
     def _description(self) -> Description:
         shares = [
-            (f"segment {number}", f"{percent(row['share'])}: {row['name']}")
+            (f"segment {number}", f"{format_percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
         ]
         note = (
@@ -172,134 +166,145 @@ class Segments(Described):
             " assignment; 1: all draws agree)."
         )
         return Description(
-            f"{plural(len(self), 'segment')} of {plural(len(self.assignment), 'respondent')}",
+            f"{format_plural(len(self), 'segment')} of"
+            f" {format_plural(len(self.assignment), 'respondent')}",
             tuple(shares),
             table=self.table().round(2),
             note=note,
         )
 
     def __str__(self) -> str:
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__
 
 
-def segments_of(
-    preferences: Preferences, number: Any, random_seed: Any, ci: float = INTERVAL
+def build_segments(
+    preferences: Preferences, requested: Any, random_seed: Any, ci: float = INTERVAL
 ) -> Segments:
-    r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in
-    every draw.
+    r"""Segment respondents by k-means of their mean log odds.
 
-    What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far
-    people differ.
+    In every draw, respondents belong to the nearest centre. Log odds are clustered because
+    probabilities near 0 and 1 hide differences between respondents.
 
     .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
-    people = preferences.values.shape[1]
-    numbers = numbers_of_segments(number, people)
-    within = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
-    points = np.log(within / (1.0 - within)) * np.sqrt(_weights(preferences))
+    n_respondents = preferences.values.shape[1]
+    numbers = list_segment_numbers(requested, n_respondents)
+    bounded = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
+    points = np.log(bounded / (1.0 - bounded)) * np.sqrt(_level_weights(preferences))
     # segments of one number do not depend on the others
     seeds = spawn_generators(random_seed, max(numbers) + 1)
-    tried = {k: _partitions(points, k, seeds[k]) for k in numbers}
-    found = {k: labels for k, labels in tried.items() if len(np.unique(_assigned(labels, k))) == k}
-    if not found and number is None:
-        found = {1: np.zeros(points.shape[:2], np.int64)}
-    if not found:
-        kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
+    labels_by_number = {k: _partition_draws(points, k, seeds[k]) for k in numbers}
+    full_labels = {
+        k: labels
+        for k, labels in labels_by_number.items()
+        if len(np.unique(_most_frequent_segment(labels, k))) == k
+    }
+    if not full_labels and requested is None:
+        full_labels = {1: np.zeros(points.shape[:2], np.int64)}
+    if not full_labels:
+        n_found = len(np.unique(_most_frequent_segment(labels_by_number[numbers[0]], numbers[0])))
         raise DataError(
-            f"Respondents form only {plural(kinds, 'segment')}, so {numbers[0]} are not possible;"
-            " reduce ",
+            f"Respondents form only {format_plural(n_found, 'segment')}, so {numbers[0]} are not"
+            " possible; reduce ",
             Argument("k"),
             ".",
         )
-    rows = {k: _row(points, labels, k) for k, labels in found.items()}
-    enough = max(row["stability"] for row in rows.values()) - _AS_STABLE
-    best = max(k for k, row in rows.items() if row["stability"] >= enough)
-    return _answer(preferences, found[best], best, rows, ci)
+    rows = {k: _evaluate_partition(points, labels, k) for k, labels in full_labels.items()}
+    min_stability = max(row["stability"] for row in rows.values()) - _AS_STABLE
+    chosen = max(k for k, row in rows.items() if row["stability"] >= min_stability)
+    return _build_result(preferences, full_labels[chosen], chosen, rows, ci)
 
 
-def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
-    """The numbers of segments that are to be tried."""
+def list_segment_numbers(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
+    """Return the numbers of segments to try."""
     if number is None:
         return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
-    numbers = several_whole(name, number, 2)
+    numbers = check_integers(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments are too many for {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} segments are too many for {format_plural(people, 'respondent')};"
+            " reduce ",
             Argument(name),
             ".",
         )
     return numbers
 
 
-def _weights(preferences: Preferences) -> np.ndarray:
-    """Weights of levels by which all attributes count alike: a strict order lies 1 from
-    indifference."""
+def _level_weights(preferences: Preferences) -> np.ndarray:
+    """Return weights of levels that give all attributes equal weight.
+
+    A strict order has distance 1 from indifference.
+    """
     attributes = [attribute for *attribute, _ in preferences.levels]
     sizes = [attributes.count(attribute) for attribute in attributes]
     return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
 
 
-def _partitions(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
-    """The segment of everybody in every draw, shape (draws, people); the largest is number 0."""
-    centres = centres_of(points.mean(axis=0), number, rng)
-    labels = np.stack([distances(draw, centres).argmin(axis=1) for draw in points])
-    order = np.argsort(-np.bincount(labels.ravel(), minlength=number), kind="stable")
+def _partition_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the segment of each respondent, shape (draws, respondents), 0 the largest."""
+    centres = find_centres(points.mean(axis=0), n_segments, rng)
+    labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
+    order = np.argsort(-np.bincount(labels.ravel(), minlength=n_segments), kind="stable")
     return np.argsort(order)[labels]
 
 
-def _probabilities(labels: np.ndarray, number: int) -> np.ndarray:
-    """The share of draws in which everybody is in each segment, shape (people, K)."""
-    return np.stack([(labels == k).mean(axis=0) for k in range(number)], axis=1)
+def _segment_probabilities(labels: np.ndarray, n_segments: int) -> np.ndarray:
+    """Return shares of draws in each segment, shape (respondents, K)."""
+    return np.stack([(labels == k).mean(axis=0) for k in range(n_segments)], axis=1)
 
 
-def _assigned(labels: np.ndarray, number: int) -> np.ndarray:
-    """The segment to which everybody belongs in most draws."""
-    return _probabilities(labels, number).argmax(axis=1)
+def _most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
+    """Return each respondent's most frequent segment, shape (respondents,)."""
+    return _segment_probabilities(labels, n_segments).argmax(axis=1)
 
 
-def _row(points: np.ndarray, labels: np.ndarray, number: int) -> dict[str, float]:
-    """Notes on a number of segments."""
+def _evaluate_partition(
+    points: np.ndarray, labels: np.ndarray, n_segments: int
+) -> dict[str, float]:
+    """Return stability, explained variance and smallest share of a partition."""
     mean = points.mean(axis=0)
-    assigned = _assigned(labels, number)
+    segment = _most_frequent_segment(labels, n_segments)
     within = sum(
-        ((mean[assigned == k] - mean[assigned == k].mean(axis=0)) ** 2).sum()
-        for k in np.unique(assigned)
+        ((mean[segment == k] - mean[segment == k].mean(axis=0)) ** 2).sum()
+        for k in np.unique(segment)
     )
     total = ((mean - mean.mean(axis=0)) ** 2).sum()
-    smallest = np.bincount(assigned, minlength=number).min() / len(assigned)
+    smallest = np.bincount(segment, minlength=n_segments).min() / len(segment)
     return {
-        "stability": float(np.mean([adjusted_rand(own, assigned) for own in labels])),
+        "stability": float(
+            np.mean([adjusted_rand_index(draw_labels, segment) for draw_labels in labels])
+        ),
         "explained": float(1.0 - within / total) if total > 0.0 else np.nan,
         "smallest": float(smallest),
     }
 
 
-def _answer(
+def _build_result(
     preferences: Preferences,
     labels: np.ndarray,
-    number: int,
+    n_segments: int,
     rows: dict[int, dict[str, float]],
     ci: float,
 ) -> Segments:
-    """All tables of one number of segments."""
+    """Build all tables for one number of segments."""
     import pandas as pd
 
     from thali._tables import Table
 
-    probabilities = _probabilities(labels, number)
-    assigned = probabilities.argmax(axis=1)
-    index = pd.Index(np.arange(1, number + 1), name="segment")
-    shares = np.stack([(labels == k).mean(axis=1) for k in range(number)], axis=1)
-    profiles = _profiles(preferences.values, labels, number)
-    everybody = preferences.values.mean(axis=(0, 1))
+    probabilities = _segment_probabilities(labels, n_segments)
+    segment = probabilities.argmax(axis=1)
+    index = pd.Index(np.arange(1, n_segments + 1), name="segment")
+    shares = np.stack([(labels == k).mean(axis=1) for k in range(n_segments)], axis=1)
+    profiles = _segment_profiles(preferences.values, labels, n_segments)
+    average = preferences.values.mean(axis=(0, 1))
     means = np.nanmean(profiles, axis=0)
-    low, high = np.quantile(shares, tails_of(ci), axis=0)
+    low, high = np.quantile(shares, interval_tails(ci), axis=0)
     sizes = Table(
         {
-            "name": names_of(preferences.levels, means, everybody),
-            "respondents": np.bincount(assigned, minlength=number),
+            "name": name_segments(preferences.levels, means, average),
+            "respondents": np.bincount(segment, minlength=n_segments),
             "share": shares.mean(axis=0),
             "share_low": low,
             "share_high": high,
@@ -307,33 +312,34 @@ def _answer(
         index,
     )
     sizes.attrs["interval"] = ci
-    low, high = np.nanquantile(profiles, tails_of(ci), axis=0)
-    levels = Table(preferences.levels * number, columns=preferences.names).assign(
+    low, high = np.nanquantile(profiles, interval_tails(ci), axis=0)
+    levels = Table(preferences.levels * n_segments, columns=preferences.names).assign(
         preferred=means.ravel(),
         preferred_low=low.ravel(),
         preferred_high=high.ravel(),
-        all_respondents=np.tile(everybody, number),
+        all_respondents=np.tile(average, n_segments),
     )
     levels.insert(0, "segment", np.repeat(index, len(preferences.levels)))
     levels.attrs["interval"] = ci
-    people = pd.Index(preferences.respondents, name="respondent")
-    assignment = Table({"segment": assigned + 1, "probability": probabilities.max(axis=1)}, people)
+    respondents = pd.Index(preferences.respondents, name="respondent")
+    assignment = Table(
+        {"segment": segment + 1, "probability": probabilities.max(axis=1)}, respondents
+    )
     return Segments(
         sizes,
         levels,
         assignment,
-        Table(probabilities, people, index),
-        rows[number]["stability"],
+        Table(probabilities, respondents, index),
+        rows[n_segments]["stability"],
         Table(list(rows.values()), pd.Index(list(rows), name="segments")),
     )
 
 
-def _profiles(values: np.ndarray, labels: np.ndarray, number: int) -> np.ndarray:
-    """Mean preferences of the people in each segment, shape (draws, K, F); NaN in a draw in which
-    it has nobody."""
-    members = np.stack([labels == k for k in range(number)], axis=1).astype(float)
+def _segment_profiles(preferences: np.ndarray, labels: np.ndarray, n_segments: int) -> np.ndarray:
+    """Return mean preferences by segment, shape (draws, K, F); NaN for empty segments."""
+    members = np.stack([labels == k for k in range(n_segments)], axis=1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return members @ values / members.sum(axis=2, keepdims=True)
+        return members @ preferences / members.sum(axis=2, keepdims=True)
 
 
 # K-means (Lloyd 1982), with starts that are spread out (Arthur & Vassilvitskii 2007) --------------
@@ -343,18 +349,20 @@ _STARTS = 20
 _MAX_PASSES = 100
 
 
-def centres_of(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
-    """The best of several runs: centres (K, F) that leave the least sum of squared distances."""
-    found = [_moved(points, _spread(points, number, rng)) for _ in range(_STARTS)]
-    return min(found, key=lambda centres: distances(points, centres).min(axis=1).sum())
+def find_centres(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the best centres (K, F) of several k-means runs."""
+    runs = [_move_centres(points, _choose_starts(points, n_segments, rng)) for _ in range(_STARTS)]
+    return min(runs, key=lambda centres: squared_distances(points, centres).min(axis=1).sum())
 
 
-def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Centres moved to the means of their points until no point changes; one without points
-    stays."""
+def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Move centres to the means of their points until assignments stop changing.
+
+    A centre without points stays.
+    """
     nearest = None
     for _ in range(_MAX_PASSES):
-        before, nearest = nearest, distances(points, centres).argmin(axis=1)
+        before, nearest = nearest, squared_distances(points, centres).argmin(axis=1)
         if before is not None and np.array_equal(nearest, before):
             break
         counts = np.bincount(nearest, minlength=len(centres))
@@ -363,31 +371,31 @@ def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return centres
 
 
-def distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Squared distances, shape (points, centres)."""
+def squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return squared distances, shape (points, centres)."""
     return np.maximum(
         (points**2).sum(axis=1)[:, None] - 2.0 * points @ centres.T + (centres**2).sum(axis=1), 0.0
     )
 
 
-def _spread(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
-    """Points drawn one after the other, each in proportion to the squared distance from those
-    before."""
+def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
+    """Sample starting centres, each in proportion to squared distance from the others."""
     centres = points[[rng.integers(len(points))]]
-    for _ in range(number - 1):
-        away = distances(points, centres).min(axis=1)
-        total = away.sum()
-        drawn = rng.choice(len(points), p=away / total if total > 0.0 else None)
-        centres = np.vstack([centres, points[drawn]])
+    for _ in range(n_segments - 1):
+        distance = squared_distances(points, centres).min(axis=1)
+        total = distance.sum()
+        chosen = rng.choice(len(points), p=distance / total if total > 0.0 else None)
+        centres = np.vstack([centres, points[chosen]])
     return centres
 
 
-# How far two partitions of the same people agree --------------------------------------------------
+# Agreement of two partitions of the same respondents ----------------------------------------------
 
 
-def adjusted_rand(one: np.ndarray, other: np.ndarray) -> float:
-    r"""The adjusted Rand index: 1 for the same partition, 0 on average for independent ones of the
-    same sizes.
+def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
+    r"""Return the adjusted Rand index of two partitions.
+
+    It is 1 for equal partitions, and 0 on average for independent ones of the same sizes.
 
     .. math::
 
@@ -395,25 +403,26 @@ def adjusted_rand(one: np.ndarray, other: np.ndarray) -> float:
         R = \sum_{ij} \binom{n_{ij}}{2}, \;
         A = \sum_i \binom{n_i}{2}, \; B = \sum_j \binom{n_j}{2}, \; E[R] = A B \Big/ \binom{n}{2}
     """
-    rows, columns = (np.unique(labels, return_inverse=True)[1] for labels in (one, other))
+    rows, columns = (np.unique(labels, return_inverse=True)[1] for labels in (one, other_labels))
     table = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(table, (rows, columns), 1.0)
-    together, first, second = (
-        _pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
+    n_joint, n_first, n_second = (
+        _count_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
     )
-    expected = first * second / max(_pairs(np.array(float(len(rows)))), 1.0)
-    most = 0.5 * (first + second)
-    return float((together - expected) / (most - expected)) if most > expected else 1.0
+    expected = n_first * n_second / max(_count_pairs(np.array(float(len(rows)))), 1.0)
+    maximum = 0.5 * (n_first + n_second)
+    return float((n_joint - expected) / (maximum - expected)) if maximum > expected else 1.0
 
 
-def _pairs(counts: np.ndarray) -> np.ndarray:
+def _count_pairs(counts: np.ndarray) -> np.ndarray:
+    """Return the number of pairs, n (n - 1) / 2."""
     return counts * (counts - 1.0) / 2.0
 
 
-# Names for segments, by what distinguishes them from everybody ------------------------------------
+# Names of segments, by their differences from the average -----------------------------------------
 
 
-_WORTH_NAMING = 0.05  # of a preference, by which a segment differs from everybody
+_WORTH_NAMING = 0.05  # minimum difference of a preference from the average
 _WORDS: dict[tuple[str, ...], str] = {
     (INSIDE, INSIDE_LEVELS[0]): "no choice",
     (INSIDE, INSIDE_LEVELS[1]): "any product",
@@ -421,46 +430,64 @@ _WORDS: dict[tuple[str, ...], str] = {
 _MIN_NAMED, _MAX_NAMED = 2, 3  # attributes in a name
 
 
-def names_of(
-    levels: Sequence[tuple[str, ...]], profiles: np.ndarray, everybody: np.ndarray
+def name_segments(
+    levels: Sequence[tuple[str, ...]], profiles: np.ndarray, average: np.ndarray
 ) -> list[str]:
-    """Names by the two attributes, or options, three where names are alike, in which profiles (K,
-    F) differ most from everybody."""
-    phrases = [_phrases(levels, own, everybody) for own in profiles]
-    for number in (_MIN_NAMED, _MAX_NAMED):
-        names = [", ".join(own[:number]) or "close to average" for own in phrases]
+    """Name segments by the attributes or options that differ most from average.
+
+    Names have two attributes, or three if names would be equal; profiles (K, F).
+    """
+    phrases_by_segment = [
+        _describe_differences(levels, segment_profile, average) for segment_profile in profiles
+    ]
+    for n_named in (_MIN_NAMED, _MAX_NAMED):
+        names = [
+            ", ".join(segment_profile[:n_named]) or "close to average"
+            for segment_profile in phrases_by_segment
+        ]
         if len(set(names)) == len(names):
             break
     return names
 
 
-def _phrases(
-    levels: Sequence[tuple[str, ...]], own: np.ndarray, everybody: np.ndarray
+def _describe_differences(
+    levels: Sequence[tuple[str, ...]], segment_profile: np.ndarray, average: np.ndarray
 ) -> list[str]:
-    """A phrase for each attribute, or option, the most distinctive first: the level liked more than
-    others like it."""
-    liked, indifferent = [], []
+    """Return a phrase per attribute or option, most distinctive first."""
+    preferred, indifferent = [], []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
-        places = np.array(
-            [place for place, (*name, _) in enumerate(levels) if tuple(name) == attribute]
+        level_indices = np.array(
+            [
+                level_index
+                for level_index, (*name, _) in enumerate(levels)
+                if tuple(name) == attribute
+            ]
         )
-        beyond = own[places] - everybody[places]
-        wanted = np.where(own[places] >= 0.5 + _WORTH_NAMING, beyond, 0.0)
-        best = np.argsort(-wanted, kind="stable")[: 1 if attribute else None]
-        named = [
-            (float(wanted[each]), levels[int(places[each])])
-            for each in best
-            if wanted[each] >= _WORTH_NAMING
+        difference = segment_profile[level_indices] - average[level_indices]
+        scores = np.where(segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, difference, 0.0)
+        best_indices = np.argsort(-scores, kind="stable")[: 1 if attribute else None]
+        named_levels = [
+            (float(scores[k]), levels[int(level_indices[k])])
+            for k in best_indices
+            if scores[k] >= _WORTH_NAMING
         ]
-        liked += [(beyond, _WORDS.get(level, " ".join(level))) for beyond, level in named]
+        preferred += [
+            (difference, _WORDS.get(level, " ".join(level))) for difference, level in named_levels
+        ]
         if (
-            not named
-            and (less := float(np.ptp(everybody[places]) - np.ptp(own[places])))
+            not named_levels
+            and (
+                spread_loss := float(
+                    np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
+                )
+            )
             >= 2 * _WORTH_NAMING
         ):
-            indifferent.append((less / 2, f"{' '.join(attribute) or 'the option'} matters less"))
+            indifferent.append(
+                (spread_loss / 2, f"{' '.join(attribute) or 'the option'} matters less")
+            )
     return [
         phrase
-        for part in (liked, indifferent)
-        for _, phrase in sorted(part, key=lambda each: -each[0])
+        for phrases in (preferred, indifferent)
+        for _, phrase in sorted(phrases, key=lambda k: -k[0])
     ]

@@ -1,1 +1,1 @@
-"""The stub beside this file lists what `thali.plots` exports."""
+"""Plots; the stub next to this file lists the exports of `thali.plots`."""

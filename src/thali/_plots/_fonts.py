@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import listed
+from thali._labels import list_names
 from thali.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 _MISSING_GLYPH = "□"  # replaces a character that no font has
 _LAST_RESORT_FONT = "Last Resort"  # font of matplotlib with a box for every character
-_INVISIBLE_CATEGORIES = (
-    "Cc",
-    "Cf",
-    "Mn",
-)  # categories of characters that occupy no space on the line
+# categories of characters that occupy no space on the line
+_INVISIBLE_CATEGORIES = ("Cc", "Cf", "Mn")
 _MAX_NAMED = 5
 # characters reported in a warning, as the plots of one report lack the same characters
 _warned: set[str] = set()
@@ -41,8 +38,11 @@ def picture(
     """
 
     def decorate(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
+        """Decorate one plot function."""
+
         @wraps(draw)
         def draw_checked(*arguments: _P.args, **keywords: _P.kwargs) -> _Drawn:
+            """Draw checked data, then set fonts for all characters."""
             data: Any = (*arguments, *keywords.values())[0]
             if made_by and not hasattr(data, has):
                 raise ArgumentError(
@@ -55,9 +55,9 @@ def picture(
             missing = [name for name, is_there in is_present.items() if not is_there]
             if missing:
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires {listed([*is_present])}, as in the table that"
-                    f" {made_by} returns; {listed(missing)} {'is' if len(missing) == 1 else 'are'}"
-                    " missing."
+                    f"plots.{draw.__name__} requires {list_names([*is_present])}, as in the table"
+                    f" that {made_by} returns; {list_names(missing)}"
+                    f" {'is' if len(missing) == 1 else 'are'} missing."
                 )
             axes = draw(*arguments, **keywords)
             set_fallback_fonts(np.ravel(axes))  # type: ignore[call-overload]
@@ -166,10 +166,8 @@ def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[
 def _choose_fonts(
     fonts: "Iterable[FontEntry]", letters: frozenset[str]
 ) -> tuple[list[str], frozenset[str]]:
-    """Choose fonts that cover the characters; return names and uncovered characters.
-
-    Plain fonts come first.
-    """
+    """Choose fonts that cover the characters; return names and uncovered characters."""
+    # Plain fonts come first.
     names: list[str] = []
     for font in sorted(
         (font for font in fonts if not font.name.startswith(_LAST_RESORT_FONT)), key=_font_sort_key

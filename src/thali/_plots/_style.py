@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import display_width, one_line
-from thali._posterior.interval import INTERVAL, level_name
+from thali._labels import display_width, join_lines
+from thali._posterior.interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Okabe & Ito (2008), Color universal design; without yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# for points inside and outside of their predictive intervals
+MISSED_STYLES = ((False, "inside", "o", COLOURS[0]), (True, "outside", "D", COLOURS[1]))
 # one hue from white to dark, for all kinds of colour vision: larger is darker
 SHADES = "Blues"
 GRID = "0.88"  # lines between the cells of a matrix
@@ -37,7 +39,7 @@ def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) ->
 
 
 def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """Return the axes, or those of a new figure of this size."""
+    """Return the axes, or axes of a new figure of this size."""
     return create_axes(width, height)[0] if ax is None else ax
 
 
@@ -97,8 +99,13 @@ def read_interval_probability(table: "pandas.DataFrame") -> float:
 
 
 def format_interval_level(table: "pandas.DataFrame") -> str:
-    """Format the probability of the intervals of a table."""
-    return level_name(read_interval_probability(table))
+    """Format the probability of the intervals, such as "89 %"."""
+    return format_level(read_interval_probability(table))
+
+
+def format_interval_name(table: "pandas.DataFrame") -> str:
+    """Format the probability of the intervals, such as "89 % interval"."""
+    return describe_interval(read_interval_probability(table))
 
 
 def shorten_labels(labels: list[str]) -> list[str]:
@@ -106,7 +113,7 @@ def shorten_labels(labels: list[str]) -> list[str]:
 
     If shortened labels would be equal, they are numbered.
     """
-    lines = list(map(one_line, labels))
+    lines = list(map(join_lines, labels))
     half = MAX_LABEL_LENGTH // 2
     for cut in (
         lambda line: f"{line[: half - 1]}…{line[-half:]}",
@@ -127,7 +134,7 @@ def map_short_labels(labels: list[str]) -> dict[str, str]:
 
 def shorten_member_list(members: str) -> str:
     """Shorten a list of labels to 32 characters at its end."""
-    line = one_line(members)
+    line = join_lines(members)
     return (
         line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -74,7 +74,7 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
         ax.text(
             1.02,
             row_y,
-            percent(importance),
+            format_percent(importance),
             transform=ax.get_yaxis_transform(),
             fontsize=9,
             va="center",

@@ -9,7 +9,7 @@ from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import (
-    COLOURS,
+    MISSED_STYLES,
     create_axes,
     format_interval_level,
     hide_spines,
@@ -111,10 +111,8 @@ def calibration(
 
 
 def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> None:
-    """Draw the bins of one class.
-
-    `max_root_rows` is the square root of the rows of the largest bin.
-    """
+    """Draw the bins of one class."""
+    # `max_root_rows` is the square root of the rows of the largest bin.
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
     bar = {
         "color": "0.82",
@@ -124,11 +122,8 @@ def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> 
     }
     ax.vlines(table["predicted"], table["low"], table["high"], **bar)
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / max_root_rows
-    missed = table["missed"].to_numpy()
-    for is_chosen, label, marker, colour in (
-        (~missed, "inside", "o", COLOURS[0]),
-        (missed, "outside", "D", COLOURS[1]),
-    ):
+    for is_missed, label, marker, colour in MISSED_STYLES:
+        is_chosen = table["missed"].to_numpy() == is_missed
         if is_chosen.any():
             style = {
                 "marker": marker,

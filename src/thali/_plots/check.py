@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 from thali._data.questions import MEMBER
-from thali._model.predictive_check import ROWS, SIMILARITY, checked_in, options_in
-from thali._posterior.interval import level_name
+from thali._model.predictive_check import ROWS, SIMILARITY, get_check_words, list_checked_options
 from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import (
-    COLOURS,
+    MISSED_STYLES,
     add_legend,
     ensure_axes,
+    format_interval_level,
     label_rows,
     measure_label_width,
     shorten_labels,
@@ -66,28 +66,25 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     full_table, table = table, table.head(max_pairs)
-    units, options = checked_in(full_table), options_in(full_table)
+    units, options = get_check_words(full_table), list_checked_options(full_table)
     short_labels = dict(zip(options, shorten_labels(options), strict=True))
     if full_table.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(shorten_member_list))
-    names = [units.sentence(row, short_labels) for row in table.itertuples()]
+    names = [units.describe_row(row, short_labels) for row in table.itertuples()]
     if "group" in table:  # of people
         names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
     rows = table.index.to_numpy()
     ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.5 + 0.2 * len(rows))
 
-    interval = f"{level_name(full_table.attrs['interval'])} predictive interval"
+    interval = f"{format_interval_level(full_table)} predictive interval"
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
     # If all replicates are equal, only the edge of the bar is visible.
     handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
     handles += ax.plot(
         table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2
     )
-    missed = table["missed"].to_numpy()
-    for is_chosen, label, marker, colour in (
-        (~missed, "inside", "o", COLOURS[0]),
-        (missed, "outside", "D", COLOURS[1]),
-    ):
+    for is_missed, label, marker, colour in MISSED_STYLES:
+        is_chosen = table["missed"].to_numpy() == is_missed
         if is_chosen.any():
             style = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
             handles += ax.plot(
@@ -97,11 +94,9 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     label_rows(ax, rows, names, fontsize=9)
-    subset_note = (
-        ""
-        if len(table) == len(full_table)
-        else f"\n{len(table):,} of {len(full_table):,} {units.what}, worst first"
-    )
-    ax.set_xlabel(f"{units.quantity}{subset_note}")
+    heading = units.quantity
+    if len(table) < len(full_table):
+        heading += f"\n{len(table):,} of {len(full_table):,} {units.picture_text}, worst first"
+    ax.set_xlabel(heading)
     add_legend(ax, "lower left", (0, 1), handles=handles, ncols=2)
     return ax

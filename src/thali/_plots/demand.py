@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -77,11 +77,9 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     else:
         curves = {str(product): table}
     attribute, label = str(columns[has_products]), f"{format_interval_level(table)} interval"
-    quantity = (
-        "predicted share"
-        if product is None
-        else f"predicted share of {shorten_labels([product])[0]}"
-    )
+    quantity = "predicted share"
+    if product is not None:
+        quantity += f" of {shorten_labels([product])[0]}"
     if not has_products and table.iloc[:, 0].dtype.kind not in "iuf":
         return _draw_categorical_demand(table, ax, attribute, quantity, label)
     ax = ensure_axes(ax, 5.6, 3.6)
@@ -89,33 +87,11 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     for number, (name, curve) in enumerate(
         zip(shorten_labels(list(curves)), curves.values(), strict=True)
     ):
-        colour = COLOURS[number % len(COLOURS)]
-        rows = curve.sort_values(curve.columns[0], kind="stable")
-        price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
-        low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
-        ax.fill_between(
-            price,
-            low,
-            high,
-            color=colour,
-            alpha=0.2,
-            linewidth=0,
-            label=None if has_products else label,
-        )
-        ax.plot(
-            price,
-            share,
-            "o-",
-            color=colour,
-            markersize=5,
-            markeredgecolor="white",
-            zorder=3,
-            label=name if has_products else None,
-        )
-        ends.append(high.max())
+        names = (name, None) if has_products else (None, label)
+        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], *names))
     ax.set_xlabel(attribute, parse_math=False)
     ax.set_ylabel(f"{quantity} (band: {label})" if has_products else quantity, parse_math=False)
-    ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
+    ax.set_ylim(0, min(1.0, 1.08 * max(ends)))
     ax.yaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "y")
     hide_spines(ax)
@@ -124,6 +100,19 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     else:
         add_legend(ax, "lower right", (1.0, 1.0))
     return ax
+
+
+def _draw_curve(
+    ax: "Axes", curve: "pandas.DataFrame", colour: str, name: str | None, band_name: str | None
+) -> float:
+    """Draw a demand curve with its interval band; return the largest upper limit."""
+    rows = curve.sort_values(curve.columns[0], kind="stable")
+    price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
+    low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
+    ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_name)
+    style = {"color": colour, "markersize": 5, "markeredgecolor": "white", "zorder": 3}
+    ax.plot(price, share, "o-", label=name, **style)
+    return float(high.max())
 
 
 def _draw_categorical_demand(
@@ -149,4 +138,4 @@ def _draw_categorical_demand(
 
 def _format_percent(share: float, _: float) -> str:
     """Format a tick as a percentage."""
-    return percent(share)
+    return format_percent(share)

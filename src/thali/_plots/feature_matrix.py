@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import index_labels
 
 from ._fonts import picture
 from ._style import (
@@ -71,7 +71,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     """
     labels = table.attrs["labels"]
     n = len(labels)
-    row_of = positions(labels)
+    row_of = index_labels(labels)
     weight = table["weight"] if "weight" in table else 1.0
     expected: Any = table["probability"] * weight
     sizes = table["members"].map(len)
@@ -80,11 +80,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
         max_features
     )
     k = len(shared)
-    weights = np.full((n, k), np.nan)
-    for column, (members, weight) in enumerate(
-        zip(shared["members"], expected[shared.index], strict=True)
-    ):
-        weights[[row_of[member] for member in members], column] = weight
+    weights = _build_weight_matrix(shared["members"], expected[shared.index], row_of)
     has_unique = bool(unique.any())
     heaviest = max(float(np.nanmax(weights, initial=1e-12)), float(unique.max()))
 
@@ -97,14 +93,11 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     )
     rows = np.arange(n + 1)
     outline = 0.8 if n <= _MAX_LABELS else 0.0
-    style = {
-        "cmap": build_owner_colormap(),
-        "vmin": 0,
-        "vmax": heaviest,
-        "edgecolors": GRID,
-        "linewidth": outline,
-    }
-    start = _UNIQUE_WIDTH if has_unique else 0.0
+    colours = {"cmap": build_owner_colormap(), "vmin": 0, "vmax": heaviest}
+    style = {**colours, "edgecolors": GRID, "linewidth": outline}
+    start, centres, names = 0.0, [], []
+    if has_unique:
+        start, centres, names = _UNIQUE_WIDTH, [0.5], ["alone"]
     mesh = ax.pcolormesh(start + np.arange(k + 1), rows, weights, **style) if k else None
     if has_unique:
         mesh = ax.pcolormesh([0.0, 1.0], rows, unique[:, None], **style)
@@ -117,20 +110,30 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
         parse_math=False,
         fontsize=9 if n <= 100 else 5,
     )
-    centres = ([0.5] if has_unique else []) + [start + column + 0.5 for column in range(k)]
+    centres += [start + column + 0.5 for column in range(k)]
     is_doubtful = ~np.asarray(shared["converged"], bool)
     marks = np.where(is_doubtful, "*", "")
-    column_labels = [
+    names += [
         f"{probability:.2f}{mark}"
         for probability, mark in zip(shared["probability"], marks, strict=True)
     ]
-    ax.set_xticks(centres, [*(["alone"] if has_unique else []), *column_labels], fontsize=8)
+    ax.set_xticks(centres, names, fontsize=8)
     heading = f"probability of the {table.attrs['word']}" + "\n(*: chains disagree)" * bool(
         is_doubtful.any()
     )
     ax.set_xlabel(heading if k else f"no probable {table.attrs['word']} is shared")
     label_columns(ax, mesh if "weight" in table else None, "probability × mean weight")
     return ax
+
+
+def _build_weight_matrix(
+    members_of_features: Any, weights: Any, row_of: dict[str, int]
+) -> np.ndarray:
+    """Build the matrix of weights, shape (options, features); NaN without the feature."""
+    matrix = np.full((len(row_of), len(weights)), np.nan)
+    for column, (members, weight) in enumerate(zip(members_of_features, weights, strict=True)):
+        matrix[[row_of[member] for member in members], column] = weight
+    return matrix
 
 
 def _compute_unique_weights(

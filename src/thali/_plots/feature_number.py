@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from thali._digits import number
-from thali._posterior.interval import interval_name
+from thali._digits import format_number
 
 from ._fonts import picture
-from ._style import COLOURS, ensure_axes, hide_spines, read_interval_probability
+from ._style import COLOURS, ensure_axes, format_interval_name, hide_spines
 
 if TYPE_CHECKING:
     import pandas
@@ -54,9 +53,10 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel(f"number of {table.attrs['word']}s")
     ax.locator_params(axis="x", integer=True)
     low, high = table.attrs["low_high"]
-    interval = interval_name(read_interval_probability(table))
+    interval = format_interval_name(table)
     ax.set_title(
-        f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}",
+        f"mean {format_number(table.attrs['mean'])}, {interval} {format_number(low)} to"
+        f" {format_number(high)}",
         fontsize=10,
     )
     hide_spines(ax)

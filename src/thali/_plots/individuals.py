@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_OPTIONS = 40  # those that the population prefers
+_MAX_OPTIONS = 40  # most preferred by the population
 _ROW = 0.34  # inches per option
 _BINS = 60  # bins of shares, in which dots are spread vertically
 _MAX_SPREAD = 0.38  # share of a row, above and below its middle
@@ -92,34 +92,18 @@ def individuals(
             zorder=2,
         )
     if population is not None:
-        rows_of_population = population.loc[options]
-        ax.hlines(
-            rows,
-            rows_of_population["low"],
-            rows_of_population["high"],
-            color=COLOURS[6],
-            linewidth=1.6,
-            zorder=3,
-        )
-        ax.scatter(
-            rows_of_population["mean"],
-            rows,
-            s=30,
-            marker="D",
-            color=COLOURS[1],
-            edgecolor="white",
-            linewidths=0.6,
-            zorder=4,
-        )
+        common = population.loc[options]
+        ax.hlines(rows, common["low"], common["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
+        style = {"s": 30, "marker": "D", "color": COLOURS[1], "edgecolor": "white", "zorder": 4}
+        ax.scatter(common["mean"], rows, linewidths=0.6, **style)
     ax.axvline(float(np.mean(shares)), color="0.7", linewidth=0.8, zorder=0)
     label_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0.0, 1.03 * maximum)
-    population_note = (
-        ""
-        if population is None
-        else f"\ndiamond: population, with {format_interval_level(population)} interval"
-    )
+    population_note = ""
+    if population is not None:
+        level = format_interval_level(population)
+        population_note = f"\ndiamond: population, with {level} interval"
     ax.set_xlabel(
         f"{table.attrs.get('measure', 'share of preference')}; dot: a respondent{population_note}",
         fontsize=9,

@@ -4,16 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.interval import interval_name
-
 from ._fonts import picture
 from ._style import (
     COLOURS,
     draw_background_grid,
     ensure_axes,
+    format_interval_name,
     label_rows,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -91,7 +89,7 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     label_rows(ax, rows, labels)
-    notes = [f"discrimination ({interval_name(read_interval_probability(table))})"]
+    notes = [f"discrimination ({format_interval_name(table)})"]
     notes.append(f"in parentheses: number of {table.attrs['answers']}")
     if is_guess.any():
         notes.append("grey: no better than chance")

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
-from thali._posterior.interval import interval_name
+from thali._labels import index_labels
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     create_axes,
+    draw_background_grid,
+    format_interval_name,
     hide_spines,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -74,15 +74,14 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         row_of.get_gridspec().set_width_ratios(_PANEL_RATIOS)
     ratings, ranks, tiers = axes
     rows = np.arange(n)
-    interval = interval_name(read_interval_probability(table))
+    interval = format_interval_name(table)
     for panel, name in ((ratings, "rating"), (ranks, "rank")):
         panel.hlines(rows, table[f"{name}_low"], table[f"{name}_high"], color="0.4", linewidth=1.4)
         panel.scatter(table[name], rows, s=18, color=COLOURS[0], zorder=3)
         panel.set_xlabel(f"{name} ({interval})")
         panel.locator_params(axis="x", nbins=4, integer=True)
-        panel.grid(axis="x", color="0.9", linewidth=0.8)
-        panel.set_axisbelow(True)
-    row_of = positions(table.index)
+        draw_background_grid(panel, "x")
+    row_of = index_labels(table.index)
     tier_rows = [
         [row_of[member] for member in members if member in row_of]
         for members in table.attrs["tiers"]

@@ -82,10 +82,8 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Select all pairs of attributes with few levels, else comparisons with the base.
-
-    The base is the level that is never the better one.
-    """
+    """Select all pairs of attributes with few levels, else comparisons with the base."""
+    # The base is the level that is never the better one.
     selected = []
     for _, rows in table.groupby("attribute", sort=False):
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]

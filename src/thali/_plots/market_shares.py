@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -63,16 +63,13 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
             for label in table.index
         ]
     )
-    height = 0.36 if has_change else 0.62
-    size = (
-        4.4 + measure_label_width(names) + 1.4 * has_change,
-        0.9 + (0.5 if has_change else 0.34) * len(names),
-    )
-    ax = ensure_axes(ax, *size)
-    y = np.arange(len(names), dtype=float)
-    bars = [("share", -0.2 if has_change else 0.0, COLOURS[5] if has_change else COLOURS[0], "now")]
+    height, row_height, bars = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
     if has_change:
-        bars.append(("after", 0.2, COLOURS[0], "after the change"))
+        height, row_height = 0.36, 0.5
+        bars = [("share", -0.2, COLOURS[5], "now"), ("after", 0.2, COLOURS[0], "after the change")]
+    width = 4.4 + measure_label_width(names) + 1.4 * has_change
+    ax = ensure_axes(ax, width, 0.9 + row_height * len(names))
+    y = np.arange(len(names), dtype=float)
     for name, shift, colour, label in bars:
         shares = table[name].to_numpy(float)
         ends = table[[f"{name}_low", f"{name}_high"]].to_numpy(float)
@@ -82,7 +79,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"predicted share (line: {format_interval_level(table)} interval)")
     label_rows(ax, y, names)
-    ax.xaxis.set_major_formatter(lambda value, _: percent(value))
+    ax.xaxis.set_major_formatter(lambda value, _: format_percent(value))
     draw_thin_grid(ax, "x")
     if has_change:
         _write_changes(ax, y, table)
@@ -91,7 +88,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None:
-    """Write the change of each share in percentage points beside the bars."""
+    """Write the change of each share in percentage points next to the bars."""
     transform = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
     for row_y, row in zip(y, table.to_dict("records"), strict=True):

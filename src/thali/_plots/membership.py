@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 
 from ._fonts import picture
 from ._style import SHADES, ensure_axes, label_columns, measure_label_width, shorten_labels
@@ -58,7 +58,7 @@ def membership(
     >>> membership(model.membership(), max_features=3).get_xlabel().splitlines()[0]
     'probability of the feature, mean weight'
     """
-    whole("max_features", max_features, 1)
+    check_integer("max_features", max_features, 1)
     ownership, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = ownership.shape
     features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import number, percent
+from thali._digits import format_number, format_percent
 
 from ._fonts import picture
 from ._style import (
@@ -71,20 +71,16 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     )
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
-        limits, format_number, quantities = (
-            np.array([-0.02, 1.02]),
-            "{:.2f}".format,
-            ("proportion", "probability"),
-        )
+        limits, write = np.array([-0.02, 1.02]), "{:.2f}".format
+        quantities = ("proportion", "probability")
     else:
-        error, format_number, quantities = np.ones(len(table)), number, ("similarity", "similarity")
+        error, write, quantities = np.ones(len(table)), format_number, ("similarity", "similarity")
         limits = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
         limits += np.array([-0.03, 0.03]) * max(float(np.ptp(limits)), 1e-9)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_MAX_NAMED]
     names, row_type = _name_points(table)
     labels = [
-        f"{names[k]}\nobserved {format_number(float(observed[k]))}, predicted"
-        f" {format_number(float(predicted[k]))}"
+        f"{names[k]}\nobserved {write(float(observed[k]))}, predicted {write(float(predicted[k]))}"
         for k in worst.tolist()
     ]
     ax = ensure_axes(
@@ -110,11 +106,9 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set(xlim=limits, ylim=limits, aspect="equal", anchor="W", ylabel=f"observed {quantities[0]}")
     total = table.attrs.get("of", len(table))
     subset_note = "" if len(table) == total else f", {len(table):,} of {total:,} {row_type}"
-    point_note = (
-        f"mean and {format_interval_level(table)} interval"
-        if has_interval
-        else "maximum likelihood"
-    )
+    point_note = "maximum likelihood"
+    if has_interval:
+        point_note = f"mean and {format_interval_level(table)} interval"
     ax.set_xlabel(f"predicted {quantities[1]} ({point_note}{subset_note})")
     if "explained" in table.attrs:
         ax.set_title(_format_title(table.attrs["explained"]), fontsize=10, loc="left")
@@ -125,11 +119,9 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
 
 def _format_title(share: float) -> str:
     """Format the variance of similarities accounted for."""
-    return (
-        "all similarities are equal"
-        if np.isnan(share)
-        else f"variance accounted for: {percent(share, 1)}"
-    )
+    if np.isnan(share):
+        return "all similarities are equal"
+    return f"variance accounted for: {format_percent(share, 1)}"
 
 
 def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
@@ -141,17 +133,11 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
             for label, role in zip(table["option"], table["named"], strict=True)
         ], "options"
     if "offered" in table:
-        short_labels, is_one_set = (
-            map_short_labels(table["alternative"].tolist()),
-            len(set(table["offered"])) == 1,
-        )
-        rows = zip(table["alternative"], table["offered"], strict=True)
-        names = [
-            short_labels[label]
-            if is_one_set
-            else f"{short_labels[label]}\nout of {shorten_member_list(offered)}"
-            for label, offered in rows
-        ]
+        short_labels = map_short_labels(table["alternative"].tolist())
+        names = [short_labels[label] for label in table["alternative"]]
+        if len(set(table["offered"])) > 1:
+            sets = map(shorten_member_list, table["offered"])
+            names = [f"{name}\nout of {members}" for name, members in zip(names, sets, strict=True)]
         return names, "members of sets"
     short_labels = map_short_labels([*table["a"], *table["b"]])
     a, b = ([short_labels[label] for label in table[column]] for column in ("a", "b"))

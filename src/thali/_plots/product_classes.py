@@ -5,11 +5,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, add_legend, create_axes, hide_spines, measure_label_width
+from ._style import (
+    COLOURS,
+    add_legend,
+    create_axes,
+    draw_thin_grid,
+    hide_spines,
+    measure_label_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +64,7 @@ def classes(
     ArgumentError
         If the table has no row, or `max_classes` is less than 1.
     """
-    table = table.head(whole("max_classes", max_classes, 1))
+    table = table.head(check_integer("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
     names = [_wrap_name(name) for name in table["product_class"]]
@@ -87,7 +94,7 @@ def classes(
         )
         panel.set(ylim=(y[-1] + height[-1] / 2, 0), xlabel=label)
         panel.set_xlim(left=0)
-        panel.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+        draw_thin_grid(panel, "x")
         panel.tick_params(axis="y", length=0)
         hide_spines(panel, "left")
         panel.set_yticks(y, [""] * len(y))

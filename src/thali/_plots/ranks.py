@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.interval import interval_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -12,8 +11,8 @@ from ._style import (
     SHADES,
     compute_integer_ticks,
     ensure_axes,
+    format_interval_name,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -61,9 +60,8 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
             "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
         )
     cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-    ax = ensure_axes(
-        ax, 1.6 + measure_label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n
-    )
+    size = 10 if n <= 24 else 6
+    ax = ensure_axes(ax, 1.6 + measure_label_width(labels) * (size / 10) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
     cells = np.ma.masked_less(probability, MIN_DRAWN)
     image = ax.imshow(
@@ -79,13 +77,12 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.hlines(rows, low, high, color="white", linewidth=2.6, zorder=2)
     ax.hlines(rows, low, high, color="black", linewidth=1.0, zorder=3)
     ax.scatter(mean, rows, s=16, color="black", edgecolor="white", linewidth=0.8, zorder=4)
-    size = 10 if n <= 24 else 6
     ax.set_yticks(rows, labels, fontsize=size)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
     ax.set_xticks(compute_integer_ticks(n))
     ax.tick_params(axis="x", labelsize=size)
-    ax.set_xlabel(f"rank (mean and {interval_name(read_interval_probability(table))})")
+    ax.set_xlabel(f"rank (mean and {format_interval_name(table)})")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.figure.colorbar(image, ax=ax, label="probability", shrink=min(1.0, 0.5 + 2.0 / n), pad=0.02)

@@ -69,10 +69,10 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     }
     draw_groups(ax, labels, intervals)
     none_option = table.attrs.get("none")
-    ax.axvline(
-        100.0 / len(options) if none_option is None else 100.0, color="0.7", linewidth=0.8, zorder=0
-    )
+    reference, scale = 100.0 / len(options), "sum 100"
+    if none_option is not None:
+        reference, scale = 100.0, f"{shorten_labels([none_option])[0]} = 100"
+    ax.axvline(reference, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
-    scale = "sum 100" if none_option is None else f"{shorten_labels([none_option])[0]} = 100"
     ax.set_xlabel(f"preference score, {scale} (mean and {format_interval_level(table)} interval)")
     return ax

@@ -3,27 +3,27 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import percent
-from thali._posterior.interval import interval_name
+from thali._digits import format_percent
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     create_axes,
     draw_row_dividers,
+    format_interval_name,
     hide_spines,
     label_grouped_rows,
     measure_label_width,
     place_grouped_rows,
-    read_interval_probability,
     shorten_labels,
 )
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     from matplotlib.axes import Axes
 
-_MAX_LEVELS = 28  # of more levels, those in which segments differ most
+_MAX_LEVELS = 28  # with more levels, only levels where segments differ most
 _SEGMENT_WIDTH, _LINE_LENGTH = 1.75, 24  # inches per segment, characters per line
 
 
@@ -72,45 +72,10 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
             profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[rows]
         )
         colour = COLOURS[index % len(COLOURS)]
-        panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-        panel.hlines(
-            y,
-            profile["all_respondents"],
-            profile["preferred"],
-            color=colour,
-            alpha=0.35,
-            linewidth=4.0,
-            zorder=1,
-        )
-        panel.vlines(
-            profile["all_respondents"],
-            y - 0.08,
-            y + 0.08,
-            color="0.35",
-            linewidth=1.6,
-            zorder=2,
-        )
-        panel.hlines(
-            y,
-            profile["preferred_low"],
-            profile["preferred_high"],
-            color=colour,
-            linewidth=1.4,
-            zorder=3,
-        )
-        panel.plot(
-            profile["preferred"],
-            y,
-            "o",
-            color=colour,
-            markersize=5,
-            markeredgecolor="white",
-            zorder=4,
-            label="segment",
-        )
+        _draw_profile(panel, profile, y, colour)
         draw_row_dividers(panel, heading_y)
-        interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
-        title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
+        interval = f"{100 * row['share_low']:.0f} to {format_percent(row['share_high'])}"
+        title = f"Segment {segment}\n{format_percent(row['share'])} ({interval})"
         panel.set_title(
             title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines
         )
@@ -131,16 +96,34 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     left_panel = panels[0]
     label_grouped_rows(left_panel, y, labels, heading_y, headings)
     figure = left_panel.figure
-    row_type, interval = (
-        "option" if is_of_options else "level",
-        interval_name(read_interval_probability(found.profiles)),
-    )
+    row_type = "option" if is_of_options else "level"
+    interval = format_interval_name(found.profiles)
     figure.supxlabel(
         f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
         f" {interval}; percentages: shares of respondents)",
         fontsize=9,
     )
     return panels
+
+
+def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", colour: str) -> None:
+    """Draw the preferences of a segment, with lines to the values of all respondents."""
+    all_respondents, preferred = profile["all_respondents"], profile["preferred"]
+    panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+    panel.hlines(y, all_respondents, preferred, color=colour, alpha=0.35, linewidth=4.0, zorder=1)
+    panel.vlines(all_respondents, y - 0.08, y + 0.08, color="0.35", linewidth=1.6, zorder=2)
+    low, high = profile["preferred_low"], profile["preferred_high"]
+    panel.hlines(y, low, high, color=colour, linewidth=1.4, zorder=3)
+    panel.plot(
+        preferred,
+        y,
+        "o",
+        color=colour,
+        markersize=5,
+        markeredgecolor="white",
+        zorder=4,
+        label="segment",
+    )
 
 
 def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.summary import bulk_and_r_hat
+from thali._posterior.summary import compute_ess_and_r_hat
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -63,7 +63,11 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     'log-likelihood of the full data'
     """
     varying = [name for name, draws in quantities.items() if np.ptp(draws.astype(float)) > 0]
-    r_hats = bulk_and_r_hat(np.stack([quantities[name] for name in varying]))[1] if varying else []
+    r_hats = (
+        compute_ess_and_r_hat(np.stack([quantities[name] for name in varying]))[1]
+        if varying
+        else []
+    )
     r_hat = dict(zip(varying, np.nan_to_num(r_hats).tolist(), strict=True))
     sorted_names = sorted(
         (name for name in varying if name != _LOG_LIKELIHOOD), key=lambda name: -r_hat[name]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from thali._labels import one_line
+from thali._labels import join_lines
 from thali._trees.nodes import find_children, sort_postorder
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-_MAX_FONT_SIZE, _MIN_FONT_SIZE, _NAME_FONT_SIZE = (
-    9,
-    5,
-    8,
-)  # points
+# points
+_MAX_FONT_SIZE, _MIN_FONT_SIZE, _NAME_FONT_SIZE = 9, 5, 8
 _GAP = 2.0  # points between a name and a line
 _OFFSETS = ((_GAP, "bottom"), (-_GAP, "top"))  # tried positions of a name: above and below its edge
 
@@ -143,7 +140,7 @@ def _annotate_nodes(
     }
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
-        if name := one_line(tree.names[node]):
+        if name := join_lines(tree.names[node]):
             middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
             texts[node] = ax.annotate(name, middle, (0, 0), **style)
             texts[node].set_in_layout(False)
@@ -164,10 +161,8 @@ def _place_names(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) 
 
 
 def _place_name(ax: "Axes", text: "Annotation", occupied: list[np.ndarray]) -> bool:
-    """Move a name to a free place; return whether there is one.
-
-    Its box is added to the occupied boxes.
-    """
+    """Move a name to a free place; return whether there is one."""
+    # Its box is added to the occupied boxes.
     gap = _GAP * ax.figure.dpi / 72
     low, high = np.array(occupied).transpose(1, 0, 2)
     for offset, vertical in _OFFSETS:

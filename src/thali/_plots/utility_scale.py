@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import sort_descending
-from thali._posterior.interval import interval_name
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     draw_background_grid,
     ensure_axes,
+    format_interval_name,
     label_rows,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -98,7 +97,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     label_rows(ax, rows[::step], labels[::step], fontsize=size)
     ax.set(
         ylim=(n - 0.4, -0.6),
-        xlabel=f"utility ({interval_name(read_interval_probability(table))}{interval_type})",
+        xlabel=f"utility ({format_interval_name(table)}{interval_type})",
     )
     draw_background_grid(ax, "x")
     return ax
@@ -112,11 +111,10 @@ def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
     room = max(high / low, 1.1) ** 0.05
     ax.set_xlim(low / room, high * room)
     ratio = high / low
-    ticks = (
-        MaxNLocator(5)
-        if ratio < 8
-        else LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,), numticks=12)
-    )
-    ax.xaxis.set_major_locator(ticks)
+    if ratio < 8:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    else:
+        subs = (1, 2, 5) if ratio < 500 else (1,)
+        ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

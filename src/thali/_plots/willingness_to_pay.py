@@ -61,15 +61,14 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.1 + 0.3 * len(names))
     y, level = np.arange(len(names), dtype=float), format_interval_level(table)
     ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
-    people = (
-        table[["respondents_low", "respondents_high"]].to_numpy(float)
-        if "respondents_low" in table
-        else ends
-    )
-    low, high = _compute_limits(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
+    label, respondents = f"{level} interval", ends
+    if has_respondents := "respondents_low" in table:
+        label = f"median respondent, {label}"
+        respondents = table[["respondents_low", "respondents_high"]].to_numpy(float)
+    low, high = _compute_limits(np.hstack([ends, table[["wtp"]].to_numpy(float)]), respondents)
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
-    if "respondents_low" in table:
-        respondent_range = people.clip(low, high)
+    if has_respondents:
+        respondent_range = respondents.clip(low, high)
         ax.hlines(
             y,
             respondent_range[:, 0],
@@ -79,14 +78,7 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
             zorder=1,
             label=f"{level} of respondents",
         )
-        _draw_arrows(ax, y, people, low, high)
-    else:
-        _draw_arrows(ax, y, ends, low, high)
-    label = (
-        f"median respondent, {level} interval"
-        if "respondents_low" in table
-        else f"{level} interval"
-    )
+    _draw_arrows(ax, y, respondents, low, high)
     interval_shown = ends.clip(low, high)
     draw_intervals(
         ax, y, table["wtp"].clip(low, high), interval_shown[:, 0], interval_shown[:, 1], label

@@ -4,17 +4,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._labels import positions
-from thali._posterior.interval import interval_name
+from thali._labels import index_labels
 
 from ._fonts import picture
 from ._style import (
     COLOURS,
     draw_background_grid,
     ensure_axes,
+    format_interval_name,
     hide_spines,
     measure_label_width,
-    read_interval_probability,
     shorten_labels,
 )
 
@@ -70,7 +69,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     'rating (89 % interval)'
     """
     periods = list(dict.fromkeys(table["period"]))
-    period_index = positions(periods)
+    period_index = index_labels(periods)
     last_period = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
     order = list(dict.fromkeys([*last_period["option"], *table["option"]]))
     changed = {*table.attrs["better"], *table.attrs["worse"]}
@@ -115,6 +114,17 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
             annotation_clip=False,
             parse_math=False,
         )
+    _label_periods(ax, periods)
+    ax.set_ylabel(f"rating ({format_interval_name(table)})")
+    if grey_options:
+        ax.set_title(f"grey: {len(grey_options):,} more options", loc="left", fontsize=9)
+    draw_background_grid(ax, "y")
+    hide_spines(ax)
+    return ax
+
+
+def _label_periods(ax: "Axes", periods: list[str]) -> None:
+    """Label at most twelve periods on the horizontal axis, rotated if long."""
     step = -(-len(periods) // _MAX_TICKS)
     ticks = list(range(len(periods) - 1, -1, -step))[::-1]
     ax.set_xticks(ticks, [periods[k] for k in ticks], parse_math=False)
@@ -123,12 +133,6 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
         for tick in ax.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.02 * len(periods), len(periods) - 1 + 0.01 * len(periods))
-    ax.set_ylabel(f"rating ({interval_name(read_interval_probability(table))})")
-    if grey_options:
-        ax.set_title(f"grey: {len(grey_options):,} more options", loc="left", fontsize=9)
-    draw_background_grid(ax, "y")
-    hide_spines(ax)
-    return ax
 
 
 def _separate_heights(heights: list[float], min_gap: float) -> list[float]:

@@ -1,1 +1,1 @@
-"""What every fit leaves behind: the tree in the ArviZ schema, its file, its summary."""
+"""Posterior of every fit: its tree in the ArviZ schema, its file and its summary."""

@@ -1,21 +1,21 @@
-"""The convergence check: do the chains agree, are they long enough, and what to do if not."""
+"""Convergence check: agreement of the chains, sufficient length, and remedies."""
 
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali.errors import PYTHON, Argument, ArgumentError, InPython, Message, Setting, Words
 
 if TYPE_CHECKING:
     import pandas
 
-# What ArviZ's authors ask of a run before it is believed.
+# Criteria of Vehtari et al. (2021).
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
-_MAX_LONGER = 100.0  # times as many draws that are ever asked for
+_MAX_LONGER = 100.0  # maximum factor of draws in a remedy
 _LONGEST_NAME = 60  # characters of a row's name in a sentence
-_MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
+_MIN_DRAWS = 100  # draws per chain below which chains are never called stuck
 
 _STUCK = Message(
     "the chains stay in different regions, so more draws will rarely help; inspect the traces",
@@ -25,17 +25,17 @@ _STUCK = Message(
 
 
 class Advice(NamedTuple):
-    """What a model says about chains that disagree, in parts of sentences and remedies."""
+    """Remedies of a model for chains that disagree, as parts of sentences."""
 
-    # the argument that lengthens a run; None: there is none, and `stuck` is advised
+    # the argument that lengthens a run; None: no such argument, the remedy is `stuck`
     draws: str | None = "draws"
     now: int | None = None  # its value; None: the draws of the summary
-    tunes: bool = True  # whether `tune` is to be raised likewise
-    besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
-    stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
-    longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
-    note: tuple[Any, ...] = ()  # what stands after every sentence
-    # effective draws that are wanted of all chains together; None: 100 of each
+    tunes: bool = True  # whether to increase `tune` in proportion
+    besides: tuple[Any, ...] = ()  # remedies in addition to a longer run
+    stuck: tuple[Any, ...] = (_STUCK,)  # remedies if a longer run would not help
+    longer_if_stuck: bool = False  # whether `stuck` also suggests ten times as many draws
+    note: tuple[Any, ...] = ()  # text after every sentence
+    # target effective sample size, all chains together; None: 100 per chain
     ess: int | None = None
 
 
@@ -43,27 +43,26 @@ NO_ADVICE = Advice()
 
 
 @dataclass(frozen=True)
-class ConvergenceCheck(Described):
-    """Whether the chains of a fit agree and are long enough: its truth value; it shows itself as a
-    sentence.
+class ConvergenceCheck(DescribedObject):
+    """Result of a convergence check; true if the chains agree and are long enough.
 
     Attributes
     ----------
     agrees : bool
     facts : dict
-        chains, draws; where they are defined r_hat (the largest), r_hat_of (its row), ess (the
-        smallest), ess_kind ("ess_bulk" or "ess_tail"), ess_of (its row), wanted_ess, disagree
-        (whether R-hat is too large), longer (how many times as many draws should do, if the chains
-        merely are short) and apart (whether that is so many that a longer run would hardly help).
+        chains, draws; if defined, r_hat (largest), r_hat_of (its row), ess (smallest), ess_kind
+        ("ess_bulk" or "ess_tail"), ess_of (its row), wanted_ess (target), disagree (whether R-hat
+        is too large), longer (factor of draws that should suffice, if the chains are only short)
+        and apart (whether this factor is so large that a longer run would rarely help).
     remedies : tuple of Setting
-        Arguments of another fit that are advised.
+        Recommended arguments of another fit.
     message : Message
-        The sentence, in parts that every place spells in its own words.
+        The sentence, in parts that each interface formats.
     people : Message or None
-        What intervals lack for statements about people, because answers of the same people count as
-        independent.
+        The limitation of intervals for statements about respondents, if answers of the same
+        respondent are treated as independent.
     good : bool
-        Whether the chains agree and intervals lack nothing.
+        Whether the chains agree and intervals have no such limitation.
     """
 
     agrees: bool
@@ -73,7 +72,7 @@ class ConvergenceCheck(Described):
 
     @property
     def good(self) -> bool:
-        """Whether there is nothing to mend."""
+        """Whether nothing needs to be fixed."""
         return self.agrees and self.people is None
 
     @property
@@ -81,9 +80,9 @@ class ConvergenceCheck(Described):
         return tuple(part for part in self.message.parts if isinstance(part, Setting))
 
     def render(self, words: Words) -> str:
-        """The sentence in those words."""
+        """Format the sentence for an interface."""
         return " ".join(
-            each.render(words) for each in (self.message, self.people) if each is not None
+            message.render(words) for message in (self.message, self.people) if message is not None
         )
 
     def __bool__(self) -> bool:
@@ -97,11 +96,11 @@ class ConvergenceCheck(Described):
 
 
 def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> ConvergenceCheck:
-    """The convergence check of a summary.
+    """Check the convergence of the quantities in a summary.
 
-    The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at
-    least 100 a chain, for every quantity that changes at all (Vehtari, Gelman, Simpson, Carpenter &
-    Bürkner 2021, section 4).
+    The criteria are R-hat of at most 1.01 and both effective sample sizes of at least 100 per
+    chain, for every quantity that varies (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021,
+    section 4).
 
     Examples
     --------
@@ -121,90 +120,95 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
             "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by"
             " summary()."
         )
-    found = _judged(summary, advice)
+    check = _assess_summary(summary, advice)
     return (
-        replace(found, message=Message(*found.message.parts, *advice.note))
+        replace(check, message=Message(*check.message.parts, *advice.note))
         if advice.note
-        else found
+        else check
     )
 
 
-def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
-    """The convergence check without the note."""
+def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
+    """Return the convergence check without the note of the model."""
     chains, draws = summary.attrs["chains"], summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
-    of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
+    subject = f"The {chains} chains" if chains > 1 else "The one chain"
     if draws < 4:
         assert advice.draws is not None
-        few = f"{of_chains} cannot be assessed with {draws} draws; refit with "
-        return ConvergenceCheck(False, facts, Message(few, Setting(advice.draws, 1000), "."))
+        text = f"{subject} cannot be assessed with {draws} draws; refit with "
+        return ConvergenceCheck(False, facts, Message(text, Setting(advice.draws, 1000), "."))
     rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
     if not rows:
         return ConvergenceCheck(
-            True, facts, Message(f"{of_chains} agree trivially: no quantity varies.")
+            True, facts, Message(f"{subject} agree trivially: no quantity varies.")
         )
-    wanted = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
-    # NaN though the quantity changes means a chain that stands still: as bad as can be.
-    smallest, kind, smallest_of = min(
-        (0.0 if math.isnan(row[kind]) else row[kind], kind, name)
+    target_ess = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
+    # NaN for a varying quantity means a chain that does not move: the worst case.
+    min_ess, ess_kind, min_ess_row = min(
+        (0.0 if math.isnan(row[ess_kind]) else row[ess_kind], ess_kind, name)
         for name, row in rows.items()
-        for kind in ("ess_bulk", "ess_tail")
+        for ess_kind in ("ess_bulk", "ess_tail")
     )
-    largest, largest_of = max(
+    max_r_hat, max_r_hat_row = max(
         (math.inf if math.isnan(row["r_hat"]) else row["r_hat"], name) for name, row in rows.items()
     )
-    facts |= {"ess": smallest, "ess_kind": kind, "ess_of": smallest_of, "wanted_ess": wanted}
+    facts |= {"ess": min_ess, "ess_kind": ess_kind, "ess_of": min_ess_row, "wanted_ess": target_ess}
     if chains > 1:
-        facts |= {"r_hat": largest, "r_hat_of": largest_of}
-    short, disagree = smallest < wanted, chains > 1 and largest > HIGHEST_R_HAT
-    longer = wanted / max(smallest, 1.0)
+        facts |= {"r_hat": max_r_hat, "r_hat_of": max_r_hat_row}
+    short, disagree = min_ess < target_ess, chains > 1 and max_r_hat > HIGHEST_R_HAT
+    length_factor = target_ess / max(min_ess, 1.0)
     faults = []
     if disagree:
         faults.append(
-            f"R-hat of {short_name(largest_of)} is {r_hat_in_words(largest)} (target: at most"
-            f" {HIGHEST_R_HAT})"
+            f"R-hat of {shorten_row_name(max_r_hat_row)} is {format_r_hat(max_r_hat)} (target: at"
+            f" most {HIGHEST_R_HAT})"
         )
-        # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
-        longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
+        # for short chains in one region, R-hat squared minus 1 is inversely proportional to length
+        length_factor = max(length_factor, (max_r_hat**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(
-            f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (target: at least {wanted:,})"
+            f"{ess_kind} of {shorten_row_name(min_ess_row)} is {min_ess:,.0f} (target: at least"
+            f" {target_ess:,})"
         )
-    is_stuck = draws >= _MIN_DRAWS and longer > (30 if draws >= 1000 else 100)
-    facts |= {"disagree": disagree, "longer": longer, "apart": disagree and is_stuck}
-    fault, mend = " and ".join(faults), _mend(draws, longer, disagree, is_stuck, advice)
+    is_stuck = draws >= _MIN_DRAWS and length_factor > (30 if draws >= 1000 else 100)
+    facts |= {"disagree": disagree, "longer": length_factor, "apart": disagree and is_stuck}
+    fault, remedy = (
+        " and ".join(faults),
+        _choose_remedy(draws, length_factor, disagree, is_stuck, advice),
+    )
     if chains == 1:
-        alone = (
+        single_chain = (
             "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
         )
-        alone += (Setting("chains", 4),)
+        single_chain += (Setting("chains", 4),)
         if short:
-            parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
+            parts = (f"{subject} is too short: {fault}; ", *remedy, ". Also, ", *single_chain, ".")
         else:
-            long = (
-                f"{of_chains} is long enough ({kind} of {short_name(smallest_of)} is"
-                f" {smallest:,.0f}), but "
+            long_enough = (
+                f"{subject} is long enough ({ess_kind} of {shorten_row_name(min_ess_row)} is"
+                f" {min_ess:,.0f}), but "
             )
-            parts = (long, *alone, ".")
+            parts = (long_enough, *single_chain, ".")
         return ConvergenceCheck(False, facts, Message(*parts))
     if disagree:
         return ConvergenceCheck(
-            False, facts, Message(f"{of_chains} do not agree yet: {fault}; ", *mend, ".")
+            False, facts, Message(f"{subject} do not agree yet: {fault}; ", *remedy, ".")
         )
     if short:
         return ConvergenceCheck(
-            False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, ".")
+            False, facts, Message(f"{subject} agree but are too short: {fault}; ", *remedy, ".")
         )
-    agree = (
-        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; target: at"
-        f" most {HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of"
-        f" {short_name(smallest_of)}; target: at least {wanted:,})."
+    agreement = (
+        f"{subject} agree: R-hat is at most {max_r_hat:.3f} ({shorten_row_name(max_r_hat_row)};"
+        " target: at"
+        f" most {HIGHEST_R_HAT}) and the effective sample size at least {min_ess:,.0f} ({ess_kind}"
+        f" of {shorten_row_name(min_ess_row)}; target: at least {target_ess:,})."
     )
-    return ConvergenceCheck(True, facts, Message(agree))
+    return ConvergenceCheck(True, facts, Message(agreement))
 
 
-def r_hat_in_words(r_hat: float) -> str:
-    """An R-hat in a sentence: how large a huge one is says nothing.
+def format_r_hat(r_hat: float) -> str:
+    """Format an R-hat; large values are truncated.
 
     Examples
     --------
@@ -214,8 +218,8 @@ def r_hat_in_words(r_hat: float) -> str:
     return f"{r_hat:.3f}" if r_hat < 100 else "> 100"
 
 
-def short_name(row: str) -> str:
-    """The name of a row of a summary, cut off where it is long.
+def shorten_row_name(row: str) -> str:
+    """Shorten a long name of a summary row.
 
     Examples
     --------
@@ -225,31 +229,34 @@ def short_name(row: str) -> str:
     return row if len(row) <= _LONGEST_NAME else f"{row[: _LONGEST_NAME - 1]}…"
 
 
-def _mend(
+def _choose_remedy(
     draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice
 ) -> tuple[Any, ...]:
-    """What to do if `longer` times as many draws would do, or none would."""
-    now = draws if advice.now is None else advice.now
+    """Return the remedy for a run that must be `longer` times as long."""
+    current = draws if advice.now is None else advice.now
     if advice.draws is None:
         return advice.stuck
     if is_stuck:
-        return (*advice.stuck, *(_longer(10.0, now, advice) if advice.longer_if_stuck else ()))
-    more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
-    return ("refit with ", *more, *(advice.besides if disagree else ()))
+        return (
+            *advice.stuck,
+            *(_describe_longer_run(10.0, current, advice) if advice.longer_if_stuck else ()),
+        )
+    longer_run = _describe_longer_run(min(max(2.0, longer), _MAX_LONGER), current, advice)
+    return ("refit with ", *longer_run, *(advice.besides if disagree else ()))
 
 
-def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
-    """A run that is so many times as long."""
+def _describe_longer_run(times: float, current: int, advice: Advice) -> tuple[Any, ...]:
+    """Return the remedy of a run that is `times` as long."""
     assert advice.draws is not None
-    more = Setting(advice.draws, _two_digits(now * times))
+    setting = Setting(advice.draws, _round_up(current * times))
     return (
-        more,
-        f" (now {now})",
+        setting,
+        f" (now {current})",
         *((" and a proportionally larger ", Argument("tune")) if advice.tunes else ()),
     )
 
 
-def _two_digits(number: float) -> int:
-    """The next number with two digits and zeros."""
+def _round_up(number: float) -> int:
+    """Round up to two significant digits."""
     unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit

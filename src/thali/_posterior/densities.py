@@ -1,4 +1,4 @@
-"""Log densities of draws as groups of a tree: of every observation, and of the prior."""
+"""Log densities as groups of a tree: of observations, and of the prior."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from thali.errors import DataError
 if TYPE_CHECKING:
     import xarray
 
-MAX_POINTWISE = 20_000_000  # numbers of a group that has one for each observation and draw
+MAX_POINTWISE = 20_000_000  # maximum of a group with one number per observation and draw
 
 _LP = (
     "log_likelihood plus the log prior density of the state (the sum of the group log_prior)."
@@ -21,12 +21,12 @@ _OF = "log prior density of the draw (natural logarithm) for "
 
 
 def is_pointwise(observations: int, draws: int) -> bool:
-    """Whether a group with a number for each observation and draw is small enough to be stored."""
+    """Return whether a group with one number per observation and draw can be stored."""
     return observations * draws <= MAX_POINTWISE
 
 
-def refuse_large(observations: int, draws: int) -> None:
-    """Refuse to draw more data than memory should hold."""
+def check_predictive_size(observations: int, draws: int) -> None:
+    """Raise if simulated data would not fit in memory."""
     if not is_pointwise(observations, draws):
         raise DataError(
             f"posterior_predictive would contain {observations * draws:,} numbers"
@@ -40,18 +40,18 @@ def add_log_prior(
     log_prior: Mapping[str, np.ndarray],
     notes: Mapping[str, str],
 ) -> None:
-    """Add the group log_prior, arrays (chain, draw) by variable, and `lp` to the group
-    sample_stats.
+    """Add the group log_prior, and `lp` to the group sample_stats.
 
-    ArviZ scales the whole group, or the variables that it is asked for, by a power.
+    Log priors are arrays (chain, draw) by variable. ArviZ multiplies the whole group, or the
+    requested variables, by a power.
     """
     import xarray as xr
 
     posterior = groups["posterior"]
     sampled = {name: posterior[name] for name in ("chain", "draw")}
     variables = {
-        name: (("chain", "draw"), values, {"description": _OF + notes.get(name, name)})
-        for name, values in log_prior.items()
+        name: (("chain", "draw"), log_densities, {"description": _OF + notes.get(name, name)})
+        for name, log_densities in log_prior.items()
     }
     groups["log_prior"] = xr.Dataset(variables, sampled)
     total = posterior["log_likelihood"].values + sum(log_prior.values())

@@ -1,4 +1,4 @@
-"""The log evidence of a model: its value, its error, and whether it can be used."""
+"""Log evidence of a model: value, standard error and checks."""
 
 import math
 from dataclasses import dataclass
@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between
-from thali._described import Described, Description, as_text
-from thali._digits import percent
+from thali._arguments import check_open_interval
+from thali._described import DescribedObject, Description, format_text
+from thali._digits import format_percent
 from thali._inference.mbar import estimate_constants
 from thali.errors import Argument, Message, Remedy
 
 from .convergence import ConvergenceCheck
-from .interval import INTERVAL, interval_name
+from .interval import INTERVAL, describe_interval
 
 if TYPE_CHECKING:
     import pandas
 
-BLOCKS = 10  # of successive draws of a chain, by which its own error is known
-CHAINS = 12  # from which on errors are those between chains; of fewer, those between blocks
-MAX_DEVIATION = 4.0  # own errors by which the estimate of a chain may differ from that of all
-DRIFT = 4.0  # errors by which the first fifth of the draws may differ from the second half
-MIN_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
-WITHIN = 4.0  # standard errors, beside the bias, by which the integral may differ from the value
+BLOCKS = 10  # blocks of successive draws per chain, for its standard error
+CHAINS = 12  # from here on errors are estimated between chains, else between blocks
+MAX_DEVIATION = 4.0  # maximum difference of a chain from the mean, in standard errors
+DRIFT = 4.0  # maximum difference of the first fifth from the last half, in standard errors
+MIN_SWAPS = 0.05  # minimum share of accepted swaps between neighbouring temperatures
+WITHIN = 4.0  # maximum difference of the integral from the value, in standard errors, plus the bias
 
 
 @dataclass(frozen=True)
-class Thermodynamic:
-    r"""The log evidence as the integral of the mean log-likelihood over inverse temperatures.
+class ThermodynamicIntegral:
+    r"""Log evidence as the integral of the mean log-likelihood over inverse temperatures.
 
     With E, V and K the mean, the variance and the third cumulant of the log-likelihood at an
-    inverse temperature, of which each is the derivative of the one before, the gaps
+    inverse temperature, each the derivative of the one before, the gaps
     :math:`\Delta_t` of the path give
 
     .. math::
@@ -49,13 +49,13 @@ class Thermodynamic:
     ----------
     value : float
     standard_error : float
-        Between chains.
+        Standard error between chains.
     bias : float
-        What the gaps may add or take away.
+        Maximum bias due to the gaps.
     difference : float
         The value less the log evidence by the multistate acceptance ratio.
     difference_se : float
-        Its standard error, which is small because both are of the same draws.
+        Its standard error, which is small because both use the same draws.
 
     References
     ----------
@@ -71,7 +71,7 @@ class Thermodynamic:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference lies within four of its standard errors and the bias."""
+        """Whether the difference is within four standard errors plus the bias."""
         return abs(self.difference) <= WITHIN * self.difference_se + self.bias
 
     def __str__(self) -> str:
@@ -82,38 +82,36 @@ class Thermodynamic:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LogEvidence(Described):
-    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it
-    with its check.
+class LogEvidence(DescribedObject):
+    r"""Log evidence of a model with its checks, as `log_evidence` returns it.
 
     .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
 
     Attributes
     ----------
     value : float
-        Natural logarithm, no constant of the data left out (binomial coefficients included).
+        Natural logarithm, with all constants (binomial coefficients included).
     standard_error : float
     df : float
-        Degrees of freedom of the standard error; infinite where it is exact.
+        Degrees of freedom of the standard error; infinite if it is exact.
     usable : bool
         Whether the convergence check allows to use the value.
     convergence : ConvergenceCheck
-        Facts, and a sentence that says what to do otherwise.
+        Facts, and a sentence with remedies.
     estimates : ndarray (chains,)
         The estimate of each independent chain.
     path : pandas.DataFrame
-        A row a temperature, from the posterior (inverse temperature 1) to the prior (0):
+        One row per temperature, from the posterior (inverse temperature 1) to the prior (0):
         inverse_temperature, log_likelihood (mean under that power of the likelihood),
         log_likelihood_sd, log_evidence (log of the integral of prior x likelihood to that power)
-        and swap_rate with the next row. Empty where the value was not found along temperatures.
+        and swap_rate with the next row. Empty if the method uses no temperatures.
     sensitivity : pandas.DataFrame or None
-        With ``sensitivity=True`` a row a change of the prior: log_evidence, std_error and
+        With ``sensitivity=True``, one row per change of the prior: log_evidence, std_error and
         difference.
-    thermodynamic : Thermodynamic or None
+    thermodynamic : ThermodynamicIntegral or None
         The value by thermodynamic integration, for a check: `.value`, `.standard_error`, `.bias`,
-        `.difference` from the value above, and whether it `.agrees`. Missing where a draw from the
-        prior has a likelihood of 0, of a single chain, and where the value was not found along
-        temperatures.
+        `.difference` from the value above, and whether it `.agrees`. None if a draw from the prior
+        has a likelihood of 0, for a single chain, and if the method uses no temperatures.
 
     Examples
     --------
@@ -137,15 +135,15 @@ class LogEvidence(Described):
     estimates: np.ndarray
     path: "pandas.DataFrame"
     sensitivity: "pandas.DataFrame | None" = None
-    thermodynamic: Thermodynamic | None = None
+    thermodynamic: ThermodynamicIntegral | None = None
 
     @property
     def usable(self) -> bool:
-        """Whether the convergence check allows to use the value."""
+        """Whether the convergence check passed."""
         return self.convergence.agrees
 
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
-        """The interval that holds the log evidence with this probability, by Student's t.
+        """Return the interval that contains the log evidence with this probability, by Student's t.
 
         Parameters
         ----------
@@ -162,9 +160,9 @@ class LogEvidence(Described):
         """
         from scipy.special import stdtrit
 
-        wanted = between("probability", probability, "that of the interval")
+        level = check_open_interval("probability", probability, "that of the interval")
         half = (
-            self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * wanted))
+            self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
             if self.standard_error
             else 0.0
         )
@@ -173,7 +171,7 @@ class LogEvidence(Described):
     def _description(self) -> Description:
         low, high = self.interval()
         facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
-        facts += [(f"{interval_name()}", f"{low:.2f} to {high:.2f}")]
+        facts += [(f"{describe_interval()}", f"{low:.2f} to {high:.2f}")]
         if self.thermodynamic is not None:
             facts += [("thermodynamic", str(self.thermodynamic))]
         return Description(
@@ -185,23 +183,23 @@ class LogEvidence(Described):
         )
 
     def __str__(self) -> str:
-        return as_text(self._description())
+        return format_text(self._description())
 
     __repr__ = __str__
 
 
-def along_temperatures(
+def estimate_log_evidence(
     beta: np.ndarray, energies: np.ndarray, swap_rates: np.ndarray, log_constant: float
 ) -> LogEvidence:
-    """The log evidence from log-likelihoods (chains, draws, temperatures) of independent chains."""
+    """Estimate the log evidence from tempered log-likelihoods (chains, draws, temperatures)."""
     import pandas as pd
 
     chains, draws, _ = energies.shape
     blocks = min(BLOCKS, draws)
-    found = estimate_constants(beta, energies, blocks)
-    influence = found.influence[..., 0]
-    value, of_chain = float(found.log_z[0]) + log_constant, influence.sum(axis=1)
-    error, df = standard_error_of(influence)
+    constants = estimate_constants(beta, energies, blocks)
+    influence = constants.influence[..., 0]
+    value, chain_influence = float(constants.log_z[0]) + log_constant, influence.sum(axis=1)
+    error, df = influence_standard_error(influence)
     with np.errstate(invalid="ignore"):
         mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
     path = pd.DataFrame(
@@ -209,7 +207,7 @@ def along_temperatures(
             "inverse_temperature": beta,
             "log_likelihood": mean,
             "log_likelihood_sd": sd,
-            "log_evidence": found.log_z + beta * log_constant,
+            "log_evidence": constants.log_z + beta * log_constant,
             "swap_rate": np.append(swap_rates, np.nan),
         }
     )
@@ -219,146 +217,156 @@ def along_temperatures(
         "temperatures": beta.size,
         "swap_rate": float(swap_rates.min()),
         "apart": chain_deviation(influence),
-        "drift": _drift(influence),
+        "drift": _compute_drift(influence),
     }
-    estimates = value + chains * of_chain
-    integral = integrated(beta, energies, log_constant, value, estimates)
-    return LogEvidence(value, error, df, _judged(facts), estimates, path, None, integral)
+    estimates = value + chains * chain_influence
+    integral = integrate_log_likelihood(beta, energies, log_constant, value, estimates)
+    return LogEvidence(value, error, df, _assess_chains(facts), estimates, path, None, integral)
 
 
-def standard_error_of(influence: np.ndarray) -> tuple[float, float]:
-    """The standard error and its degrees of freedom, from the influence of blocks of draws (chains,
-    blocks).
+def influence_standard_error(influence: np.ndarray) -> tuple[float, float]:
+    """Return standard error and degrees of freedom from influences (chains, blocks).
 
-    Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger
-    one of that between chains and that within them, since a dozen may happen to lie close together.
+    Chains are independent, and blocks nearly so. For a dozen chains or more, the larger of the
+    errors between and within chains is used, because a dozen chains may be close together by
+    chance.
     """
     chains, blocks = influence.shape
     if chains < CHAINS:
         return math.sqrt(
             float((influence**2).sum()) / (1.0 - 1.0 / influence.size)
         ), influence.size - 1.0
-    of_chain = influence.sum(axis=1)
-    between = math.sqrt(float(of_chain @ of_chain) / (1.0 - 1.0 / chains))
+    chain_influence = influence.sum(axis=1)
+    between = math.sqrt(float(chain_influence @ chain_influence) / (1.0 - 1.0 / chains))
     return max(
         (between, chains - 1.0),
-        (math.sqrt(influence.size * _within(influence)), chains * (blocks - 1.0)),
+        (math.sqrt(influence.size * _variance_within_chains(influence)), chains * (blocks - 1.0)),
     )
 
 
 def chain_deviation(influence: np.ndarray) -> float:
-    """By how many of its own errors a chain differs at most, from the influence of blocks of draws
-    (chains, blocks)."""
+    """Return the largest deviation of a chain, in its standard errors.
+
+    `influence` has the influence of blocks of draws, shape (chains, blocks).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(
-            np.abs(influence.sum(axis=1)).max() / np.sqrt(influence.shape[1] * _within(influence))
+            np.abs(influence.sum(axis=1)).max()
+            / np.sqrt(influence.shape[1] * _variance_within_chains(influence))
         )
 
 
-def _within(influence: np.ndarray) -> Any:
-    """The variance of the influence of a block about that of its chain."""
+def _variance_within_chains(influence: np.ndarray) -> Any:
+    """Return the variance of block influences within chains."""
     return influence.var(axis=1, ddof=1).mean()
 
 
-def _drift(influence: np.ndarray) -> float:
-    """By how many errors the first fifth of the draws differs from the second half."""
-    # Chains that begin elsewhere, all alike, agree with each other.
+def _compute_drift(influence: np.ndarray) -> float:
+    """Return
+
+    z
+
+    of the difference between the first fifth and the last half of the draws.
+    """
+    # Chains started from one point agree trivially, so compare early and late draws.
     chains, blocks = influence.shape
     early, late = blocks // 5, blocks // 2
     difference = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
     variance = (
         difference.var(ddof=1)
         if chains >= CHAINS
-        else _within(influence) * (1.0 / early + 1.0 / late)
+        else _variance_within_chains(influence) * (1.0 / early + 1.0 / late)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
 
-def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
-    """Whether the chains agree, within their own errors, do not drift, and swap between
-    temperatures."""
-    of_chains = (
+def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
+    """Return the check of agreement, drift and swaps between temperatures."""
+    chains_text = (
         f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']}"
         " temperatures"
     )
-    more = Remedy("draws", 4 * facts["draws"])
+    remedy = Remedy("draws", 4 * facts["draws"])
     if not facts["swap_rate"] >= MIN_SWAPS:
         sentence = (
-            f"The log evidence is not usable: adjacent temperatures of {of_chains} swap in"
-            f" {percent(facts['swap_rate'])} of attempts (target: at least {percent(MIN_SWAPS)});"
-            " repeat with ",
-            more,
+            f"The log evidence is not usable: adjacent temperatures of {chains_text} swap in"
+            f" {format_percent(facts['swap_rate'])} of attempts (target: at least"
+            f" {format_percent(MIN_SWAPS)}); repeat with ",
+            remedy,
             ", which also improves the choice of temperatures.",
         )
     elif not facts["apart"] <= MAX_DEVIATION:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f}"
+            f"The log evidence is not usable: the {chains_text} differ by up to"
+            f" {facts['apart']:.1f}"
             f" standard errors (target: at most {MAX_DEVIATION:g}), so they explored different"
             " features; repeat with ",
-            more,
+            remedy,
             ".",
         )
     elif not facts["drift"] <= DRIFT:
         sentence = (
-            f"The log evidence is not usable: the {of_chains} still depend on their starting"
+            f"The log evidence is not usable: the {chains_text} still depend on their starting"
             " points: the first fifth of the draws differs from the second half by"
             f" {facts['drift']:.1f} standard errors (target: at most {DRIFT:g}); repeat with ",
-            more,
+            remedy,
             " and increase ",
             Argument("tune"),
             " likewise.",
         )
     else:
         sentence = (
-            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} standard errors"
+            f"The {chains_text} agree: they differ by at most {facts['apart']:.1f} standard errors"
             f" (target: at most {MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap"
-            f" in at least {percent(facts['swap_rate'])} of attempts (target: at least"
-            f" {percent(MIN_SWAPS)}).",
+            f" in at least {format_percent(facts['swap_rate'])} of attempts (target: at least"
+            f" {format_percent(MIN_SWAPS)}).",
         )
         return ConvergenceCheck(True, facts, Message(*sentence))
     return ConvergenceCheck(False, facts, Message(*sentence))
 
 
-# Thermodynamic integration along temperatures: a check of the log evidence by other means ---------
+# Thermodynamic integration along temperatures, an independent check of the log evidence -----------
 
 
-def integrated(
+def integrate_log_likelihood(
     beta: np.ndarray, energies: np.ndarray, log_constant: float, value: float, estimates: np.ndarray
-) -> Thermodynamic | None:
-    """The integral, and how it differs from a value; None of one chain, and where the prior draws a
-    likelihood of 0."""
+) -> ThermodynamicIntegral | None:
+    """Return the integral and its difference from a value.
+
+    None for one chain, and if a draw from the prior has a likelihood of 0.
+    """
     gaps, chains = -np.diff(beta), len(energies)
     if chains < 2 or not np.isfinite(energies).all():
         return None
-    cumulants = cumulants_of(energies.reshape(1, -1, beta.size))
-    integral = float(integral_of(gaps, cumulants)[0]) + log_constant
-    of_chain = integral_of(gaps, cumulants_of(energies)) + log_constant
-    bias = float(np.abs(next_order_of(gaps, cumulants)).sum())
+    cumulants = compute_cumulants(energies.reshape(1, -1, beta.size))
+    integral = float(integrate_trapezoids(gaps, cumulants)[0]) + log_constant
+    integral_by_chain = integrate_trapezoids(gaps, compute_cumulants(energies)) + log_constant
+    bias = float(np.abs(next_order_terms(gaps, cumulants)).sum())
     error, difference_error = (
-        float(each.std(ddof=1) / math.sqrt(chains)) for each in (of_chain, of_chain - estimates)
+        float(estimates_by_chain.std(ddof=1) / math.sqrt(chains))
+        for estimates_by_chain in (integral_by_chain, integral_by_chain - estimates)
     )
-    return Thermodynamic(integral, error, bias, integral - value, difference_error)
+    return ThermodynamicIntegral(integral, error, bias, integral - value, difference_error)
 
 
-def cumulants_of(energies: np.ndarray) -> np.ndarray:
-    """Mean, variance and third cumulant (3, chains, temperatures) of log-likelihoods (chains,
-    draws, temperatures)."""
+def compute_cumulants(energies: np.ndarray) -> np.ndarray:
+    """Return mean, variance and third cumulant, (3, chains, temperatures), of log-likelihoods."""
     mean = energies.mean(axis=1)
     centred = energies - mean[:, None]
     return np.stack([mean, (centred**2).mean(axis=1), (centred**3).mean(axis=1)])
 
 
-def integral_of(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
-    """The trapezoids and their second-order term, of cumulants (3, chains, temperatures):
-    (chains,)."""
+def integrate_trapezoids(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
+    """Return trapezoids plus second-order term (chains,), from cumulants (3, chains,"
+    " temperatures)."""
     mean, variance, _ = cumulants
     trapezoids = gaps * (mean[:, 1:] + mean[:, :-1]) / 2.0
     return (trapezoids + gaps**2 * np.diff(variance, axis=1) / 12.0).sum(axis=1)
 
 
-def next_order_of(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
-    """What the third cumulant adds to that in each gap, of cumulants (3, chains, temperatures)."""
+def next_order_terms(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
+    """Return the contribution of the third cumulant in each gap."""
     _, variance, third = cumulants
     return (
         gaps**3 * (third[:, 1:] + third[:, :-1]) / 120.0

@@ -1,20 +1,18 @@
-"""Intervals: equal-tailed, with the probability that is ArviZ's own default unless another one is
-asked for."""
+"""Equal-tailed intervals; the default probability is ArviZ's."""
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 
 INTERVAL = 0.89
 
 
-def tails_of(ci: float) -> tuple[float, float]:
-    """Return the ends of an interval of that probability as quantiles; what is no probability is
-    refused."""
-    ci = between("ci", ci, "the probability of an interval")
+def interval_tails(ci: float) -> tuple[float, float]:
+    """Return the quantile probabilities of the ends of an interval; raise outside (0, 1)."""
+    ci = check_open_interval("ci", ci, "the probability of an interval")
     return (1 - ci) / 2, (1 + ci) / 2
 
 
 def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
-    """Return what ArviZ calls the ends of an interval of that probability.
+    """Return ArviZ's names of the ends of an interval.
 
     Examples
     --------
@@ -25,20 +23,20 @@ def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
     return f"{stem}_lb", f"{stem}_ub"
 
 
-def level_name(ci: float) -> str:
-    """Write a probability of intervals as per cent, such as "89 %"."""
+def format_level(ci: float) -> str:
+    """Format the probability of intervals as per cent, such as "89 %"."""
     return f"{100 * ci:.6g} %"
 
 
-def interval_name(ci: float = INTERVAL) -> str:
-    """What an interval of that probability is called.
+def describe_interval(ci: float = INTERVAL) -> str:
+    """Return the name of an interval with its probability.
 
     Examples
     --------
     >>> interval_name(0.95)
     '95 % interval'
     """
-    return f"{level_name(ci)} interval"
+    return f"{format_level(ci)} interval"
 
 
-TAILS = tails_of(INTERVAL)
+TAILS = interval_tails(INTERVAL)

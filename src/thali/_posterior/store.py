@@ -1,4 +1,4 @@
-"""The posterior as an ArviZ tree: put together, written to a file, read back."""
+"""Posterior trees: building, writing to files, reading, and appending draws."""
 
 import io
 import math
@@ -17,152 +17,159 @@ if TYPE_CHECKING:
     import xarray
 
 
-# What a file must hold before xarray may read it: plain arrays in groups, all of them in the file
-# itself
+# Requirements for files before xarray reads them: plain arrays in groups, stored in the file itself
 
 
-_MAX_PACKED = 1_100  # bytes of an array to a byte of the file; zlib cannot pack more
-_SMALL = 1 << 20  # bytes that any file may ask for
-_AT_ONCE = 1 << 26  # bytes of text that are looked at together
-_MAX_TEXTS = 64  # of an attribute, which is read as a whole
-# an array without numbers, which nobody reads
+_MAX_COMPRESSION = 1_100  # bytes of an array per byte of the file; zlib cannot compress more
+_MIN_REQUEST = 1 << 20  # bytes that any file may request
+_TEXT_BLOCK = 1 << 26  # bytes of text per block
+_MAX_TEXTS = 64  # maximum of an attribute, which is read completely
+# an array without numbers, which is never read
 _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def check_contents(path: Path) -> None:
-    """Refuse an HDF5 file that is no posterior, before anything is read of its arrays.
+    """Raise for an HDF5 file that is not a posterior, before reading its arrays.
 
-    HDF5 can link to other files, and can state arrays of any size that take no room in the file;
-    whoever opens a file of somebody else should get neither.
+    HDF5 files can link to other files, and can declare arrays of any size without storing them;
+    both are refused.
     """
     import h5py
 
     size = path.stat().st_size
     with h5py.File(path, "r") as file:
-        asked, texts = 0, _text_of(file, path, "/", size)
+        n_bytes, n_characters = 0, _count_characters(file, path, "/", size)
         for name in map(str, file):
-            group = _own(file, name, path)
+            group = _get_member(file, name, path)
             if not isinstance(group, h5py.Group):
-                raise _refusal(path, f"'{name}' is not a group")
-            texts += _text_of(group, path, name, size)
-            for inner in map(str, group):
-                member = _own(group, inner, path)
-                asked += _bytes_of(member, path, f"{name}/{inner}")
-                texts += _text_of(member, path, f"{name}/{inner}", size)
-                if texts > size:
-                    raise _refusal(
-                        path, f"its text values up to '{name}/{inner}' are longer than the file"
+                raise _invalid_file_error(path, f"'{name}' is not a group")
+            n_characters += _count_characters(group, path, name, size)
+            for member_name in map(str, group):
+                member = _get_member(group, member_name, path)
+                n_bytes += _count_bytes(member, path, f"{name}/{member_name}")
+                n_characters += _count_characters(member, path, f"{name}/{member_name}", size)
+                if n_characters > size:
+                    raise _invalid_file_error(
+                        path,
+                        f"its text values up to '{name}/{member_name}' are longer than the file",
                     )
-    if asked > max(_SMALL, _MAX_PACKED * size):
-        raise _refusal(path, f"it requests {asked:,} bytes, more than the file can contain")
+    if n_bytes > max(_MIN_REQUEST, _MAX_COMPRESSION * size):
+        raise _invalid_file_error(
+            path, f"it requests {n_bytes:,} bytes, more than the file can contain"
+        )
 
 
-def _own(group: "h5py.Group", name: str, path: Path) -> Any:
-    """A member of the group, if it is in this very file."""
+def _get_member(group: "h5py.Group", name: str, path: Path) -> Any:
+    """Return a member of a group; raise if it is a link."""
     import h5py
 
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-        raise _refusal(path, f"'{name}' is a link")
+        raise _invalid_file_error(path, f"'{name}' is a link")
     return group[name]
 
 
-def _bytes_of(member: object, path: Path, name: str) -> int:
-    """The memory that an array takes, if it is one of numbers or of text that lies in this file."""
+def _count_bytes(member: object, path: Path, name: str) -> int:
+    """Return the memory of an array; raise unless it has numbers or text stored in this file."""
     import h5py
 
     if not isinstance(member, h5py.Dataset):
-        raise _refusal(path, f"'{name}' is not an array")
+        raise _invalid_file_error(path, f"'{name}' is not an array")
     if member.is_virtual or member.external:
-        raise _refusal(path, f"'{name}' is stored in other files")
+        raise _invalid_file_error(path, f"'{name}' is stored in other files")
     if member.dtype.kind not in "biuf" and h5py.check_string_dtype(member.dtype) is None:
-        raise _refusal(path, f"'{name}' contains neither numbers nor text")
+        raise _invalid_file_error(path, f"'{name}' contains neither numbers nor text")
     if member.shape is None:
         return 0
-    asked = member.size * member.dtype.itemsize
-    is_written = member.id.get_storage_size() >= asked
+    n_bytes = member.size * member.dtype.itemsize
+    is_written = member.id.get_storage_size() >= n_bytes
     if member.chunks:  # each is unpacked as a whole
         chunks = math.prod(
             -(-n // of_chunk) for n, of_chunk in zip(member.shape, member.chunks, strict=True)
         )
-        asked = chunks * math.prod(member.chunks) * member.dtype.itemsize
+        n_bytes = chunks * math.prod(member.chunks) * member.dtype.itemsize
         is_written = member.id.get_num_chunks() >= chunks
     if not is_written and _NO_VARIABLE not in bytes(member.attrs.get("NAME", b"")):
-        raise _refusal(path, f"'{name}' was never written")
-    return asked
+        raise _invalid_file_error(path, f"'{name}' was never written")
+    return n_bytes
 
 
-def _text_of(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: int) -> int:
-    """The characters of the texts of a member and of its attributes; a file of that size holds each
-    once."""
+def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: int) -> int:
+    """Count characters of a member and its attributes, up to the file size."""
     import h5py
 
-    found = 0
+    n_characters = 0
     for attribute in map(str, member.attrs):
         stored = member.attrs.get_id(attribute)
         if stored.dtype.kind == "O" and math.prod(stored.shape) > _MAX_TEXTS:
-            raise _refusal(
+            raise _invalid_file_error(
                 path,
                 f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts",
             )
         if h5py.check_string_dtype(stored.dtype) is not None:
             texts: Any = member.attrs[attribute]
-            found += sum(map(len, np.atleast_1d(texts)))
+            n_characters += sum(map(len, np.atleast_1d(texts)))
     if isinstance(member, h5py.Dataset) and member.dtype.kind == "O" and member.shape:
-        step = max(1, _AT_ONCE // max(1, size * math.prod(member.shape[1:])))
-        for first in range(0, len(member), step):
-            found += sum(map(len, member[first : first + step].ravel()))
-            if found > size:
+        step = max(1, _TEXT_BLOCK // max(1, size * math.prod(member.shape[1:])))
+        for first_row in range(0, len(member), step):
+            n_characters += sum(map(len, member[first_row : first_row + step].ravel()))
+            if n_characters > size:
                 break
-    return found
+    return n_characters
 
 
-def _refusal(path: Path, why: str) -> DataError:
-    return DataError(f"'{path}' is not a posterior written by thali: {why}")
+def _invalid_file_error(path: Path, reason: str) -> DataError:
+    """Return the error for a file that is not a posterior."""
+    return DataError(f"'{path}' is not a posterior written by thali: {reason}")
 
 
-# Raised when a stored tree changes so that an older thali could not read it.
+# Increased by changes of stored trees that older versions cannot read.
 SCHEMA = 7
 # variables that are compressed
 _BULKY = {"features", "owners", "feature_size", "weights", "covariance"}
-# attribute of a variable of which files hold single precision, with so many bits of a mantissa
+# attribute of variables stored in single precision: number of bits of the mantissa
 BITS = "bits_in_files"
-_MANTISSA = 23  # bits of one in single precision
+_MANTISSA = 23  # bits in single precision
 
 
-def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]) -> "xarray.DataTree":
-    """The groups as one tree, with 1 and 0 (int8) for what is true and false: ArviZ computes with
-    all that it finds."""
+def build_tree(
+    groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]
+) -> "xarray.DataTree":
+    """Build a tree from groups; booleans become int8, which ArviZ can process."""
     import xarray as xr
 
-    def as_numbers(group: "xarray.Dataset") -> "xarray.Dataset":
+    def convert_booleans(group: "xarray.Dataset") -> "xarray.Dataset":
+        """Convert booleans to int8."""
         return group.assign(
-            {name: each.astype(np.int8) for name, each in group.items() if each.dtype == bool}
+            {
+                name: variable.astype(np.int8)
+                for name, variable in group.items()
+                if variable.dtype == bool
+            }
         )
 
-    tree = xr.DataTree.from_dict({name: as_numbers(group) for name, group in groups.items()})
+    tree = xr.DataTree.from_dict({name: convert_booleans(group) for name, group in groups.items()})
     tree.attrs = dict(attrs)
     return tree
 
 
-def described_draws(
+def build_draws(
     variables: Mapping[str, Any],
     coordinates: Mapping[str, Any],
     shape: tuple[int, ...],
     descriptions: Mapping[str, str],
 ) -> "xarray.Dataset":
-    """Variables (chain, draw, ...) of as many chains and draws as a group of a tree, each with its
-    description."""
+    """Build a group of variables (chain, draw, ...) with descriptions."""
     import xarray as xr
 
-    numbered = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
-    group = xr.Dataset(variables, {**numbered, **coordinates})
+    indices = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
+    group = xr.Dataset(variables, {**indices, **coordinates})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = descriptions[str(name)]
     return group
 
 
 def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
-    """Write a posterior to one netCDF file, whole or not at all.
+    """Write a posterior to one netCDF file, completely or not at all.
 
     Examples
     --------
@@ -180,61 +187,71 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
 
 
 def to_netcdf(tree: "xarray.DataTree") -> memoryview:
-    """What `save` writes: a netCDF file, and after its end, where its readers do not look, a
-    seal."""
+    """Encode a tree as a netCDF file, followed by a seal that netCDF readers ignore."""
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
-    compress = {"zlib": True, "complevel": 1, "shuffle": True}
-    # HDF5 gets to see memory only: on a full disk it leaves a file behind that it can neither
-    # finish nor drop.
+    compression = {"zlib": True, "complevel": 1, "shuffle": True}
+    # HDF5 writes to memory: on a full disk it would leave a file that it can neither finish nor
+    # delete.
     buffer = io.BytesIO()
     with h5netcdf.File(buffer, "w") as file:
         file.attrs.update(tree.attrs)
         for name, node in tree.children.items():
             dataset = node.to_dataset()
-            rounded = [each for each, variable in dataset.items() if BITS in variable.attrs]
-            dataset = dataset.assign({each: _rounded(dataset[each]) for each in rounded})
+            rounded = [
+                name_of_variable
+                for name_of_variable, variable in dataset.items()
+                if BITS in variable.attrs
+            ]
+            dataset = dataset.assign(
+                {
+                    name_of_variable: _round_mantissa(dataset[name_of_variable])
+                    for name_of_variable in rounded
+                }
+            )
             bulky = (
-                {each: compress for each in {*rounded, *_BULKY} & set(dataset)}
+                {
+                    name_of_variable: compression
+                    for name_of_variable in {*rounded, *_BULKY} & set(dataset)
+                }
                 if name == "posterior"
                 else {}
             )
             dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
     buffer.seek(0, os.SEEK_END)
-    with buffer.getbuffer() as content:
-        end = compute_seal(content)
-    buffer.write(end)
+    with buffer.getbuffer() as file_bytes:
+        seal = compute_seal(file_bytes)
+    buffer.write(seal)
     return buffer.getbuffer()
 
 
-def _rounded(variable: "xarray.DataArray") -> "xarray.DataArray":
-    """The nearest numbers of a few bits, whose other bytes are zeros, which compress (bit rounding:
-    Klöwer 2021)."""
-    drop = _MANTISSA - int(variable.attrs[BITS])
+def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
+    """Round numbers to a few bits so that they compress well (Klöwer 2021)."""
+    n_dropped = _MANTISSA - int(variable.attrs[BITS])
     bits = variable.values.astype(np.float32).view(np.uint32)
     # ties to even
-    half = np.uint32((1 << (drop - 1)) - 1) + ((bits >> np.uint32(drop)) & np.uint32(1))
-    kept = (bits + half) & np.uint32(0xFFFFFFFF >> drop << drop)
-    return variable.copy(data=kept.view(np.float32))
+    half = np.uint32((1 << (n_dropped - 1)) - 1) + ((bits >> np.uint32(n_dropped)) & np.uint32(1))
+    rounded_bits = (bits + half) & np.uint32(0xFFFFFFFF >> n_dropped << n_dropped)
+    return variable.copy(data=rounded_bits.view(np.float32))
 
 
-def _as_drawn(dataset: "xarray.Dataset") -> "xarray.Dataset":
-    """The dataset with what was rounded in double precision, as after a fit."""
+def _restore_precision(dataset: "xarray.Dataset") -> "xarray.Dataset":
+    """Convert rounded variables to double precision, as after a fit."""
     rounded = [name for name, variable in dataset.items() if BITS in variable.attrs]
     return dataset.assign({name: dataset[name].astype(np.float64) for name in rounded})
 
 
 def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree":
-    """Read a posterior that thali wrote; everything is in memory afterwards and the file is closed.
+    """Read a posterior into memory and close the file.
 
     Parameters
     ----------
     path : str or path
     verify : bool
-        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A
-        file that is damaged can keep the HDF5 library busy for ever, so pass False only for one
-        that another program rewrote.
+        Whether to refuse a file whose hash, which `save` appends, is missing or wrong. A damaged
+        file can keep the HDF5 library busy for ever, so pass False only for a file that another
+        program rewrote.
 
     Returns
     -------
@@ -243,7 +260,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     Raises
     ------
     DataError
-        The file is absent, is a folder, is damaged, or was not written by `save`.
+        If the file is absent, a folder, damaged, or not written by `save`.
 
     Examples
     --------
@@ -257,22 +274,22 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     _check_file(path, verify)
     try:
         check_contents(path)
-        # One group at a time: the trees of older xarray versions cannot be loaded and closed as a
-        # whole.
+        # one group at a time: older versions of xarray cannot load and close a complete tree
         with xr.open_datatree(path, engine="h5netcdf") as stored:
             attrs = dict(stored.attrs)
             groups = {
-                name: _as_drawn(node.to_dataset().load()) for name, node in stored.children.items()
+                name: _restore_precision(node.to_dataset().load())
+                for name, node in stored.children.items()
             }
     except DataError:
         raise
-    except Exception as error:  # of foreign parsers, which promise no kind of error
+    except Exception as error:  # other libraries may raise any error
         raise DataError(
             f"'{path}' is not a posterior written by thali: it cannot be read as netCDF"
         ) from error
     schema = attrs.get("thali_schema")
-    known = isinstance(schema, int | np.integer)
-    if not known or attrs.get("creation_library") != "thali" or not groups:
+    is_known = isinstance(schema, int | np.integer)
+    if not is_known or attrs.get("creation_library") != "thali" or not groups:
         raise DataError(f"'{path}' is a netCDF file, but not a posterior written by thali")
     if schema < SCHEMA:
         raise DataError(f"'{path}' was written by an earlier version of thali; fit the model again")
@@ -281,11 +298,11 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
         raise DataError(
             f"'{path}' was written by thali {version}, a newer version; update thali to read it"
         )
-    return tree_of(groups, attrs)
+    return build_tree(groups, attrs)
 
 
 def _check_file(path: Path, verify: bool) -> None:
-    """Refuse what is no regular file, and what is not as `save` wrote it."""
+    """Raise unless the path is a regular file as `save` wrote it."""
     if path.is_dir():
         raise DataError(f"'{path}' is a folder; give a netCDF file written by thali.")
     if not path.exists():
@@ -303,9 +320,8 @@ def _check_file(path: Path, verify: bool) -> None:
         )
 
 
-def origin() -> dict[Any, Any]:
-    """Attributes that say when, by which version of thali, and with code for which processor a tree
-    was made."""
+def describe_origin() -> dict[Any, Any]:
+    """Return attributes of a tree: time, versions, and processor of compiled code."""
     from datetime import UTC, datetime
 
     from thali import __version__
@@ -323,44 +339,45 @@ def origin() -> dict[Any, Any]:
     }
 
 
-# The draws of a posterior followed by later ones of the same chains -------------------------------
+# Appending later draws of the same chains ---------------------------------------------------------
 
 
-# what fills up the shorter ones of ragged draws; 0 for all other variables
+# padding of ragged draws; 0 for all other variables
 _PADDING = {"owners": -1}
 
 
-def appended(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.DataTree":
-    """One tree with the draws of both; what is not of single draws is taken from the later one.
+def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.DataTree":
+    """Append the draws of a later tree; other variables come from the later tree.
 
-    A group of draws that a file has left out of the earlier one is left out of both.
+    A group of draws that is missing from the earlier tree, as in some files, is dropped.
     """
     groups = {}
     for name, node in later.children.items():
         if "draw" in node.dims and name not in earlier.children:
             continue
         old, new = earlier[name].to_dataset(), node.to_dataset()
-        groups[name] = _joined(old, new) if "draw" in new.dims else new
-    return tree_of(groups, later.attrs)
+        groups[name] = _concatenate_draws(old, new) if "draw" in new.dims else new
+    return build_tree(groups, later.attrs)
 
 
-def first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
-    """The first so many draws of a tree; None if that is none."""
+def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
+    """Return a tree with the first `count` draws; None for 0."""
     groups = {name: node.to_dataset() for name, node in tree.children.items()}
     cut = {
-        name: each.isel(draw=slice(0, count)) if "draw" in each.dims else each
-        for name, each in groups.items()
+        name: group.isel(draw=slice(0, count)) if "draw" in group.dims else group
+        for name, group in groups.items()
     }
-    return tree_of(cut, tree.attrs) if count else None
+    return build_tree(cut, tree.attrs) if count else None
 
 
-def _joined(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
+def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
+    """Concatenate two groups along the draws, padding ragged dimensions."""
     ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
     sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
     variables = {
         name: (
             variable.dims,
-            np.concatenate([_padded(each[name], sizes) for each in (old, new)], axis),
+            np.concatenate([_pad_ragged(group[name], sizes) for group in (old, new)], axis),
             variable.attrs,
         )
         for name, variable in new.data_vars.items()
@@ -371,17 +388,17 @@ def _joined(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
         name: variable for name, variable in new.data_vars.items() if "draw" not in variable.dims
     }
     draws = old.sizes["draw"] + new.sizes["draw"]
-    coordinates = {name: value for name, value in new.coords.items() if name != "draw"} | {
-        "draw": np.arange(draws)
-    }
+    coordinates = {
+        name: coordinate for name, coordinate in new.coords.items() if name != "draw"
+    } | {"draw": np.arange(draws)}
     joined: Any = {
         name: variables[name] if name in variables else fixed[name] for name in new.data_vars
     }
     return type(new)(joined, coordinates, new.attrs)
 
 
-def _padded(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:
-    """The values, with as many entries along each ragged dimension."""
+def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:
+    """Pad a variable to the given sizes of ragged dimensions."""
     widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
     fill = _PADDING.get(str(variable.name), 0)
     return (
@@ -408,25 +425,27 @@ _GROUPS = (
 
 
 def to_inference_data(tree: "xarray.DataTree") -> Any:
-    """An `arviz.InferenceData` of the groups that ArviZ knows, without empty arrays, which it
-    cannot draw."""
+    """Return an `arviz.InferenceData` of the supported groups, without empty arrays."""
     try:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ArgumentError(
             "to_inference_data requires ArviZ before 1.0; run pip install 'arviz<1'."
         ) from error
-    made: Any = getattr(arviz, "InferenceData", None)
-    if made is None:
+    inference_data_class: Any = getattr(arviz, "InferenceData", None)
+    if inference_data_class is None:
         raise ArgumentError(
             f"ArviZ {arviz.__version__} has no InferenceData; pass posterior_ to its functions"
             " instead."
         )
     groups = {
-        name: _without_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children
+        name: _drop_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children
     }
-    return made(attrs=dict(tree.attrs), **groups)
+    return inference_data_class(attrs=dict(tree.attrs), **groups)
 
 
-def _without_empty(group: "xarray.Dataset") -> "xarray.Dataset":
-    return group.drop_vars([name for name, values in group.variables.items() if values.size == 0])
+def _drop_empty(group: "xarray.Dataset") -> "xarray.Dataset":
+    """Drop empty variables, which ArviZ cannot plot."""
+    return group.drop_vars(
+        [name for name, variable in group.variables.items() if variable.size == 0]
+    )

@@ -1,5 +1,5 @@
-"""What a posterior holds, by name: the model makes one view, and nobody else asks a tree for a
-group."""
+"""Named access to a posterior: the model makes one view, and no other code reads groups of a"
+" tree."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -20,22 +20,22 @@ from thali._data.kinds import (
 )
 from thali._inference.indexing import part_bounds
 
-from .dependence import Dependence, dependence_in
-from .store import tree_of
+from .dependence import Dependence, read_dependence
+from .store import build_tree
 
 if TYPE_CHECKING:
     import xarray
 
-# the group of what depends on the order of features or classes, or is padded
+# the group of variables that depend on the order of features or classes, or are padded
 LATENT = "latent_features"
 _LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
-MEMBERS = "kind"  # its variable with the class of each respondent
-# In `constant_data`: GROUPS, also where each is a person, or KINDS; absent for respondents alike.
+MEMBERS = "kind"  # its variable with classes of respondents
+# In `constant_data`: GROUPS, also if each is a respondent, or KINDS; absent for one population.
 POPULATION = "population"
-COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and of options
+COVARIATE = "covariate_name"  # dimension of covariates of comparisons and options
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
-# of all people together, where each is a group
+# variables of the population, if each respondent is a group
 _OF_POPULATION = (
     "common_worth",
     "common_weights",
@@ -46,12 +46,12 @@ _OF_POPULATION += ("slopes", "unique_slopes")
 
 
 class PosteriorTree:
-    """A read-only view of a tree in the ArviZ schema.
+    """Read-only view of a tree in the ArviZ schema.
 
     Parameters
     ----------
     tree : DataTree
-        The posterior, as `posterior_` holds it.
+        The posterior, as in `posterior_`.
     """
 
     def __init__(self, tree: "xarray.DataTree") -> None:
@@ -59,52 +59,52 @@ class PosteriorTree:
 
     @property
     def draws(self) -> "xarray.Dataset":
-        """The group `posterior`."""
+        """Group `posterior`."""
         return self.tree["posterior"].dataset
 
     @property
     def fixed(self) -> "xarray.Dataset":
-        """The group `constant_data`."""
+        """Group `constant_data`."""
         return self.tree["constant_data"].dataset
 
     @property
     def observed(self) -> "xarray.Dataset":
-        """The group `observed_data`."""
+        """Group `observed_data`."""
         return self.tree["observed_data"].dataset
 
     @property
     def stats(self) -> "xarray.Dataset":
-        """The group `sample_stats`."""
+        """Group `sample_stats`."""
         return self.tree["sample_stats"].dataset
 
     @property
     def attributes(self) -> Mapping[Any, Any]:
-        """What was noted of the run."""
+        """Attributes of the run."""
         return self.tree.attrs
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many chains there are, and draws of each."""
+        """Numbers of chains and of draws per chain."""
         return self.draws.sizes["chain"], self.draws.sizes["draw"]
 
     @property
     def n_draws(self) -> int:
-        """How many draws all chains have together."""
+        """Number of draws of all chains."""
         return self.shape[0] * self.shape[1]
 
     @property
     def log_likelihood(self) -> np.ndarray:
-        """Log-likelihood of the whole data, natural logarithm (chain, draw)."""
+        """Log-likelihood of all data, natural logarithm, shape (chain, draw)."""
         return self.draws["log_likelihood"].values
 
 
 class DataFacts(NamedTuple):
-    """What goes with data of one kind, whatever is asked of a posterior."""
+    """Properties of posteriors that depend on the kind of data."""
 
-    word: str = "feature"  # what a column is called
+    word: str = "feature"  # word for a column
     of_choices: bool = False
-    of_several: bool = False  # whether only features of several objects touch the data
-    says_silent: bool = True  # whether features that the data say nothing of are listed, last
+    of_several: bool = False  # whether only features with several owners affect the data
+    says_silent: bool = True  # whether features without data are listed, last
 
 
 _CHOSEN = DataFacts("aspect", of_choices=True)
@@ -119,89 +119,90 @@ FACTS = {
 
 
 class Posterior(PosteriorTree):
-    """The view of a posterior of latent features; what the model has not is None, else it is an
-    array.
+    """View of a posterior of latent features; quantities that the model lacks are None.
 
-    Draws have the dimensions chain and draw first, unless a property says that they lie one after
-    another.
+    Arrays begin with the dimensions chain and draw, unless a property has one dimension of all
+    draws.
     """
 
     @property
     def latent(self) -> "xarray.Dataset":
-        """The group of what depends on the order of features or classes; empty without them."""
+        """Group of variables that depend on the order of features or classes; may be empty."""
         import xarray as xr
 
         return self.tree[LATENT].dataset if LATENT in self.tree.children else xr.Dataset()
 
-    def whole(self) -> "xarray.Dataset":
-        """A dataset of all that was drawn, which `parted` parts again."""
+    def merge_draws(self) -> "xarray.Dataset":
+        """Return a dataset of all draws, which `split_draws` splits again."""
         return self.draws.merge(self.latent)
 
     @classmethod
-    def of(cls, groups: "Mapping[str, xarray.Dataset]", attributes: Mapping[Any, Any]) -> Self:
-        """Return the view of a new tree of these groups."""
-        return cls(tree_of(groups, attributes))
+    def from_groups(
+        cls, groups: "Mapping[str, xarray.Dataset]", attributes: Mapping[Any, Any]
+    ) -> Self:
+        """Build a view from groups of a new tree."""
+        return cls(build_tree(groups, attributes))
 
-    def replaced(self, groups: "Mapping[str, xarray.Dataset]") -> Self:
-        """Return the same posterior with these groups in place of its own."""
-        own = {str(name): node.dataset for name, node in self.tree.children.items()}
-        return self.of({**own, **groups}, self.attributes)
+    def replace_groups(self, groups: "Mapping[str, xarray.Dataset]") -> Self:
+        """Return the posterior with some groups replaced."""
+        current_groups = {str(name): node.dataset for name, node in self.tree.children.items()}
+        return self.from_groups({**current_groups, **groups}, self.attributes)
 
     def of_group(self, name: str) -> Self:
-        """Return the posterior of one group, as of a model of it alone; one that is of no groups is
-        that of each."""
+        """Return the posterior of one group; the posterior itself without groups."""
         if not self.groups:
             return self
         g = self.groups.index(name)
-        drawn = self.whole().drop_vars(_OF_POPULATION, errors="ignore")
-        names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in drawn}
-        drawn = _rows_of(drawn.drop_vars(names.values()), g).rename(names)
+        variables = self.merge_draws().drop_vars(_OF_POPULATION, errors="ignore")
+        names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in variables}
+        variables = _select_group_rows(variables.drop_vars(names.values()), g).rename(names)
         parts = [
             part
             for part in ("log_likelihood", "observed_data", "constant_data")
             if part in self.tree.children
         ]
-        data = {part: _rows_of(self.tree[part].dataset, g) for part in parts}
+        data = {part: _select_group_rows(self.tree[part].dataset, g) for part in parts}
         data["constant_data"] = data["constant_data"].drop_vars(POPULATION)
-        return self.of(parted(drawn) | data | {"sample_stats": self.stats}, self.attributes)
-
-    def of_common(self) -> Self:
-        """Return the posterior of the common weights, about which those of everybody vary, as that
-        of one group."""
-        one = self.of_group(self.groups[0])
-        common = {
-            "weights": self._stored("common_weights"),
-            "unique_weights": self._stored("common_unique_weights"),
-        }
-        drawn = one.whole().assign(
-            {name: each for name, each in common.items() if each is not None}
+        return self.from_groups(
+            split_draws(variables) | data | {"sample_stats": self.stats}, self.attributes
         )
-        return self.of(parted(drawn) | {"constant_data": one.fixed}, self.attributes)
 
-    # whose data they are --------------------------------------------------------------------------
+    def select_common(self) -> Self:
+        """Return the posterior of the common weights, in the form of one group."""
+        first_group = self.of_group(self.groups[0])
+        common = {
+            "weights": self._find_variable("common_weights"),
+            "unique_weights": self._find_variable("common_unique_weights"),
+        }
+        variables = first_group.merge_draws().assign(
+            {name: draws for name, draws in common.items() if draws is not None}
+        )
+        return self.from_groups(
+            split_draws(variables) | {"constant_data": first_group.fixed}, self.attributes
+        )
+
+    # data and respondents -------------------------------------------------------------------------
 
     @cached_property
     def data_kind(self) -> str:
-        """The kind of data, of each group or of all respondents together: one of
-        `thali._data.kinds`."""
+        """Kind of data, one of `thali._data.kinds`."""
         return str(self.fixed["kind"].item())
 
     @property
     def facts(self) -> DataFacts:
-        """What goes with the kind of data."""
+        """Properties of the kind of data."""
         return FACTS[self.data_kind]
 
     @property
     def population(self) -> str:
-        """ONE, GROUPS, PEOPLE, who have weights of their own about common ones, or KINDS."""
-        if self._stored("common_weights") is not None:
+        """ONE, GROUPS, KINDS, or PEOPLE with individual weights about common weights."""
+        if self._find_variable("common_weights") is not None:
             return PEOPLE
         return str(self.fixed[POPULATION].item()) if POPULATION in self.fixed else ONE
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The names of the groups of people, or of the people; () of one group, or of kinds that
-        are not known."""
+        """Names of the groups, or of respondents with individual weights; else ()."""
         return (
             tuple(map(str, self.draws["group"].values))
             if self.population in (GROUPS, PEOPLE)
@@ -210,100 +211,96 @@ class Posterior(PosteriorTree):
 
     @property
     def dependence(self) -> Dependence | None:
-        """What the fit made of the answers of the same people; None where nobody knew who
-        answered."""
-        return dependence_in(self.attributes)
+        """Treatment of repeated answers; None if respondents are unknown."""
+        return read_dependence(self.attributes)
 
     @cached_property
     def labels(self) -> list[str]:
-        """The labels of the options."""
+        """Labels of the options."""
         return [str(label) for label in self.draws["option"].values]
 
     @property
     def n_options(self) -> int:
-        """How many options there are."""
+        """Number of options."""
         return self.draws.sizes["option"]
 
     # latent classes -------------------------------------------------------------------------------
 
     @property
     def has_classes(self) -> bool:
-        """Whether people are of classes that are not known."""
+        """Whether respondents are in latent classes."""
         return MEMBERS in self.latent
 
     @property
     def members(self) -> np.ndarray:
-        """The class of each respondent, by the numbers of each draw, one draw after another (draws,
-        respondent)."""
-        return flat(self.latent[MEMBERS].values)
+        """Class of each respondent, numbered within draws, shape (draws, respondents)."""
+        return flatten_chains(self.latent[MEMBERS].values)
 
     @property
     def class_order(self) -> np.ndarray:
-        """The number, in each draw, of the first, second, ... of the common classes (draws,
-        class)."""
-        return flat(self.latent["class_order"].values)
+        """Number of each common class in each draw, shape (draws, classes)."""
+        return flatten_chains(self.latent["class_order"].values)
 
     @property
     def most_classes(self) -> int:
-        """How many classes there may be."""
+        """Maximum number of classes."""
         return int(self.fixed["kinds"])
 
     @property
     def n_classes(self) -> np.ndarray:
-        """How many classes somebody is in (chain, draw)."""
+        """Number of occupied classes (chain, draw)."""
         return self.draws["n_classes"].values
 
     @property
     def respondents(self) -> list[str]:
-        """The names of those who answered, whose classes are not known."""
+        """Names of the respondents in latent classes."""
         return [str(name) for name in self.draws["respondent"].values]
 
     # features and weights -------------------------------------------------------------------------
 
     @property
     def features(self) -> Any:
-        """Owners (chain, draw, feature, option); None where they are stored as lists."""
-        return self._drawn("features")
+        """Owners (chain, draw, feature, option); None if stored as lists."""
+        return self._get_values("features")
 
     @property
     def weights(self) -> np.ndarray:
-        """Weights of the features (chain, draw, feature); padded with 0."""
+        """Weights of the features (chain, draw, feature), padded with 0."""
         return self.latent["weights"].values
 
     @property
     def feature_sizes(self) -> np.ndarray:
-        """How many own each feature (chain, draw, feature), where owners are stored as lists;
-        padded with 0."""
+        """Number of owners (chain, draw, feature), if stored as lists; padded with 0."""
         return self.latent["feature_size"].values
 
     @property
     def owners(self) -> np.ndarray:
-        """Owners, feature after feature (chain, draw, owner), there; padded with -1."""
+        """Lists of owners (chain, draw, owner), feature by feature, padded with -1."""
         return self.latent["owners"].values
 
     @property
     def unique(self) -> Any:
-        """Weights of the options' unique aspects (chain, draw, option)."""
-        return self._drawn("unique_weights")
+        """Weights of the unique aspects of options (chain, draw, option)."""
+        return self._get_values("unique_weights")
 
     @property
     def n_features(self) -> np.ndarray:
-        """How many features have an owner (chain, draw)."""
+        """Number of features with an owner (chain, draw)."""
         return self.draws["n_features"].values
 
     @property
     def n_shared_features(self) -> Any:
-        """How many features have two owners or more (chain, draw), where that is counted apart."""
-        return self._drawn("n_shared_features")
+        """Number of features with two owners or more (chain, draw), if stored."""
+        return self._get_values("n_shared_features")
 
     @property
     def n_counted(self) -> np.ndarray:
-        """How many features the data depend on (chain, draw)."""
+        """Number of features that affect the data (chain, draw)."""
         return self.n_features if self.n_shared_features is None else self.n_shared_features
 
     @property
     def alpha(self) -> np.ndarray:
-        """The concentration of the prior over features (chain, draw)."""
+        """Concentration of the prior over features (chain, draw)."""
         return self.draws["alpha"].values
 
     @property
@@ -313,54 +310,49 @@ class Posterior(PosteriorTree):
 
     @property
     def group_weights(self) -> Any:
-        """Weights of the features in each group of people (chain, draw, group, feature); padded
-        with 0."""
-        return self._drawn("group_weights")
+        """Weights of features by group (chain, draw, group, feature), padded with 0."""
+        return self._get_values("group_weights")
 
     @property
     def group_unique(self) -> Any:
-        """Weights of the options' unique aspects in each group of people (chain, draw, group,
-        option)."""
-        return self._drawn("group_unique_weights")
+        """Weights of unique aspects by group (chain, draw, group, option)."""
+        return self._get_values("group_unique_weights")
 
     @property
     def kappa(self) -> Any:
-        """How similar the weights of groups or kinds are (chain, draw)."""
-        return self._drawn("kappa")
+        """Similarity of the weights of groups or classes (chain, draw)."""
+        return self._get_values("kappa")
 
     @property
     def common_worth(self) -> Any:
-        """Worths by the common weights (chain, draw, option), where everybody has weights of their
-        own about them."""
-        return self._drawn("common_worth")
+        """Worths by the common weights (chain, draw, option), for individual weights."""
+        return self._get_values("common_worth")
 
     @property
     def common_weights(self) -> Any:
-        """The common weights of features, as shares (chain, draw, feature), there; None without."""
-        return self._drawn("common_weights")
+        """Common weights of features, as shares (chain, draw, feature), or None."""
+        return self._get_values("common_weights")
 
     @property
     def slopes(self) -> Any:
-        """Slopes of log weights of features in what is known of people (chain, draw, known,
-        feature), there."""
-        return self._drawn("slopes")
+        """Slopes of log weights in respondent covariates (chain, draw, known, feature)."""
+        return self._get_values("slopes")
 
     @property
     def unique_slopes(self) -> Any:
-        """Slopes of log unique weights in what is known of people (chain, draw, known, option),
-        there."""
-        return self._drawn("unique_slopes")
+        """Slopes of log unique weights in respondent covariates (chain, draw, known, option)."""
+        return self._get_values("unique_slopes")
 
-    # what the data depend on besides --------------------------------------------------------------
+    # other parameters -----------------------------------------------------------------------------
 
     @property
     def lapse(self) -> float:
-        """The probability of choosing at random."""
+        """Probability of a random choice."""
         return float(self.fixed["lapse"])
 
     @property
     def has_unique(self) -> bool:
-        """Whether every option has an aspect of its own besides the features."""
+        """Whether every option has a unique aspect in addition to features."""
         return bool(self.fixed.get("unique", False))
 
     @property
@@ -370,25 +362,23 @@ class Posterior(PosteriorTree):
 
     @property
     def sees_single(self) -> bool:
-        """Whether the data say something of a feature that one option has alone."""
+        """Whether features with one owner affect the data."""
         return bool(self.fixed.get("sees_single", not self.facts.of_several))
 
     @property
     def shows_single(self) -> bool:
-        """Whether such features are shown: those of options that have a weight of their own besides
-        are not."""
+        """Whether features with one owner are shown; not if options have unique weights."""
         if self.data_kind == SIMILARITIES:
             return False
         return bool(self.fixed.get("sees_single", not self.has_unique))
 
     @property
     def sees_weights(self) -> bool:
-        """Whether the likelihood depends on the weights of features, as all do but some of a user's
-        own."""
+        """Whether the likelihood depends on feature weights, unlike some custom ones."""
         return bool(self.fixed.get("sees_weights", True))
 
     def is_silent(self, sizes: np.ndarray) -> np.ndarray:
-        """Return whether the data say nothing of features with so many owners."""
+        """Return whether the data contain no information on features with these sizes."""
         single, common = sizes == 1, sizes == self.n_options
         if self.facts.of_choices:
             return common | (single & self.has_unique)
@@ -398,18 +388,18 @@ class Posterior(PosteriorTree):
 
     @property
     def tie(self) -> Any:
-        """Davidson's parameter of ties, one draw after another (draws,)."""
-        return self._one_by_one("tie")
+        """Davidson's parameter of ties (draws,)."""
+        return self._get_flat_values("tie")
 
     @property
     def constant(self) -> Any:
-        """The additive constant, one draw after another (draws,)."""
-        return self._one_by_one("constant")
+        """Additive constant (draws,)."""
+        return self._get_flat_values("constant")
 
     @property
     def sigma(self) -> Any:
-        """The standard deviation of a similarity, one draw after another (draws,)."""
-        return self._one_by_one("sigma")
+        """Standard deviation of a similarity (draws,)."""
+        return self._get_flat_values("sigma")
 
     @property
     def learned_sigma(self) -> bool:
@@ -418,131 +408,128 @@ class Posterior(PosteriorTree):
 
     @property
     def judgements(self) -> np.ndarray:
-        """The number of judgements that each measured similarity is the mean of."""
+        """Number of judgements per measured similarity."""
         return self.fixed["judgements"].values
 
     @property
     def link(self) -> str:
-        """How triplets depend on what objects share."""
+        """Dependence of triplets on shared features."""
         return str(self.fixed["link"].item())
 
     @property
     def best_worst(self) -> str | None:
-        """By which rule the best and the worst of a set are chosen."""
+        """Rule of best and worst choices, or None."""
         return str(self.fixed["best_worst"].item()) if "best_worst" in self.fixed else None
 
     @property
     def has_ties(self) -> bool:
-        """Whether comparisons may end in a tie."""
+        """Whether comparisons may be tied."""
         return bool(self.fixed.get("has_ties", False))
 
     @property
     def covariates(self) -> tuple[str, ...]:
-        """The names of the covariates of comparisons and of options."""
+        """Names of the covariates of comparisons and options."""
         return (
             tuple(map(str, self.fixed[COVARIATE].values)) if COVARIATE in self.fixed.coords else ()
         )
 
     @property
     def coefficients(self) -> np.ndarray:
-        """Their coefficients, one draw after another (draws, covariates); of no covariates (draws,
-        0)."""
+        """Coefficients of the covariates (draws, covariates)."""
         return (
-            flat(self.draws["covariate"].values) if self.covariates else np.zeros((self.n_draws, 0))
+            flatten_chains(self.draws["covariate"].values)
+            if self.covariates
+            else np.zeros((self.n_draws, 0))
         )
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The columns of people on which weights depend."""
+        """Covariates of respondents on which weights depend."""
         return tuple(map(str, self.fixed["known"].values))
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        """The parameters of a likelihood of the user's own (chain, draw)."""
+        """Parameters of a custom likelihood (chain, draw), by name."""
         names = str(self.fixed["parameters"].item()) if "parameters" in self.fixed else ""
         return {name: self.draws[name].values for name in filter(None, names.split(","))}
 
-    # what was observed, and what is predicted of it -----------------------------------------------
+    # observations and predictions -----------------------------------------------------------------
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """The first and the second option of each pair that was compared, measured, or held by a
-        set of triplets."""
+        """First and second option of each pair in the data."""
         return self.fixed["first"].values, self.fixed["second"].values
 
     @property
     def set_start(self) -> np.ndarray:
-        """Where the members, or the pairs, of each set begin (sets + 1,)."""
+        """First member, or pair, of each set (sets + 1,)."""
         return part_bounds(self.fixed["set_size"].values)
 
     @property
     def similarities(self) -> np.ndarray:
-        """The similarities that were measured (measured pairs,)."""
+        """Measured similarities (pairs,)."""
         return self.observed["similarity"].values
 
     @property
     def chosen(self) -> np.ndarray:
-        """How often each possible answer to each set was given."""
+        """Count of each possible answer to each set."""
         return self.observed["chosen"].values
 
     @property
     def choice_probability(self) -> Any:
-        """The probability that the first of each pair is chosen (chain, draw, pair), as far as they
-        are stored."""
-        return self._drawn("choice_probability")
+        """Probability of choosing the first option (chain, draw, pair), if stored."""
+        return self._get_values("choice_probability")
 
     @property
     def pair_names(self) -> list[str]:
-        """The names of the pairs of which probabilities are stored, "a, b"."""
+        """Names of pairs with stored probabilities, "a, b"."""
         return self.draws["pair"].values.tolist()
 
     @property
     def population_probability(self) -> Any:
-        """Choice probabilities of new people (chain, draw, pair), where everybody has weights of
-        their own."""
-        return self._drawn("population_probability")
+        """Choice probabilities of new respondents (chain, draw, pair)."""
+        return self._get_values("population_probability")
 
     @property
     def similarity(self) -> Any:
-        """Fitted similarities (chain, draw, pair), as far as they are stored."""
-        return self._drawn("similarity")
+        """Fitted similarities (chain, draw, pair), if stored."""
+        return self._get_values("similarity")
 
     @property
     def set_probability(self) -> Any:
-        """The probability of each option of each set (chain, draw, place), as far as they are
-        stored."""
-        return self._drawn("set_probability")
+        """Choice probability of each member of each set (chain, draw, place), if stored."""
+        return self._get_values("set_probability")
 
     @property
     def places(self) -> list[tuple[str, str]]:
-        """The alternative at each place of each set, and the options that were offered with it."""
+        """Alternative and offered options of each place of the sets."""
         return list(
             zip(self.observed["alternative"].values, self.observed["offered"].values, strict=True)
         )
 
-    def _stored(self, name: str) -> "xarray.DataArray | None":
-        """Return what was drawn under a name."""
+    def _find_variable(self, name: str) -> "xarray.DataArray | None":
+        """Return a variable of the draws by name, or None."""
         if name in self.draws:
             return self.draws[name]
         return self.latent[name] if name in self.latent else None
 
-    def _drawn(self, name: str) -> Any:
-        """Return the numbers that were drawn under a name."""
-        found = self._stored(name)
-        return None if found is None else found.values
+    def _get_values(self, name: str) -> Any:
+        """Return the draws of a variable by name, or None."""
+        variable = self._find_variable(name)
+        return None if variable is None else variable.values
 
-    def _one_by_one(self, name: str) -> Any:
-        """Return one number a draw (draws,)."""
+    def _get_flat_values(self, name: str) -> Any:
+        """Return one number per draw (draws,), or None."""
         return self.draws[name].values.ravel() if name in self.draws else None
 
 
-def flat(array: np.ndarray) -> np.ndarray:
-    """(chain, draw, ...) to (chain * draw, ...)."""
+def flatten_chains(array: np.ndarray) -> np.ndarray:
+    """Reshape (chain, draw, ...) to (chain * draw, ...)."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
-def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
-    """The rows of one group, and what is stored of it."""
+def _select_group_rows(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
+    """Select the rows and variables of one group."""
     for dim in list(dataset.sizes):
         if f"{dim}_group" in dataset.coords:
             dataset = dataset.isel(
@@ -551,12 +538,11 @@ def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
     return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
 
 
-def parted(drawn: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
-    """The groups of all that was drawn: what has a meaning of its own, and what depends on the
-    order of features."""
+def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
+    """Split draws into `posterior` and variables that depend on feature order."""
     latent = [
         name
-        for name, each in drawn.data_vars.items()
-        if _LATENT_DIMENSIONS & set(each.dims) or name == MEMBERS
+        for name, variable in variables.data_vars.items()
+        if _LATENT_DIMENSIONS & set(variable.dims) or name == MEMBERS
     ]
-    return {"posterior": drawn.drop_vars(latent), LATENT: drawn[latent]}
+    return {"posterior": variables.drop_vars(latent), LATENT: variables[latent]}

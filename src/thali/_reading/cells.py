@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.roles import MISSING_WORDS
-from thali._labels import one_spelling, plural
+from thali._labels import format_plural, normalise_spelling
 from thali.errors import DataError
 
 Rows = Iterator[tuple[int, list[str]]]  # line number, cells
@@ -183,7 +183,7 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
     if ((text_bytes[cell_ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
         return None
     cells = text[:-1].replace("\n", separator).split(separator)
-    header = [one_spelling(name) for name in cells[:width]]
+    header = [normalise_spelling(name) for name in cells[:width]]
     if not header[-1]:
         return None
     columns = [_strip_cells(cells[k::width]) for k in range(width, 2 * width)]
@@ -194,7 +194,7 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
 
 def _strip_cells(column: list[str]) -> list[str]:
     """Return the cells without surrounding blanks."""
-    bare_cells = {cell: one_spelling(cell) for cell in set(column)}
+    bare_cells = {cell: normalise_spelling(cell) for cell in set(column)}
     if all(cell is bare_cell for cell, bare_cell in bare_cells.items()):
         return column
     return list(map(bare_cells.__getitem__, column))
@@ -208,7 +208,7 @@ def assemble_columns(
     `ragged`: a short row is an error; otherwise empty cells fill it.
     """
     _, header = next(rows, (0, []))
-    header = [one_spelling(name) for name in header]
+    header = [normalise_spelling(name) for name in header]
     while header and not header[-1]:
         header.pop()
     first_rows = list(islice(rows, 2))
@@ -269,7 +269,7 @@ def complete_triangle(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list
     The diagonal, the first row, the header and the labels may be absent. The first line may contain
     the number of objects.
     """
-    lines = [(line, list(map(one_spelling, cells))) for line, cells in rows]
+    lines = [(line, list(map(normalise_spelling, cells))) for line, cells in rows]
     for _, cells in lines:
         while cells and not cells[-1]:
             cells.pop()
@@ -360,6 +360,6 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
 def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
     """Return the error about a row with another number of cells than the header."""
     return (
-        f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give"
-        " every row the same number of cells (quote labels that contain the separator)."
+        f"Line {line} has {format_plural(len(cells), 'cell')}, but the header has {width} columns;"
+        " give every row the same number of cells (quote labels that contain the separator)."
     )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from thali._data.experiments.wide import list_attribute_names
 from thali._data.roles import column_names, simplify_name
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, DataError
 
 from .cells import join_notes
@@ -35,7 +35,7 @@ def read_codes(path: Path) -> Codes:
             )
         codes: Codes = {}
         for row, cells in enumerate(frame.itertuples(index=False), start=1):
-            attribute, code, label = map(as_label, cells)
+            attribute, code, label = map(format_label, cells)
             if not (attribute and code and label):
                 raise DataError(f"Row {row} of the table of codes has an empty cell; fill it in.")
             label_of_code = codes.setdefault(attribute, {})
@@ -109,7 +109,7 @@ def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
 
 def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
     """Return the labels of the codes in a column, as numbers if all are numeric."""
-    texts = cells.map(as_label)
+    texts = cells.map(format_label)
     label_of_code = dict(labels) | {text: text for text in LACKING if text not in labels}
     if (is_unknown := ~texts.isin(list(label_of_code))).any():
         row = int(np.flatnonzero(is_unknown)[0])

@@ -29,7 +29,7 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
-from thali._labels import as_label, plural, shorten
+from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
 from .cells import join_notes
@@ -68,7 +68,7 @@ class DesignRows(NamedTuple):
         """List the labels of the alternatives in these rows."""
         if self.alternative is None:
             return [str(k + 1) for k in range(len(rows))]
-        return [as_label(label) for label in self.frame[self.alternative].iloc[rows]]
+        return [format_label(label) for label in self.frame[self.alternative].iloc[rows]]
 
 
 def match_answers(
@@ -110,7 +110,7 @@ def match_answers(
         **{name: answers.frame[name].to_numpy()[of_answer] for name in respondent_columns},
     }
     omission_note = (
-        f"; {plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
+        f"; {format_plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
     )
     note = join_notes(table.note, f"answers matched to the design in {design.file}{omission_note}")
     roles = {
@@ -149,7 +149,7 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
     if version is None:
         versions[:] = ALL_RESPONDENTS
     rows: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(zip(versions, frame[task].map(as_label), strict=True)):
+    for row, key in enumerate(zip(versions, frame[task].map(format_label), strict=True)):
         rows.setdefault(key, []).append(row)
     if single_row_tasks := [key for key, task_rows in rows.items() if len(task_rows) < 2]:
         raise DataError(
@@ -227,8 +227,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     version_column = None if len(rows) == 1 else VERSION.among(answer_names)
     if version_column is None and len(rows) > 1:
         raise DataError(
-            f"The design has {plural(len(rows), 'version')}, but no column of the answers gives"
-            f" each respondent's version; name such a column {version!r}."
+            f"The design has {format_plural(len(rows), 'version')}, but no column of the answers"
+            f" gives each respondent's version; name such a column {version!r}."
         )
     series = _find_answer_series(answers, max(map(len, rows.values())))
     answer_columns = {name for columns in series.values() for name in columns.values()}
@@ -243,7 +243,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     for index in range(len(answers)):
         version_name = next(iter(rows))
         if version_column is not None:
-            version_name = as_label(answers[version_column].iloc[index])
+            version_name = format_label(answers[version_column].iloc[index])
         if version_name not in rows:
             raise DataError(
                 f"The design has no version {version_name!r}, which row {answers.index[index]}"
@@ -254,9 +254,10 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
             cells = {
                 stem: answer_row.get(columns.get(set_number)) for stem, columns in series.items()
             }
-            if any(map(as_label, cells.values())):
+            if any(map(format_label, cells.values())):
                 options = {
-                    column: as_label(design.frame[column].iloc[row]) for column in option_columns
+                    column: format_label(design.frame[column].iloc[row])
+                    for column in option_columns
                 }
                 labels = list(options.values())
                 cells = {
@@ -296,8 +297,8 @@ def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, 
             series.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = name
     if not series:
         raise DataError(
-            f"The design has {plural(tasks, 'set')}, but no columns contain the answers; use one"
-            " column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1', ...; or"
+            f"The design has {format_plural(tasks, 'set')}, but no columns contain the answers;"
+            " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1', ...; or"
             " 'rank1_1', 'rank2_1', ..."
         )
     return series
@@ -314,7 +315,9 @@ def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
     stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
     if not stems:
         return cells
-    ranked = [as_label(cells[stem]) for stem in sorted(stems, key=lambda stem: (len(stem), stem))]
+    ranked = [
+        format_label(cells[stem]) for stem in sorted(stems, key=lambda stem: (len(stem), stem))
+    ]
     positions = (
         {str(k): label for k, label in enumerate(options, start=1)}
         if (not {*ranked} & {*options})
@@ -357,7 +360,7 @@ def _split_series_name(name: str) -> tuple[str, int] | None:
 def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
     """Return the answer; code 3 for a pair becomes "tie"."""
     is_of_two = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
-    if is_of_two and as_label(cell) == "3" and "3" not in options:
+    if is_of_two and format_label(cell) == "3" and "3" not in options:
         return TIE_WORDS[0]
     return cell
 
@@ -382,8 +385,8 @@ def _find_version_column(
     versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
     if version_column is None and len(versions) > 1:
         raise DataError(
-            f"The design has {plural(len(versions), 'version')}, but no column of the answers"
-            f" gives each respondent's version; name such a column {design.by!r}."
+            f"The design has {format_plural(len(versions), 'version')}, but no column of the"
+            f" answers gives each respondent's version; name such a column {design.by!r}."
         )
     return version_column
 
@@ -392,7 +395,7 @@ def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
     """Return the cells of a column as labels; empty labels without a column."""
     if name is None:
         return np.full(len(frame), "", object)
-    return frame[name].map(as_label).to_numpy(object)
+    return frame[name].map(format_label).to_numpy(object)
 
 
 def _find_task_columns(
@@ -412,7 +415,7 @@ def _find_task_columns(
         if name not in used_columns
         and all(
             label in possible_answers or simplify_name(label) in NO_CHOICE
-            for label in map(as_label, frame[name].unique())
+            for label in map(format_label, frame[name].unique())
         )
     ]
     matching_series = _select_series(answers, len(tasks), _split_series_name)
@@ -423,7 +426,8 @@ def _find_task_columns(
             names = shorten([next(iter(columns.values())) for columns in matching_series])
             reason = f"several series of columns may contain the answers, starting with {names}"
         raise DataError(
-            f"The design has {plural(len(tasks), 'task')}, but {reason}; use one column per task"
+            f"The design has {format_plural(len(tasks), 'task')}, but {reason}; use one column per"
+            " task"
             " with the label or number of the chosen alternative ('choice1', 'choice2', ...), or"
             " one row per respondent and task."
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from thali._labels import one_spelling, plural, shorten
+from thali._labels import format_plural, normalise_spelling, shorten
 from thali.errors import DataError
 
 from .cells import MAX_CELLS, MISSING, TextTable, decode_text
@@ -53,8 +53,8 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
         lines.append(line)
         if gaps > max(MAX_CELLS, len(text)):
             raise DataError(
-                f"The keys up to line {line} would make {plural(len(columns), 'column')}, almost"
-                " all of them empty; use the same keys in every object."
+                f"The keys up to line {line} would make {format_plural(len(columns), 'column')},"
+                " almost all of them empty; use the same keys in every object."
             )
         if len(record) < len(columns):
             gaps += len(columns) - len(record)
@@ -66,10 +66,10 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     flat_keys = [key for key in columns if key not in nested_keys]
     if not flat_keys:
         raise DataError(
-            f"None of the keys of its {plural(len(lines), 'object')} contains single values;"
+            f"None of the keys of its {format_plural(len(lines), 'object')} contains single values;"
             f" {_EXPECTED}."
         )
-    header, cells, is_text = [one_spelling(key) for key in flat_keys], [], {}
+    header, cells, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
     for name, key in zip(header, flat_keys, strict=True):
         column = columns.pop(key)  # releases the values of one column at a time
         if str in types_of_key[key] and any(
@@ -137,7 +137,7 @@ def _format_column(column: list[Any], types: set[type]) -> list[str]:
 def _format_cell(json_value: Any) -> str:
     """Format a value as a cell."""
     if isinstance(json_value, str):
-        return one_spelling(json_value)
+        return normalise_spelling(json_value)
     if isinstance(json_value, bool):
         return str(json_value).lower()
     return "" if json_value is None else str(json_value)

@@ -14,7 +14,7 @@ from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.progress import Progress
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
@@ -145,7 +145,8 @@ class ComparisonTable(NamedTuple):
         with prefix_errors(self.table.file):
             cells = get_column(self.table.frame, name)
         distinct_values, value_index = np.unique(
-            cells.map(as_label, na_action="ignore").fillna("").to_numpy(str), return_inverse=True
+            cells.map(format_label, na_action="ignore").fillna("").to_numpy(str),
+            return_inverse=True,
         )
         if distinct_values.size - ("" in distinct_values) > MAX_PARTS:
             raise DataError(
@@ -177,7 +178,7 @@ class ComparisonTable(NamedTuple):
                     f" {frame.index[empty_rows[0]]}; fill it in."
                 )
         compute_hashes: Any = hash_array  # pandas declares it as an object
-        row_hashes = compute_hashes(cells.map(as_label).to_numpy(object), categorize=False)
+        row_hashes = compute_hashes(cells.map(format_label).to_numpy(object), categorize=False)
         answer, is_repeated, times = self._group_answers()
         _, first, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
         is_known = np.isin(row_hashes, known_hashes) | (answer[first][hash_index] != answer)
@@ -386,7 +387,7 @@ def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data
         for name in names:
             cells = _remove_dictionary(batch[name]).combine_chunks()
             for cell in cells.value_counts().to_pylist():
-                rows[name][as_label(cell["values"])] += cell["counts"]
+                rows[name][format_label(cell["values"])] += cell["counts"]
     for name, counts in rows.items():
         words = tuple(text for text in counts if is_practice_label(text))
         if (practice := sum(counts[word] for word in words)) < counts.total():

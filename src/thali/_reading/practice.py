@@ -7,7 +7,7 @@ import pandas as pd
 
 from thali._data.roles import simplify_name
 from thali._inference.warn import warn
-from thali._labels import as_label, plural
+from thali._labels import format_label, format_plural
 from thali.errors import DataWarning, Message, Setting
 
 from .row_filter import Condition, RowFilter
@@ -41,7 +41,7 @@ class PracticeRows(NamedTuple):
         """Return a warning with the number of rows and the condition that excludes them."""
         row_filter = RowFilter(tuple(Condition(self.column, "!=", (word,)) for word in self.words))
         return Message(
-            f"The data include {plural(self.rows, 'row')} in which {self.column!r} is"
+            f"The data include {format_plural(self.rows, 'row')} in which {self.column!r} is"
             f" {' or '.join(map(repr, self.words))}; exclude such rows with ",
             Setting("where", str(row_filter)),
             ".",
@@ -85,7 +85,7 @@ def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
             continue
         if len(distinct_cells) > _MAX_DISTINCT:
             continue
-        texts = [as_label(cell) for cell in distinct_cells]
+        texts = [format_label(cell) for cell in distinct_cells]
         label_indices = [k for k, text in enumerate(texts) if is_practice_label(text)]
         words = tuple(dict.fromkeys(texts[k] for k in label_indices))
         if words and not names & set(words):
@@ -107,8 +107,8 @@ def _list_data_names(data: Any) -> frozenset[str]:
     names: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):
         field_names = getattr(data, field, None)
-        names |= {as_label(name) for name in (() if field_names is None else field_names)}
+        names |= {format_label(name) for name in (() if field_names is None else field_names)}
     scheme = getattr(data, "scheme", None)
     for attribute in () if scheme is None else scheme.attributes:
-        names |= set(map(as_label, attribute.levels))
+        names |= set(map(format_label, attribute.levels))
     return frozenset(names)

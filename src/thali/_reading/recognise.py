@@ -19,7 +19,7 @@ from thali._data.roles import (
     map_plain_names,
     refuse_ambiguous,
 )
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
@@ -56,7 +56,7 @@ def read_labels(path: Path) -> dict[str, str]:
                 "A table of labels needs two columns: the name in the data and the label to show;"
                 f" this table has {frame.shape[1]}."
             )
-        names, labels = ([as_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
+        names, labels = ([format_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
         for column_name, column in (("names", names), ("labels", labels)):
             if not all(column):
                 raise DataError(
@@ -132,13 +132,13 @@ def _list_text_cells(table: "RawTable") -> list[list[str]]:
 
 def _list_header_labels(table: "RawTable") -> list[str]:
     """Return the labels in the header, without the first column."""
-    return [as_label(name) for name in table.frame.columns[1:]]
+    return [format_label(name) for name in table.frame.columns[1:]]
 
 
 def _has_header_labels(table: "RawTable") -> bool:
     """Return whether the first column contains the labels of the header."""
     header = set(_list_header_labels(table))
-    return bool(header) and header <= set(map(as_label, table.frame.iloc[: 2 * len(header), 0]))
+    return bool(header) and header <= set(map(format_label, table.frame.iloc[: 2 * len(header), 0]))
 
 
 def _is_text_dtype(column: pd.Series) -> bool:
@@ -151,14 +151,14 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
     cells = column.dropna().unique()
     if len(cells) > _MAX_DISTINCT_LABELS:
         return []
-    return [label for cell in cells if (label := as_label(cell))]
+    return [label for cell in cells if (label := format_label(cell))]
 
 
 def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
     """Apply labels to a table, and add a note."""
 
     def replace_cell(cell: object) -> object:
-        return labels.get(as_label(cell), cell)
+        return labels.get(format_label(cell), cell)
 
     if table.sheets:
         sheets = tuple((title, _apply_labels(sheet, labels)) for title, sheet in table.sheets)
@@ -167,7 +167,9 @@ def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") 
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
         if _is_text_dtype(column):
-            renamed_cells = [cell for cell in column.dropna().unique() if as_label(cell) in labels]
+            renamed_cells = [
+                cell for cell in column.dropna().unique() if format_label(cell) in labels
+            ]
             if renamed_cells:
                 frame.isetitem(
                     k,

@@ -26,7 +26,7 @@ import numpy as np
 
 from thali._data.columns import get_column, rename_as_text
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .cells import INTEGER, NUMBER
@@ -258,7 +258,7 @@ def _label_cells_once(cells: "pd.Series") -> np.ndarray:
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(cells)
-    texts = np.array([*(as_label(cell) for cell in distinct_cells), ""], dtype=object)
+    texts = np.array([*(format_label(cell) for cell in distinct_cells), ""], dtype=object)
     return texts[codes]
 
 

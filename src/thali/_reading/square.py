@@ -11,7 +11,7 @@ from thali._data.roles import RESPONDENT, simplify_name
 from thali._data.similarities.tables import is_symmetric
 from thali._data.squares import describe_label_mismatch
 from thali._data.suspicious import refuse_lone_totals
-from thali._labels import as_label, checked_labels, positions
+from thali._labels import check_labels, format_label, index_labels
 from thali.errors import DataError
 
 from .cells import DECIMAL_COMMA, MISSING
@@ -43,7 +43,7 @@ class Square:
         np.fill_diagonal(raw_cells, None)
         try:
             number_list = [
-                float(cell) if as_label(cell) and str(cell) != "<NA>" else np.nan
+                float(cell) if format_label(cell) and str(cell) != "<NA>" else np.nan
                 for cell in raw_cells.ravel()
             ]
         except (TypeError, ValueError):
@@ -91,7 +91,8 @@ class Square:
     def has_diagonal(self) -> bool:
         """Whether a diagonal cell is a number other than 0."""
         return any(
-            as_label(cell) not in MISSING | {"0"} for cell in np.diag(self.values.astype(object))
+            format_label(cell) not in MISSING | {"0"}
+            for cell in np.diag(self.values.astype(object))
         )
 
 
@@ -107,7 +108,7 @@ def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
         return Square(*labelled_square, is_bare=False)
     if _is_bare_square(frame):
         return Square(
-            frame.to_numpy(), checked_labels(frame.columns, "Labels in the header"), is_bare=True
+            frame.to_numpy(), check_labels(frame.columns, "Labels in the header"), is_bare=True
         )
     return None
 
@@ -117,7 +118,7 @@ def describe_non_square(frame: pd.DataFrame) -> str:
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
-    rows, header = list(map(as_label, frame.iloc[:, 0])), frame.columns[1:]
+    rows, header = list(map(format_label, frame.iloc[:, 0])), frame.columns[1:]
     # a table of items by variables is not a square
     if frame.columns[0] != "column 1" and not {*rows} & {*header}:
         return ""
@@ -146,14 +147,15 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     # "1.0" in the header then equals 1 in the first column
     has_numeric_labels = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
     header = [
-        as_label(_parse_number(name)) if has_numeric_labels else as_label(name) for name in header
+        format_label(_parse_number(name)) if has_numeric_labels else format_label(name)
+        for name in header
     ]
-    rows = [as_label(cell) for cell in frame.iloc[:, 0]]
+    rows = [format_label(cell) for cell in frame.iloc[:, 0]]
     n_shared = len(set(rows) & set(header[1:]))
     if 2 * n_shared <= max(len(rows), len(header) - 1):
         return None
-    column_labels = checked_labels(header[1:], "Labels in the header")
-    row_index = positions(checked_labels(rows, "Labels in the first column"))
+    column_labels = check_labels(header[1:], "Labels in the header")
+    row_index = index_labels(check_labels(rows, "Labels in the first column"))
     if set(row_index) != set(column_labels):
         numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
         refuse_lone_totals(list(row_index), column_labels, numbers)

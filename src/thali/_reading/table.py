@@ -29,7 +29,7 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
-from thali._labels import as_label, plural, positions, shorten
+from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
 
@@ -209,7 +209,7 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
         ).set_axis(names, axis=1)
     if not len(frame):
         raise DataError("The file has a header but no rows of data.")
-    return frame.set_axis([as_label(name) for name in frame.columns], axis=1)
+    return frame.set_axis([format_label(name) for name in frame.columns], axis=1)
 
 
 def _check_parquet_size(file_bytes: bytes) -> None:
@@ -427,7 +427,7 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
         *(f"variable{k}" for k in range(1, width[0] + 1)),
     ]
     omission_note = (
-        f"; {plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
+        f"; {format_plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
     )
     return TextTable(
         header,
@@ -828,7 +828,7 @@ def reread_label(label: str) -> str:
     >>> reread_label("tea"), reread_label("001"), reread_label("1e2")
     ('tea', '001', '100')
     """
-    return as_label(_convert_column([label], {label: None}, False)[0])
+    return format_label(_convert_column([label], {label: None}, False)[0])
 
 
 def _convert_column(
@@ -872,6 +872,6 @@ def _build_text_array(
     column: list[str], distinct: dict[str, None]
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
     """Build an array of texts in which empty cells are missing."""
-    text_index = positions(distinct)
+    text_index = index_labels(distinct)
     codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in text_index]).array.take(codes)

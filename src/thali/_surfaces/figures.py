@@ -3,7 +3,7 @@
 import io
 from typing import Any, Protocol
 
-from thali._labels import printable
+from thali._labels import escape_unprintable
 
 # Text remains text in SVG and PDF; the reader's fonts must have the widths of matplotlib's fonts.
 STYLE: Any = {
@@ -76,7 +76,7 @@ class Figures:
                 metadata=_UNDATED[picture_format],
             )
         image = buffer.getvalue()
-        return printable(image.decode()).encode() if picture_format == "svg" else image
+        return escape_unprintable(image.decode()).encode() if picture_format == "svg" else image
 
     def _lay_out(self, picture: Drawable) -> tuple[Any, Any]:
         """Return the figure of a picture and its bounding box in inches."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
-from thali._labels import printable
-from thali._model.aliases import plain
+from thali._labels import escape_unprintable
+from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
 from thali._model.finding import (
     ANSWERS,
@@ -29,10 +29,10 @@ from thali._model.finding import (
     Findings,
     Picture,
 )
-from thali._model.references import cited_in
-from thali._model.registry import spec_of
-from thali._model.versions import made_by, versions
-from thali._page import markup, policy
+from thali._model.references import list_references
+from thali._model.registry import find_spec
+from thali._model.versions import describe_versions, format_report_footer
+from thali._page import build_policy, mark_as_html
 from thali.errors import Words
 
 from .figures import Figures
@@ -127,10 +127,17 @@ def build_model_document(
     cover = cover._replace(date=_find_fit_date(model) or cover.date)
     facts = (describe_fit(model),)
     run = Section(
-        SETTINGS, facts=(*_list_run_facts(model), *versions()), code=command or model._as_python()
+        SETTINGS,
+        facts=(*_list_run_facts(model), *describe_versions()),
+        code=command or model._format_python(),
     )
     return _assemble_document(
-        list(findings.of(PAGE)), words, facts, run, made_by(_find_fit_date(model)), cover
+        list(findings.select_surface(PAGE)),
+        words,
+        facts,
+        run,
+        format_report_footer(_find_fit_date(model)),
+        cover,
     )
 
 
@@ -146,9 +153,14 @@ def build_result_document(
 
     `about`: a description of the result; `settings`: its settings.
     """
-    run = Section(SETTINGS, facts=(*settings, *versions()), code=command)
+    run = Section(SETTINGS, facts=(*settings, *describe_versions()), code=command)
     return _assemble_document(
-        list(findings.of(PAGE)), words, (description,) if description else (), run, made_by(), cover
+        list(findings.select_surface(PAGE)),
+        words,
+        (description,) if description else (),
+        run,
+        format_report_footer(),
+        cover,
     )
 
 
@@ -165,7 +177,7 @@ def _assemble_document(
         sentence
         for finding in shown_findings
         if finding.key == "asked"
-        for sentence in finding.sentences(words)
+        for sentence in finding.format_sentences(words)
     )
     # the title then is the short form of the question
     is_title = not cover.title and asked_question.endswith("?")
@@ -177,7 +189,7 @@ def _assemble_document(
         for finding in shown_findings
         if finding.good is not None
     )
-    cited = cited_in(
+    cited = list_references(
         text for finding in shown_findings for text in (finding.sentence, *finding.notes)
     )
     chapters = [
@@ -195,7 +207,7 @@ def _assemble_document(
         title=cover.title or lead.question,
         question=cover.question or asked_question * (not is_title),
         facts=(cover.data, cover.date, *facts, cover.author),
-        lead=Section(lead.question, tuple(lead.sentences(words)[:1]), _list_pictures(lead)),
+        lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _list_pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
         made=origin_note,
@@ -210,11 +222,10 @@ def _choose_lead(shown_findings: list[Finding]) -> Finding:
     candidates = [
         finding for finding in shown_findings if finding.chapter == ANSWERS and finding.good is None
     ] or shown_findings
-
-    def rank(finding: Finding) -> tuple[int, bool]:
-        return _ORDER[finding.leads], not (finding.sentence and finding.picture)
-
-    return min(candidates, key=rank)
+    return min(
+        candidates,
+        key=lambda finding: (_ORDER[finding.leads], not (finding.sentence and finding.picture)),
+    )
 
 
 def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
@@ -238,10 +249,10 @@ def _build_sections(
 
 def build_section(finding: Finding, words: Words) -> Section:
     """Build the section of a finding."""
-    sentences = finding.sentences(words)
+    sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    table = finding.to_read
+    table = finding.main_table
     tables = (
         ()
         if table is None or not len(table)
@@ -259,10 +270,10 @@ def describe_fit(model: "Model") -> str:
 
 def _format_model_name(model: Any) -> str:
     """Return the name of a model as a heading."""
-    spec = spec_of(model)
+    spec = find_spec(model)
     if spec is None:
         return type(model).__name__
-    names = [alias for alias in spec.aliases if plain(alias) == plain(spec.name)]
+    names = [alias for alias in spec.aliases if normalise_name(alias) == normalise_name(spec.name)]
     return names[0] if names else spec.name.replace("-", " ").capitalize()
 
 
@@ -271,7 +282,7 @@ def _list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _format_setting(name, setting))
-        for name, setting in model._run_settings().items()
+        for name, setting in model._get_run_settings().items()
     ]
     return tuple(facts)
 
@@ -415,7 +426,7 @@ def _render_template(document: Document, figures: Figures) -> str:
     lights = [
         light._asdict() | {"anchor": anchor_of.get(light.where, "")} for light in document.lights
     ]
-    return printable(
+    return escape_unprintable(
         _load_template().render(
             title=" ".join(document.title.split()),
             question=document.question,
@@ -424,9 +435,9 @@ def _render_template(document: Document, figures: Figures) -> str:
             lights=lights,
             chapters=chapters,
             made=document.made,
-            style=markup(_read_file("style.css")),
-            script=markup("".join(scripts)),
-            policy=policy(scripts),
+            style=mark_as_html(_read_file("style.css")),
+            script=mark_as_html("".join(scripts)),
+            policy=build_policy(scripts),
         )
     )
 
@@ -462,13 +473,13 @@ def _build_section_context(
         for picture in section.pictures
     ]
     context["pictures"] = [
-        picture._replace(content=markup(picture.content))
+        picture._replace(content=mark_as_html(picture.content))
         for picture in pictures
         if picture is not None
     ]
     context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
-        context["simulator"] = section.simulator._replace(data=markup(section.simulator.data))
+        context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context
 
 

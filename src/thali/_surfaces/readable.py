@@ -9,10 +9,17 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import is_numbered
-from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
+from thali._digits import (
+    DECIMALS,
+    TERMINAL_MARKS,
+    Marks,
+    count_decimals,
+    count_two_digit_decimals,
+    format_cell,
+)
 from thali._labels import display_width
 from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
-from thali._posterior.interval import INTERVAL, interval_name, level_name
+from thali._posterior.interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas
@@ -112,10 +119,10 @@ def format_cells(
     """
     column_spec = COLUMNS.get(column)
     if column_spec is not None and column_spec.decimals is not None:
-        return [cell(column, number, column_spec.decimals, marks) for number in column_cells]
+        return [format_cell(column, number, column_spec.decimals, marks) for number in column_cells]
     decimals = _count_cell_decimals(column, column_cells, row_decimals)
     return [
-        cell(column, number, n_decimals, marks)
+        format_cell(column, number, n_decimals, marks)
         for number, n_decimals in zip(column_cells, decimals, strict=True)
     ]
 
@@ -166,7 +173,7 @@ def _count_row_decimals(
             for column, error in zip(figure.errors, row_errors, strict=True):
                 is_small = decimals > DECIMALS and 0.0 < error < 1.0
                 decimals_by_column[column][row] = (
-                    max(decimals, with_two_digits(error)) if is_small else decimals
+                    max(decimals, count_two_digit_decimals(error)) if is_small else decimals
                 )
     return decimals_by_column
 
@@ -228,11 +235,11 @@ def _format_interval_heading(name: str, columns: list[str], column: int, level: 
     else:
         base_column = columns[column - 1] if column else ""
     if base_column == "respondents":
-        return f"{level_name(level)} of respondents"
+        return f"{format_level(level)} of respondents"
     return (
-        interval_name(level)
+        describe_interval(level)
         if column and columns[column - 1] in (base_column, "sd")
-        else f"{format_heading(base_column)}, {interval_name(level)}"
+        else f"{format_heading(base_column)}, {describe_interval(level)}"
     )
 
 
@@ -247,7 +254,7 @@ def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | 
         if isinstance(number, float) and math.isfinite(number)
     ]
     if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
-        return decimals_of(column, numbers)
+        return count_decimals(column, numbers)
     return None
 
 
@@ -274,7 +281,7 @@ def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
     magnitudes = [abs(number) for number in numbers if math.isfinite(number)]
     if not magnitudes or not max(magnitudes) < _SMALL_FIGURE or not 0.0 < width < math.inf:
         return DECIMALS
-    return with_two_digits(width)
+    return count_two_digit_decimals(width)
 
 
 # Tables as plain text -----------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
+from thali._paired import board_report
 from thali._paired import findings as of_leaderboard
-from thali._paired import made
 from thali._paired.board import Leaderboard
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
 from .figures import Figures
@@ -66,9 +66,9 @@ def findings(answer: Any, **settings: Any) -> Findings:
             f" {shorten([*settings])}."
         )
     if isinstance(answer, Leaderboard):
-        return of_leaderboard.findings_of(answer)
-    if isinstance(answer, Printed):
-        return printed_findings.findings_of(answer)
+        return of_leaderboard.build_board_findings(answer)
+    if isinstance(answer, PrintedResult):
+        return printed_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(
@@ -195,7 +195,7 @@ def render_report(
     subject: Any,
     command: str = "",
     words: Words = PYTHON,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Figures | None = None,
     cover: Cover = EMPTY_COVER,
 ) -> bytes:
@@ -218,27 +218,29 @@ def _build_document(
             subject, compute_findings(subject, settings), command, words, cover
         )
     if isinstance(subject, Leaderboard):
-        command = command or made.as_python(subject)
+        command = command or board_report.format_python(subject)
         return build_result_document(
             compute_findings(subject),
             command,
             words,
             cover,
             describe_subject(subject),
-            made.settings_of(subject),
+            board_report.list_settings(subject),
         )
     return build_result_document(compute_findings(subject), command, words, cover)
 
 
-def compute_findings(subject: Any, settings: AnswerSettings = USUAL) -> Findings:
+def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
     """Return the findings of a result; settings apply to models only."""
     if isinstance(subject, Model):
-        return subject._findings_with(subject._settings_for(subject._data_of_fit(), settings))
+        return subject._build_findings(
+            subject._complete_settings(subject._get_fit_data(), settings)
+        )
     return findings(subject)
 
 
 def describe_subject(subject: Any) -> str:
     """Return a description of a model or leaderboard, or ""."""
     if isinstance(subject, Leaderboard):
-        return made.in_words(subject)
+        return board_report.describe_board(subject)
     return describe_fit(subject) if isinstance(subject, Model) else ""

@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._digits import is_p_value, probability
-from thali._labels import display_width, printable
+from thali._digits import format_probability, is_p_value
+from thali._labels import display_width, escape_unprintable
 from thali._model.finding import (
     CHAPTERS,
     MISSES,
@@ -14,7 +14,7 @@ from thali._model.finding import (
     Brief,
     Finding,
     Findings,
-    rendered,
+    render_text,
 )
 from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
@@ -88,7 +88,7 @@ def format_screen(
         )
     tail = [("More", _join_parts(hints, text_width))]
     tail += [
-        ("Next", wrap(rendered(brief.next, words), text_width))
+        ("Next", wrap(render_text(brief.next, words), text_width))
         for _, brief in briefs
         if brief.next != ""
     ]
@@ -101,7 +101,7 @@ def format_screen(
         answer_choices, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
     )  # the first that fits
     parts = [[] if is_read else head_lines, _add_labels(answers, indent), _add_labels(tail, indent)]
-    return printable("\n\n".join("\n".join(lines) for lines in parts if lines))
+    return escape_unprintable("\n\n".join("\n".join(lines) for lines in parts if lines))
 
 
 def _count_lines(blocks: _LabelledLines) -> int:
@@ -118,11 +118,11 @@ def format_summary(findings: Findings, words: Words) -> str:
         if _is_warning(finding)
     ]
     answers = [
-        rendered(finding.sentence or brief.text or "", words)
+        render_text(finding.sentence or brief.text or "", words)
         for finding, brief in briefs
         if not _is_warning(finding)
     ]
-    return printable("\n".join([*warnings, *list(filter(None, answers))[:1]]))
+    return escape_unprintable("\n".join([*warnings, *list(filter(None, answers))[:1]]))
 
 
 def find_terminal_width() -> int:
@@ -134,7 +134,7 @@ def _order_findings(findings: Findings) -> list[tuple[Finding, Brief]]:
     """Return the findings of a screen, warnings first, then by chapter."""
     briefed_findings = [
         (finding, finding.brief or Brief(""))
-        for finding in findings.of(SCREEN)
+        for finding in findings.select_surface(SCREEN)
         if finding.brief or _is_warning(finding)
     ]
     return sorted(
@@ -152,7 +152,7 @@ def _is_warning(finding: Finding) -> bool:
 
 def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
     """Return the sentence of a finding for a screen."""
-    return rendered(finding.sentence if brief.text is None else brief.text, words)
+    return render_text(finding.sentence if brief.text is None else brief.text, words)
 
 
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
@@ -209,7 +209,7 @@ def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
     end_columns = ["low", "high"] if column_before.get("low") in names else []
     return table.assign(
         **{
-            name: ["-" if p != p else probability(p) for p in table[name]]
+            name: ["-" if p != p else format_probability(p) for p in table[name]]
             for name in [*names, *end_columns]
         }
     )

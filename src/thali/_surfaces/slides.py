@@ -69,10 +69,10 @@ class Slide:
 def build_slides(findings: Findings, words: Words, subtitle: str) -> dict[str, Slide]:
     """Return a slide for each result with a picture, by file name."""
     slide_by_name: dict[str, Slide] = {}
-    for finding in findings.of(PAGE):
+    for finding in findings.select_surface(PAGE):
         if finding.picture is None or finding.chapter != ANSWERS:
             continue
-        sentence, *_ = finding.sentences(words) or [finding.question]
+        sentence, *_ = finding.format_sentences(words) or [finding.question]
         first_sentence, *_ = _SENTENCES.split(sentence)
         slide_by_name[f"{len(slide_by_name) + 1:02}_{finding.picture.stem}"] = Slide(
             finding.picture, first_sentence, subtitle

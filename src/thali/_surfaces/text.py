@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali._model.finding import TEXT, Finding, Findings
 from thali.errors import Words
 
@@ -12,24 +12,24 @@ from .readable import align, format_table
 def format_all_findings(findings: Findings, words: Words) -> str:
     """Return all findings of a terminal as text."""
     return "\n\n".join(
-        filter(None, (format_finding(finding, words) for finding in findings.of(TEXT)))
+        filter(None, (format_finding(finding, words) for finding in findings.select_surface(TEXT)))
     )
 
 
 def format_finding(finding: Finding, words: Words) -> str:
     """Return the sentences and the table of a finding as text."""
-    sentences = finding.sentences(words)
+    sentences = finding.format_sentences(words)
     if finding.good is False and finding.table is None:
         sentences[:1] = [f"WARNING: {sentence}" for sentence in sentences[:1]]
     main_sentence, notes = (
         (sentences[:1], sentences[1:]) if finding.sentence != "" else ([], sentences)
     )
-    return printable("\n".join([*main_sentence, *_format_finding_table(finding), *notes]))
+    return escape_unprintable("\n".join([*main_sentence, *_format_finding_table(finding), *notes]))
 
 
 def _format_finding_table(finding: Finding) -> Iterable[str]:
     """Return the table of a finding as lines."""
-    table = finding.to_read
+    table = finding.main_table
     if table is None or not finding.is_printed or not len(table):
         return ()
     text_table = format_table(table)

@@ -1,3 +1,3 @@
 from . import exact as exact
 from .calibration import calibrate as calibrate
-from .own_likelihood import check as check
+from .likelihood_check import check as check

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: are the posteriors of simulated data correct?"""
+"""Simulation-based calibration: a check of the posteriors of simulated data."""
 
 import os
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._comparison.engine import ignore_sigint
-from thali._described import Described, Description
+from thali._described import DescribedObject, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
-from thali._model.chain_model import RunByChains
-from thali._model.prior_sample import drawn_from
-from thali._posterior.summary import MIN_DRAWS, mean_ess
+from thali._model.chain_model import MarkovChainModel
+from thali._model.prior_sample import draw_prior
+from thali._posterior.summary import MIN_DRAWS, compute_mean_ess
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError
 
@@ -23,77 +23,76 @@ if TYPE_CHECKING:
     import xarray
 
 
-# Whether numbers between 0 and 1 are uniform, by their empirical distribution function ------------
+# Uniformity of numbers between 0 and 1, by their empirical distribution function ------------------
 
 
-_POINTS = 50  # at which the distribution functions are compared
-_TIE = 1e-9  # relative difference of probabilities that are equal but for rounding
+_POINTS = 50  # points at which the distribution functions are compared
+_TIE = 1e-9  # relative difference of probabilities that are equal up to rounding
 
 
-def uniformity(values: np.ndarray) -> float:
-    r"""The p-value of independent uniform numbers, by the greatest deviation of their distribution
-    function.
+def compute_uniformity_p_value(numbers: np.ndarray) -> float:
+    r"""Return the p-value of uniformity, by the largest deviation of the CDF.
 
     At the points z_i = i/K the number c_i of values up to z_i is Binomial(n, z_i). The smallest
     tail probability
 
     .. math:: \gamma = \min_i \; 2 \min\{P(C_i \le c_i), P(C_i \ge c_i)\}
 
-    is referred to its exact distribution, which follows from the counts being a Markov chain.
+    is compared with its exact distribution, because the counts are a Markov chain.
     """
     from scipy.special import gammaln
     from scipy.stats import binom
 
-    n = len(values)
+    n = len(numbers)
     points = np.arange(1, _POINTS) / _POINTS
-    counts = np.searchsorted(np.sort(values), points, side="right")
-    every = np.arange(n + 1)
+    counts = np.searchsorted(np.sort(numbers), points, side="right")
+    all_counts = np.arange(n + 1)
     tails = np.minimum(
-        binom.cdf(every, n, points[:, None]), binom.sf(every - 1, n, points[:, None])
+        binom.cdf(all_counts, n, points[:, None]), binom.sf(all_counts - 1, n, points[:, None])
     )
     smallest = tails[np.arange(len(points)), counts].min()
-    inside = tails > smallest * (1.0 + _TIE)
-    log_factorial = gammaln(every + 1.0)
-    before, decisions, point = np.zeros(1, int), np.ones(1), 0.0
-    for next_point, allowed in zip(points, inside, strict=True):
-        after = np.flatnonzero(allowed)
-        share = (next_point - point) / (1.0 - point)
-        new, left = after[None, :] - before[:, None], n - after
+    is_inside = tails > smallest * (1.0 + _TIE)
+    log_factorial = gammaln(all_counts + 1.0)
+    counts_before, count_probabilities, point = np.zeros(1, int), np.ones(1), 0.0
+    for next_point, is_allowed in zip(points, is_inside, strict=True):
+        counts_after = np.flatnonzero(is_allowed)
+        interval_share = (next_point - point) / (1.0 - point)
+        n_new, n_left = counts_after[None, :] - counts_before[:, None], n - counts_after
         log_p = (
-            log_factorial[n - before][:, None]
-            - log_factorial[np.maximum(new, 0)]
-            - log_factorial[left]
+            log_factorial[n - counts_before][:, None]
+            - log_factorial[np.maximum(n_new, 0)]
+            - log_factorial[n_left]
         )
-        log_p = log_p + new * np.log(share) + left * np.log1p(-share)
-        before, decisions, point = (
-            after,
-            decisions @ np.where(new >= 0, np.exp(log_p), 0.0),
+        log_p = log_p + n_new * np.log(interval_share) + n_left * np.log1p(-interval_share)
+        counts_before, count_probabilities, point = (
+            counts_after,
+            count_probabilities @ np.where(n_new >= 0, np.exp(log_p), 0.0),
             next_point,
         )
-    return float(min(1.0, max(0.0, 1.0 - decisions.sum())))
+    return float(min(1.0, max(0.0, 1.0 - count_probabilities.sum())))
 
 
-MAX_RANKED = 12  # quantities of a variable, evenly spaced, that are ranked
+MAX_RANKED = 12  # maximum number of ranked entries of a variable, evenly spaced
 LIMIT = 1e-4  # probability that a correct model is rejected
-TIE = 1e-7  # relative difference below which numbers are equal up to rounding
-_ROUNDS = 20  # at most this many times the wanted data sets are simulated if some cannot be fitted
+TOLERANCE = 1e-7  # relative difference of numbers that are equal up to rounding
+_ROUNDS = 20  # maximum ratio of simulated to required data sets, if some cannot be fitted
 
 
 @dataclass(frozen=True)
-class Calibration(Described):
+class Calibration(DescribedObject):
     """The result of `calibrate`; prints as a table.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a quantity: `n` (data sets), `rank_mean` (should be 1/2) and its standardised error
-        `z`, `z_spread` (the same of the mean squared distance from 1/2: below 0 posteriors are too
-        wide, above 0 too narrow), `p_value` (of uniform ranks, by their whole distribution), and
-        `ess`, the median number of nearly independent draws.
+        One row per quantity: `n` (data sets), `rank_mean` (should be 1/2) and its standardised
+        error `z`, `z_spread` (standardised error of the mean squared distance from 1/2: below 0
+        posteriors are too wide, above 0 too narrow), `p_value` (of uniform ranks, by their complete
+        distribution), and `ess`, the median number of nearly independent draws.
     ranks : pandas.DataFrame
-        One row a data set, one column a quantity: the share of draws below the parameter, which
-        should be uniform between 0 and 1; their histogram, or their empirical distribution
-        function, shows deviations.
+        One row per data set, one column per quantity: the share of draws below the parameter, which
+        should be uniform between 0 and 1. A histogram or an empirical distribution function shows
+        deviations.
     """
 
     table: "pandas.DataFrame"
@@ -101,18 +100,17 @@ class Calibration(Described):
 
     @property
     def ok(self) -> bool:
-        """Whether every quantity is calibrated; a correct model is rejected by chance once in
-        10,000 times."""
+        """Whether all quantities are calibrated; a correct model fails once in 10,000 times."""
         return bool(self.table["p_value"].min() * len(self.table) >= LIMIT)
 
     def to_datatree(self) -> "xarray.DataTree":
-        """The ranks for ArviZ's `plot_ecdf_pit`.
+        """Return the ranks for ArviZ's `plot_ecdf_pit`.
 
         Returns
         -------
         xarray.DataTree
-            With the group `prior_sbc`: a variable for each quantity, shape (chain, draw) with one
-            chain and a draw for each data set, between 0 and 1.
+            A group `prior_sbc` with one variable per quantity, shape (chain, draw), with one chain
+            and one draw per data set, between 0 and 1.
         """
         import xarray as xr
 
@@ -136,11 +134,11 @@ class Calibration(Described):
             "p_value": "{:.2g}",
             "ess": "{:.0f}",
         }
-        shown: Any = {name: rule.format for name, rule in formats.items()}
-        return f"{self.table.to_string(formatters=shown)}\n{self._judgement()}"
+        formatters: Any = {name: rule.format for name, rule in formats.items()}
+        return f"{self.table.to_string(formatters=formatters)}\n{self._judgement()}"
 
     def _judgement(self) -> str:
-        """What the p-values say."""
+        """Return a sentence about the p-values."""
         smallest = self.table["p_value"].min() * len(self.table)
         heading = "calibrated" if self.ok else "NOT CALIBRATED"
         return (
@@ -151,15 +149,14 @@ class Calibration(Described):
 
 @dataclass(frozen=True)
 class CalibrationTask:
-    """The task: fit the model to simulated data and rank their parameters. It is sent to other
-    processes."""
+    """A simulated data set to fit, with the parameters to rank; it is sent to other processes."""
 
-    model: RunByChains
+    model: MarkovChainModel
     data: tuple[Any, ...]
     truth: dict[str, float]
     seed: np.random.SeedSequence
     settings: dict[Any, Any]  # of the fit
-    home: int  # the process that asks
+    home: int  # id of the parent process
 
 
 def calibrate(
@@ -172,7 +169,7 @@ def calibrate(
     progressbar: bool = True,
     **fit: Any,
 ) -> Calibration:
-    r"""Simulation-based calibration of a model.
+    r"""Run a simulation-based calibration of a model.
 
     .. math::
 
@@ -182,31 +179,31 @@ def calibrate(
         \#\{l : \theta_l < \theta^*\} \text{ is uniform on } 0, \dots, L
 
     for every function of parameters and data. An error in the sampler, in the likelihood or in the
-    simulation makes some ranks uneven. Draws are thinned to as many as are effectively independent;
-    ties are broken at random.
+    simulation makes some ranks uneven. Draws are thinned to the effective number of independent
+    draws; ties are broken at random.
 
     Parameters
     ----------
     model : a model of thali
-        One that draws from a posterior, such as `LatentFeatureModel` with a likelihood of your own.
-    design : data as `fit` takes them; of a classifier the pair (X, y)
-        See `sample_prior`. A prior that depends on the data is fixed to the one for these.
+        A model that draws from a posterior, such as `LatentFeatureModel` with a custom likelihood.
+    design : data as for `fit`; for a classifier, the pair (X, y)
+        See `sample_prior`. A prior that depends on the data is fixed to the prior for the design.
     n : int
-        Data sets that are simulated and fitted.
+        Number of data sets that are simulated and fitted.
     cores : int, optional
-        Data sets fitted at once, in separate processes; None means as many as there are processors.
-        Has no influence on the ranks.
+        Number of data sets fitted in parallel, in separate processes; None uses all processors.
+        Does not affect the ranks.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
     **fit
-        Further arguments of every fit, such as draws=100, tune=200, chains=1.
+        Additional arguments of every fit, such as draws=100, tune=200, chains=1.
 
     Returns
     -------
     Calibration
         `.table`, `.ranks`, `.ok`; prints as a table. The ranked quantities are the variables of
-        `sample_prior`'s group `prior`, at most 12 entries of each; those that depend on the order
-        of features are summed over them.
+        `sample_prior`'s group `prior`, at most 12 entries each; variables that depend on the order
+        of features are summed over features.
 
     Raises
     ------
@@ -242,43 +239,47 @@ def calibrate(
     """
     from thali._inference.progress import Progress
 
-    if not (isinstance(model, RunByChains) and model._engine.has_prior):
+    if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
-    n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
-    given = model._arguments(design)
-    of_prior, of_fits = build_seed_sequence(random_seed).spawn(2)
-    held, home = model._held_to(*given), os.getpid()
+    n, cores = check_integer("n", n, 2), None if cores is None else check_integer("cores", cores, 1)
+    model_data = model._pack_design(design)
+    prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
+    fixed_model, home = model._copy_with_fixed_prior(*model_data), os.getpid()
     tasks = [
-        CalibrationTask(held, data, truth, seed, fit, home)
+        CalibrationTask(fixed_model, data, truth, seed, fit, home)
         for (data, truth), seed in zip(
-            _simulated(held, given, n, of_prior), of_fits.spawn(n), strict=True
+            _simulate_data(fixed_model, model_data, n, prior_seed), fit_seed.spawn(n), strict=True
         )
     ]
     ranks, sizes = np.empty((2, n, len(tasks[0].truth)))
     with Progress(progressbar, "calibrating", n, "fits") as progress:
-        ranks[0], sizes[0] = run(tasks[0])  # compiles, for all processes
-        for done, (number, result) in enumerate(run_all(run, tasks[1:], cores), start=2):
-            if isinstance(result, BaseException):
-                raise result
-            ranks[number + 1], sizes[number + 1] = result
-            progress.update(done)
-    return _calibration(list(tasks[0].truth), ranks, sizes)
+        ranks[0], sizes[0] = fit_and_rank(tasks[0])  # compiles, for all processes
+        for n_done, (task_index, rank_result) in enumerate(
+            run_all(fit_and_rank, tasks[1:], cores), start=2
+        ):
+            if isinstance(rank_result, BaseException):
+                raise rank_result
+            ranks[task_index + 1], sizes[task_index + 1] = rank_result
+            progress.update(n_done)
+    return _build_calibration(list(tasks[0].truth), ranks, sizes)
 
 
-def _simulated(
-    model: RunByChains, design: tuple[Any, ...], n: int, seed: Any
+def _simulate_data(
+    model: MarkovChainModel, design: tuple[Any, ...], n: int, seed: Any
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
-    """Data and quantities of the first n draws from the prior that the model can be fitted to."""
-    # Which data are skipped depends only on the data, so that the ranks of the others stay uniform.
+    """Simulate n data sets that the model can be fitted to, with their quantities."""
+    # Only properties of the data decide which are skipped, so the other ranks remain uniform.
     usable: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
-    for part in seed.spawn(_ROUNDS):
-        sample = drawn_from(model, n, part, *design)
-        values = quantities_of(sample.prior, *(() if sample.latent is None else (sample.latent,)))
-        # fixed ones are left out
-        names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]
+    for round_seed in seed.spawn(_ROUNDS):
+        sample = draw_prior(model, n, round_seed, *design)
+        draws_by_quantity = collect_quantities(
+            sample.prior, *(() if sample.latent is None else (sample.latent,))
+        )
+        # fixed quantities are omitted
+        names = names or [name for name, draws in draws_by_quantity.items() if np.ptp(draws) > 0.0]
         usable += [
-            (data, {name: float(values[name][0, k]) for name in names})
+            (data, {name: float(draws_by_quantity[name][0, k]) for name in names})
             for k, data in enumerate(sample.data)
             if data is not None
         ]
@@ -290,38 +291,44 @@ def _simulated(
     )
 
 
-def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
-    """Fit to one data set: rank of every quantity among the draws, and the number of draws that it
-    was ranked in."""
-    seed, ties = task.seed.spawn(2)
-    rng = np.random.default_rng(ties)
+def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
+    """Fit one data set; return the ranks of its quantities and the numbers of draws."""
+    seed, tie_seed = task.seed.spawn(2)
+    rng = np.random.default_rng(tie_seed)
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.home), silence_warnings():
-        tree = model._refit(task.data, seed, task.settings)
+        tree = model._refit_posterior(task.data, seed, task.settings)
     if model._interrupted_:
         raise KeyboardInterrupt
-    drawn = quantities_of(
+    draws_by_quantity = collect_quantities(
         *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)
     )
-    ranked = [_rank(drawn[name], value, rng) for name, value in task.truth.items()]
-    return [rank for rank, _ in ranked], [size for _, size in ranked]
+    rank_and_size = [
+        _rank_truth(draws_by_quantity[name], true_value, rng)
+        for name, true_value in task.truth.items()
+    ]
+    return [rank for rank, _ in rank_and_size], [size for _, size in rank_and_size]
 
 
-def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[float, int]:
-    """Share of nearly independent draws below a value, spread evenly where they tie; and how many
-    there were."""
+def _rank_truth(
+    draws: np.ndarray, true_value: float, rng: np.random.Generator
+) -> tuple[float, int]:
+    """Return the share of nearly independent draws below a value, and their number.
+
+    Ties are broken at random.
+    """
     flat = draws.ravel()
     count = flat.size
     if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
-        count = int(np.clip(mean_ess(draws[None])[0], 1, flat.size))
+        count = int(np.clip(compute_mean_ess(draws[None])[0], 1, flat.size))
     thinned = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
-    tied = np.abs(thinned - value) <= TIE * (1.0 + abs(value))
-    below, equal = int((thinned[~tied] < value).sum()), int(tied.sum())
+    is_tied = np.abs(thinned - true_value) <= TOLERANCE * (1.0 + abs(true_value))
+    below, equal = int((thinned[~is_tied] < true_value).sum()), int(is_tied.sum())
     return (below + rng.random() * (equal + 1)) / (count + 1), count
 
 
-def _calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Calibration:
-    """The table of ranks (data sets, quantities)."""
+def _build_calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Calibration:
+    """Return the result for ranks of shape (n_data_sets, n_quantities)."""
     import pandas as pd
 
     n = len(ranks)
@@ -331,7 +338,7 @@ def _calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Cali
             "rank_mean": ranks.mean(axis=0),
             "z": (ranks.mean(axis=0) - 0.5) * np.sqrt(12.0 * n),
             "z_spread": (((ranks - 0.5) ** 2).mean(axis=0) - 1.0 / 12.0) * np.sqrt(180.0 * n),
-            "p_value": [uniformity(column) for column in ranks.T],
+            "p_value": [compute_uniformity_p_value(column) for column in ranks.T],
             "ess": np.median(sizes, axis=0),
         },
         index=pd.Index(names, name="quantity"),
@@ -339,28 +346,28 @@ def _calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Cali
     return Calibration(table, pd.DataFrame(ranks, columns=names))
 
 
-def quantities_of(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The numbers of groups of draws that do not depend on labels of features."""
-    found: dict[str, np.ndarray] = {}
-    for name, variable in (item for group in groups for item in group.data_vars.items()):
+def collect_quantities(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """Return the numbers in groups of draws that do not depend on feature order."""
+    draws_by_quantity: dict[str, np.ndarray] = {}
+    for name, variable in (pair for group in groups for pair in group.data_vars.items()):
         title = str(name)
         if "feature" in variable.dims:
             title, variable = f"sum of {title}", variable.sum("feature")
-        own = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
-        values = np.asarray(variable.values, float).reshape(*variable.shape[:2], -1)
-        labels = _labels(variable, own)
-        for place in np.unique(np.linspace(0, len(labels) - 1, MAX_RANKED).astype(int)):
-            found[title + labels[place]] = values[:, :, place]
-    return found
+        entry_dims = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
+        draws = np.asarray(variable.values, float).reshape(*variable.shape[:2], -1)
+        labels = _format_entry_labels(variable, entry_dims)
+        for entry in np.unique(np.linspace(0, len(labels) - 1, MAX_RANKED).astype(int)):
+            draws_by_quantity[title + labels[entry]] = draws[:, :, entry]
+    return draws_by_quantity
 
 
-def _labels(variable: "xarray.DataArray", dims: list[str]) -> list[str]:
-    """The names of the entries of a variable along its dimensions, in brackets."""
+def _format_entry_labels(variable: "xarray.DataArray", dims: list[str]) -> list[str]:
+    """Return the names of a variable's entries, in brackets."""
     names = [()]
     for dim in dims:
-        along = [c.values.astype(str) for c in variable.coords.values() if c.dims == (dim,)]
-        own = [", ".join(cells) for cells in zip(*along, strict=True)] or [
+        coordinates = [c.values.astype(str) for c in variable.coords.values() if c.dims == (dim,)]
+        level_names = [", ".join(cells) for cells in zip(*coordinates, strict=True)] or [
             str(k) for k in range(variable.sizes[dim])
         ]
-        names = [(*before, name) for before in names for name in own]
+        names = [(*prefix, name) for prefix in names for name in level_names]
     return [f"[{', '.join(name)}]" if name else "" for name in names]

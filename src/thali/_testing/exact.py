@@ -1,12 +1,12 @@
 """Exact invariance: the transition matrix of real sampler code, without a seed and without noise.
 
-A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when
-the code compares one with a number, or turns it into a whole number, every outcome is followed,
-with its probability. Run over all states that can be reached, this gives the transition matrix P of
-the code, and `invariance_error` says how far pi P is from pi.
+A `BranchingRandom` replaces the random generator. Its draws are intervals, not numbers: when the
+code compares a draw with a number, or converts it to an integer, every outcome is followed, with
+its probability. For all reachable states, this gives the transition matrix P of the code, and
+`invariance_error` returns the difference between pi P and pi.
 
 The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose operations are plain
-Python, as here. Continuous parameters must be held fixed.
+Python, as here. Continuous parameters must be fixed.
 """
 
 import copy
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._aspects.likelihoods.delta_checks import state_of
+from thali._aspects.likelihoods.delta_checks import build_state
 from thali._aspects.moves import births, flips, split_join
 from thali._aspects.operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.priors.ibp import IndianBuffet
@@ -29,7 +29,7 @@ __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix
 
 
 class Draw:
-    """A random number a + b X known only by an interval; X has distribution function `cdf`."""
+    """A random number a + b X, known only by its interval; X has the CDF `cdf`."""
 
     a: float
     b: float
@@ -87,7 +87,7 @@ class Draw:
         return self.number
 
     def _below(self, x: Any) -> bool:
-        """Whether the value is below x; both outcomes are followed if both are possible."""
+        """Return whether the number is below x; both possible outcomes are followed."""
         cut = (x - self.a) / self.b
         low, high = self.interval
         if math.isnan(cut):
@@ -113,30 +113,30 @@ class Draw:
 
     def __int__(self) -> Any:
         low, high = (self.a + self.b * end for end in self.interval)
-        first, last = math.floor(low), math.ceil(high) - 1
-        if last - first > 10_000:
+        smallest, largest = math.floor(low), math.ceil(high) - 1
+        if largest - smallest > 10_000:
             raise TypeError(
                 "A draw has too many integer outcomes to enumerate; choose a smaller problem."
             )
-        for value in range(first, last):
-            if self._below(value + 1):
-                return value
-        return last
+        for integer in range(smallest, largest):
+            if self._below(integer + 1):
+                return integer
+        return largest
 
 
 class BranchingRandom:
-    """Replaces numpy.random.Generator when every outcome is to be followed.
+    """A replacement of numpy.random.Generator that follows every outcome.
 
-    Behind the script each branch has its first possible outcome; scripts that lead to the others
-    are in `others`.
+    After the script, each branch takes its first possible outcome; `others` contains scripts that
+    lead to the other outcomes.
 
     Parameters
     ----------
     script : sequence of int
         The outcomes of the first branches.
     number : float, optional
-        The value of an exponential or normal draw that is used as a number: what the weights that
-        are drawn from the prior become.
+        The value of exponential or normal draws that are used as numbers, such as weights that are
+        drawn from the prior.
     """
 
     number: float | None
@@ -150,6 +150,7 @@ class BranchingRandom:
         self.position, self.probability, self.others = 0, 1.0, []
 
     def follow(self, probabilities: Any) -> int:
+        """Return the outcome of a branch in the script, or its first possible outcome."""
         possible = [k for k, p in enumerate(probabilities) if p > 0.0]
         if len(possible) == 1:
             return possible[0]
@@ -162,12 +163,15 @@ class BranchingRandom:
         return chosen
 
     def random(self) -> Any:
+        """Return a uniform draw."""
         return Draw(self, lambda x: x, 0.0, 1.0)
 
     def standard_exponential(self) -> Any:
+        """Return an exponential draw."""
         return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
 
     def standard_normal(self) -> float:
+        """Return the fixed number, because normal draws have no enumerable outcomes."""
         if self.number is None:
             raise TypeError(
                 "This move draws its own random number, so its outcomes cannot be enumerated; use"
@@ -179,17 +183,19 @@ class BranchingRandom:
 def outcomes(
     step: Callable[..., Any], state: Any, number: float | None = None
 ) -> list[tuple[float, object]]:
-    """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their
-    probabilities."""
-    found = []
+    """Return all outcomes of `step(rng, state)` with their probabilities.
+
+    The step changes a copy of the state in place.
+    """
+    outcome_list = []
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
         rng = BranchingRandom(scripts.pop(), number)
         after = copy.deepcopy(state)
         step(rng, after)
-        found.append((rng.probability, after))
+        outcome_list.append((rng.probability, after))
         scripts += rng.others
-    return found
+    return outcome_list
 
 
 def transition_matrix(
@@ -199,8 +205,7 @@ def transition_matrix(
     number: float | None = None,
     limit: int = 5000,
 ) -> Any:
-    """The states that can be reached from `start` and the matrix of transition probabilities among
-    them.
+    """Return the states reachable from `start` and their transition matrix.
 
     Parameters
     ----------
@@ -208,11 +213,11 @@ def transition_matrix(
         Changes the state in place; the state must survive copy.deepcopy.
     start : state
     key : callable state -> hashable
-        Equal for states that are the same.
+        Equal keys for equal states.
     number : float, optional
         See `BranchingRandom`.
     limit : int
-        More states than this raise a RuntimeError.
+        Maximum number of states; more raise a RuntimeError.
 
     Returns
     -------
@@ -247,8 +252,7 @@ def invariance_error(
     log_target: Callable[..., Any],
     number: float | None = None,
 ) -> float:
-    """The invariance error of a step: max |pi P - pi|, 0 up to rounding if it leaves the
-    distribution invariant.
+    """Return max |pi P - pi| of a step; 0 up to rounding if it leaves pi invariant.
 
     Parameters
     ----------
@@ -262,7 +266,7 @@ def invariance_error(
     Raises
     ------
     ValueError
-        If the step never leaves its first state, so that the test would be empty.
+        If the step never leaves its first state.
 
     Examples
     --------
@@ -289,41 +293,41 @@ def invariance_error(
     return float(np.abs(target @ matrix - target).max())
 
 
-# Transition matrices of the sampler's moves on a few entries of the features, for users'
-# likelihoods
+# Transition matrices of the sampler's moves on a few feature entries, for custom likelihoods
 #
-# The moves are the code of the sampler, run as Python; the target is the log-likelihood as its
-# author wrote it.
+# The moves are the sampler's code, run as Python; the target is the custom log-likelihood.
 
 
 ENTRIES = 3  # options whose ownership of two features is toggled
-MAX_BORN = 3  # options up to which births and deaths are enumerated
-SPREAD = 8.0  # of the log-likelihood among the states, so that none of them is too rare to count
+MAX_BORN = 3  # maximum number of options for which births and deaths are enumerated
+MAX_SPREAD = (
+    8.0  # maximum range of the log-likelihood among the states, so that no state is too rare
+)
 
 
-def transition_errors(
+def compute_move_errors(
     likelihood: Any,
     make_cache: Callable[..., Any],
-    whole: Callable[..., Any],
+    log_likelihood: Callable[..., Any],
     states: list[Any],
     n: int,
     weights: Any,
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """max |pi P - pi| of each move."""
-    values = [whole(*pair_key) for pair_key in states]
-    beta = min(1.0, SPREAD / max(np.ptp(values), 1e-300))
+    """Return max |pi P - pi| of each move."""
+    log_likelihoods = [log_likelihood(*pair_key) for pair_key in states]
+    beta = min(1.0, MAX_SPREAD / max(np.ptp(log_likelihoods), 1e-300))
     prior = IndianBuffet()
     model = ChainModel(prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
     chosen = rng.permutation(n)[: min(n, ENTRIES)]
-    known: dict[tuple[Any, ...], float] = {}
+    known_values: dict[tuple[Any, ...], float] = {}
 
-    def start(columns: Any, of_columns: Any, rows: Any = None) -> Any:
-        features = np.zeros((n, len(of_columns)))
+    def start(columns: Any, column_weights: Any, rows: Any = None) -> Any:
+        features = np.zeros((n, len(column_weights)))
         for k, owners in enumerate(columns):
             features[chosen[owners], k] = 1.0
         state = (
-            state_of(features, np.asarray(of_columns, float))
+            build_state(features, np.asarray(column_weights, float))
             if rows is None
             else make_empty_state(n, rows)
         )
@@ -338,24 +342,24 @@ def transition_errors(
         return pair[0].Z[:columns, :n].T.copy(), pair[0].w[:columns].copy()
 
     def key(pair: Any) -> Any:
-        features, values = contents(pair)
-        return features.tobytes(), features.shape[1], tuple(np.round(values, 9))
+        features, log_likelihoods = contents(pair)
+        return features.tobytes(), features.shape[1], tuple(np.round(log_likelihoods, 9))
 
     def log_target(pair: Any) -> Any:
-        features, values = contents(pair)
-        if (pair_key := key(pair)) not in known:
-            known[pair_key] = whole(features, values)
+        features, log_likelihoods = contents(pair)
+        if (pair_key := key(pair)) not in known_values:
+            known_values[pair_key] = log_likelihood(features, log_likelihoods)
         return (
-            beta * known[pair_key]
+            beta * known_values[pair_key]
             + prior.log_prob(features, 1.5)
-            + weights.log_density(values).sum()
+            + weights.log_density(log_likelihoods).sum()
         )
 
     def as_state(pair: Any) -> Any:
         return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
 
     def log_target_of_state(pair: Any) -> Any:
-        # births draw weights from their prior, so that its density is no part of the target
+        # births draw weights from their prior, so its density is excluded from the target
         copies = Counter(as_state(pair)).values()
         return (
             log_target(pair)
@@ -364,9 +368,9 @@ def transition_errors(
         )
 
     def flip(random: Any, pair: Any) -> None:
-        place = draw_index(random, 2 * len(chosen))
-        open_members(likelihood, pair[1], pair[0], place % 2)
-        flips.propose_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
+        entry = draw_index(random, 2 * len(chosen))
+        open_members(likelihood, pair[1], pair[0], entry % 2)
+        flips.propose_flip(random, model, pair[1], pair[0], entry % 2, chosen[entry // 2])
 
     def move(random: Any, pair: Any) -> None:
         split_join.propose_split_or_join(random, model, pair[1], pair[0])
@@ -376,18 +380,18 @@ def transition_errors(
     def birth(random: Any, pair: Any) -> None:
         births.propose_birth_or_death(random, model, pair[1], pair[0], rate)
 
-    some = min(n, ENTRIES)
+    n_entries = min(n, ENTRIES)
     errors = {
         "toggles": invariance_error(
-            flip, start([[0], list(range(some))], [0.7, 1.3]), key, log_target
+            flip, start([[0], list(range(n_entries))], [0.7, 1.3]), key, log_target
         )
     }
     errors["transfers"] = invariance_error(
-        move, start([list(range(some)), [0]], [0.4, 0.9]), key, log_target
+        move, start([list(range(n_entries)), [0]], [0.4, 0.9]), key, log_target
     )
     if n <= MAX_BORN:
-        none = start([], [], rows=2)
+        empty_start = start([], [], rows=2)
         errors["births and deaths"] = invariance_error(
-            birth, none, as_state, log_target_of_state, number=1.0
+            birth, empty_start, as_state, log_target_of_state, number=1.0
         )
     return errors

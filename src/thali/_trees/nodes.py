@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import checked_labels, positions, shorten
+from thali._labels import check_labels, index_labels, shorten
 from thali.errors import DataError
 
 # leaves are equally deep within this share of the depth: written trees are rounded
@@ -104,7 +104,7 @@ def check_leaf_names(
     """
     if not isinstance(names, Iterable):
         raise DataError(f"{subject} must be a sequence of names; got {names!r}.")
-    labels = checked_labels(names, subject)
+    labels = check_labels(names, subject)
     if len(labels) < 2:
         raise DataError(
             f"{subject} must include at least two names; got {shorten(labels) or 'none'}."
@@ -144,7 +144,7 @@ def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
     order = sorted(node for node in order if not children[node]) + [
         node for node in order if children[node]
     ]
-    new_indices = positions(order)
+    new_indices = index_labels(order)
     return TreeNodes(
         [nodes.names[node] for node in order],
         [nodes.lengths[node] for node in order],

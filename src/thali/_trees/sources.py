@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import is_list
-from thali._labels import as_label
+from thali._labels import format_label
 from thali._source import Source, read_source
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -46,13 +46,13 @@ def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
     parsed_groups: list[tuple[str, list[str]]] = []
     group_indices: dict[str, int] = {}
     for group_index, (key, group_members) in enumerate(groups.items()):
-        group = as_label(key)
+        group = format_label(key)
         if not is_list(group_members):
             raise DataError(
                 f"Group {group!r} must be a list of its members, such as ['tea', 'coffee']; got"
                 f" {group_members!r}."
             )
-        members = [as_label(member) for member in group_members]
+        members = [format_label(member) for member in group_members]
         if not members:
             raise DataError(f"Group {group!r} has no members; add some, or remove the group.")
         for member_index, member in enumerate(members):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._described import Described, Description
-from thali._labels import plural, positions, shorten, suggest
-from thali._late import carried_out_by
+from thali._described import DescribedObject, Description
+from thali._labels import format_plural, index_labels, shorten, suggest
+from thali._lazy_imports import load_method
 from thali.errors import ArgumentError, DataError
 
 from . import newick
@@ -44,7 +44,7 @@ def draw_tree_text(tree: TreeNodes) -> str:
         np.array(compute_depths(tree.parents, tree.lengths)) * DRAWING_WIDTH
     ).astype(int)
     leaves = [node for node in order if not children[node]]
-    node_row = positions(leaves)
+    node_row = index_labels(leaves)
     for node in order:
         if children[node]:
             node_row[node] = node_row[children[node][0]]
@@ -77,7 +77,7 @@ def draw_tree_text(tree: TreeNodes) -> str:
 LENGTH_TOLERANCE = 1e-12  # lengths of equal trees may differ by this amount
 
 
-class Tree(Described):
+class Tree(DescribedObject):
     r"""A rooted tree whose leaves are options, all at distance 1 from the root.
 
     Features spread down the tree: the root lacks every feature, a feature can arise along an edge
@@ -342,7 +342,7 @@ class Tree(Described):
             raise DataError(
                 f"The leaves of the tree must have the names of the options; {mismatch}."
             )
-        leaf_indices = positions(self.labels)
+        leaf_indices = index_labels(self.labels)
         order = [leaf_indices[label] for label in options] + list(
             range(self.n_leaves, len(self.parents))
         )
@@ -378,13 +378,13 @@ class Tree(Described):
         -------
         matplotlib axes
         """
-        return carried_out_by("Tree.plot")(self, ax)
+        return load_method("Tree.plot")(self, ax)
 
     def __str__(self) -> str:
         return draw_tree_text(self._list_nodes())
 
     def __repr__(self) -> str:
-        clades = plural(len(self.parents) - self.n_leaves - 1, "clade")
+        clades = format_plural(len(self.parents) - self.n_leaves - 1, "clade")
         return f"Tree({self.n_leaves:,} leaves, {clades}, total length {self.total_length:.4g})"
 
     def _description(self) -> Description:

@@ -13,7 +13,7 @@ from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._posterior.convergence import ESS_PER_CHAIN, HIGHEST_R_HAT
 from thali._posterior.interval import INTERVAL
-from thali._posterior.summary import bulk_and_r_hat, tail_ess
+from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
 
 from .density import Density, Spreads, add_bordered
 from .laplace import Marginal
@@ -212,10 +212,10 @@ def _compute_diagnostics(reported: np.ndarray) -> tuple[float, float]:
 
     Effective sample sizes of tails count only where the other limits are met.
     """
-    ess, r_hat = bulk_and_r_hat(reported)
+    ess, r_hat = compute_ess_and_r_hat(reported)
     largest_r_hat, smallest_ess = float(r_hat.max()), float(ess.min())
     if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
-        smallest_ess = min(smallest_ess, float(tail_ess(reported, INTERVAL).min()))
+        smallest_ess = min(smallest_ess, float(compute_tail_ess(reported, INTERVAL).min()))
     return largest_r_hat, smallest_ess
 
 

@@ -104,8 +104,7 @@ class ComparisonsAtPoints(NamedTuple):
 
 
 class Density:
-    r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of
-    judges' g, given standard deviations.
+    r"""The density of worths, tie parameter, coefficients and judges, given standard deviations.
 
     .. math::
         \eta_r = d_j (L_{ti} - L_{tk}) + x_r' \beta, \qquad \log d_j = g_j - \bar g, \qquad
@@ -578,15 +577,8 @@ class Density:
             block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
         )
         value = float(comparisons.log_likelihoods(block.rows).sum())
-        slope, curvature, mixed, nu_curvature = (
-            derivative[:, 0]
-            for derivative in (
-                derivatives.slope,
-                -derivatives.bend,
-                derivatives.mixed,
-                derivatives.spread,
-            )
-        )
+        mixed, nu_curvature = derivatives.mixed[:, 0], derivatives.spread[:, 0]
+        slope, curvature = derivatives.slope[:, 0], -derivatives.bend[:, 0]
         if is_convex:
             curvature = np.maximum(curvature, mixed**2 / np.maximum(nu_curvature, 1e-300))
         discrimination = np.broadcast_to(comparisons.discrimination[:, 0], len(slope))
@@ -614,71 +606,43 @@ class Density:
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Return the expansion with derivatives by log d instead of g."""
+        """Return the expansion with derivatives by log d instead of g.
+
+        In the code, w is minus the second derivative of a row by its log odds, m that by its log
+        odds and log nu, d the discrimination, and s is d times the difference of log worths.
+        """
         value, stop = 0.0, self.worths.stop
         periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
         parts = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = (
-            slice(coordinates.start - stop, coordinates.stop - stop) for coordinates in parts
-        )
+        nu, beta, judges, bias = (slice(part.start - stop, part.stop - stop) for part in parts)
         linear = np.r_[beta, bias]
         for block in self.split_rows(1):
-            derivatives, rows, along = (
-                self._differentiate_rows(block, point, is_convex),
-                block.rows,
-                block.along.T,
-            )
-            value += derivatives.value
+            terms = self._differentiate_rows(block, point, is_convex)
+            rows, along, judged = block.rows, block.along.T, block.judged.T
+            w, m, d, s = terms.curvature, terms.mixed, terms.discrimination, terms.scaled_difference
+            value += terms.value
             self._add_likelihood_slope(
-                gradient,
-                block,
-                derivatives.comparisons,
-                derivatives.slope[:, None],
-                derivatives.of_nu,
+                gradient, block, terms.comparisons, terms.slope[:, None], terms.of_nu
             )
-            scaled_curvature, covariates = (
-                derivatives.curvature * derivatives.discrimination,
-                _join_columns([rows.x, block.biased]),
-            )
+            wd, x = w * d, _join_columns([rows.x, block.biased])
             cell_index = (rows.period * n + rows.first) * n + rows.second
-            np.subtract.at(
-                blocks.reshape(-1), cell_index, scaled_curvature * derivatives.discrimination
-            )
-            border[:, linear] += _to_dense(along @ (covariates * scaled_curvature[:, None]))
-            corner[np.ix_(linear, linear)] += _to_dense(
-                covariates.T @ (covariates * derivatives.curvature[:, None])
-            )
+            np.subtract.at(blocks.reshape(-1), cell_index, wd * d)
+            border[:, linear] += _to_dense(along @ (x * wd[:, None]))
+            corner[np.ix_(linear, linear)] += _to_dense(x.T @ (x * w[:, None]))
             if self.n_judges:
-                odds_curvature = derivatives.slope * (
-                    not is_convex
-                )  # what bends log odds themselves
-                border[:, judges] += self._sum_by_judge(
-                    along,
-                    rows,
-                    scaled_curvature * derivatives.scaled_difference
-                    - derivatives.discrimination * odds_curvature,
-                )
-                corner[judges, judges] += np.diag(
-                    block.judged.T
-                    @ (
-                        derivatives.scaled_difference
-                        * (derivatives.curvature * derivatives.scaled_difference - odds_curvature)
-                    )
-                )
-                mixed = self._sum_by_judge(
-                    covariates.T, rows, derivatives.curvature * derivatives.scaled_difference
-                )
-                corner[linear, judges] += mixed
-                corner[judges, linear] += mixed.T
+                slope = terms.slope * (not is_convex)  # log odds are not linear in log d
+                border[:, judges] += self._sum_by_judge(along, rows, wd * s - d * slope)
+                corner[judges, judges] += np.diag(judged @ (s * (w * s - slope)))
+                cross = self._sum_by_judge(x.T, rows, w * s)
+                corner[linear, judges] += cross
+                corner[judges, linear] += cross.T
             if self.rows.has_ties:
-                border[:, nu] += (along @ (derivatives.discrimination * derivatives.mixed))[:, None]
-                corner[nu, nu] += derivatives.nu_curvature.sum()
-                corner[nu, linear] += covariates.T @ derivatives.mixed
-                corner[nu, judges] += block.judged.T @ (
-                    derivatives.mixed * derivatives.scaled_difference
-                )
+                border[:, nu] += (along @ (d * m))[:, None]
+                corner[nu, nu] += terms.nu_curvature.sum()
+                corner[nu, linear] += x.T @ m
+                corner[nu, judges] += judged @ (m * s)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T

@@ -14,20 +14,20 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.best_worst import RANKING
 from thali._model.engine import (
-    ChainsOfRespondents,
     Engine,
-    Prepared,
-    refuse_of_chains,
-    refuse_other_methods,
+    PreparedFit,
+    RespondentChainEngine,
+    check_method_arguments,
+    refuse_chain_argument,
 )
-from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
+from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.columns import no_covariates
-from thali._people.populations import INDEPENDENT, individuals_required
+from thali._people.populations import INDEPENDENT, individuals_required_error
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
@@ -59,50 +59,52 @@ class WorthsEngine(Engine):
     def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return the draws over which predictions are averaged."""
         if respondent is not None:
-            raise no_covariates()
+            raise no_covariates_error()
         return self.get_draws(model)
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
         view = model._view
-        return model._draws.quantities(view.pairs if view.data_kind == PAIRS else None)
+        return model._draws.get_quantities(view.pairs if view.data_kind == PAIRS else None)
 
-    def scores(
+    def build_scores_table(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
         """Return a table of scores of the options."""
         if by is not None:
-            raise individuals_required("by")
+            raise individuals_required_error("by")
         draws = model._draws
         return tabulate_scores(
-            {"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci
+            {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return log probabilities of all choices of each respondent jointly."""
         return model._prediction_draws.log_predictive(choices)
 
-    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
-        return model._draws.check(data, random_seed, ci)
+        return model._draws.check_replicates(data, random_seed, ci)
 
-    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
-        return model._draws.predictions(data, ci)
+        return model._draws.tabulate_predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         """Sample the prior once with each generator, with data of the same design."""
         return sample_worths_prior(problem, rngs)
 
-    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
         return simulate_replicates(problem, model._draws, model._view.shape, rng)
 
 
-class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
+class LaplaceEngine(WorthsEngine, RespondentChainEngine):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -110,31 +112,31 @@ class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
         """Check the data and the arguments of `fit`, and return the job."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         tune = self.default_tune if arguments["tune"] is None else arguments["tune"]
         sampling = self.sampling(model, data, build_run(**{**arguments, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._job_of(sampling, str(data))
+        return model._build_job(sampling, str(data))
 
-    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
         """Run all checks of `fit` without sampling."""
-        return Prepared(model._build_problem(model._as_data(data)).lapse)
+        return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Build the run of chains for a fit to these data."""
         if run.thin is not None:
-            refuse_of_chains(
-                "thin", because=", because draws from the chosen method are already independent"
+            refuse_chain_argument(
+                "thin", reason=", because draws from the chosen method are already independent"
             )
         problem = model._build_problem(source)
 
-        def chains(draws: int, seed: Any) -> list[LatticeChain]:
+        def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
             assert problem.respondents is not None  # computed once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
         return _build_population_sampling(
-            problem, source, run, chains, lambda: problem.respondents.score_dependence
+            problem, source, run, build_chains, lambda: problem.respondents.score_dependence
         )
 
     def get_draws(self, model: Any) -> WorthDraws:
@@ -160,14 +162,14 @@ def _build_population_sampling(
 ) -> Sampling[Any]:
     """Build the run of chains of one population."""
 
-    def tree(chains: Any) -> Any:
+    def convert_to_tree(chains: Any) -> Any:
         treatment = dependence()
         attributes = describe_run(run)
         return build_chains_tree(
             problem, chains, attributes | ({} if treatment is None else treatment.attributes)
         )
 
-    return build_sampling(source, run, chains, tree)
+    return build_sampling(source, run, chains, convert_to_tree)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -199,7 +201,7 @@ def build_sampling(
         is_compiled=True,
         settings=settings,
         first_draws=first_draws,
-        completed=completed,
+        complete_tree=completed,
     )
 
 
@@ -211,13 +213,13 @@ class TrajectoryEngine(LaplaceEngine):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
-        def chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+        def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
             sampler = Sampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
         return _build_population_sampling(
-            problem, source, run, chains, lambda: problem.respondents.power_dependence
+            problem, source, run, build_chains, lambda: problem.respondents.power_dependence
         )
 
 
@@ -261,13 +263,13 @@ class WorthMaximumEngine(WorthsEngine):
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
         """Check the data and the arguments of `fit`, and return the job."""
-        data = model._as_data(data)
+        data = model._convert_data(data)
         problem = self._build_problem(model, data, arguments)
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
-    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Prepared:
+    def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
         """Run all checks of `fit` without estimating."""
-        return Prepared(self._build_problem(model, model._as_data(data), {}).lapse)
+        return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
         """Check data and arguments, and return the problem without a prior."""
@@ -309,7 +311,7 @@ class WorthMaximumEngine(WorthsEngine):
 
     def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         if respondent is not None:
-            raise no_covariates()
+            raise no_covariates_error()
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
@@ -338,10 +340,10 @@ def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
 
     parameters = inspect.signature(model.fit).parameters
     defaults = {name: parameter.default for name, parameter in parameters.items() if name != "data"}
-    refuse_other_methods(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, defaults)
+    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, defaults)
     for name in ("job", "max_time"):
         if arguments.get(name) is not None:
-            refuse_of_chains(name)
+            refuse_chain_argument(name)
     if model.spread is not None:
         raise ArgumentError(
             Argument("spread"),
@@ -356,7 +358,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
-    from thali._model.covariates import parameter
+    from thali._model.covariates import coefficient_name
     from thali._tables import Table
 
     problem = estimates.problem
@@ -366,7 +368,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     rows[:n] -= rows[:n].mean(axis=0)
     estimate = rows @ estimates.point
     error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
-    tail = tails_of(ci)[1]
+    tail = interval_tails(ci)[1]
     multiplier = (
         float(stdtrit(estimates.df, tail)) if math.isfinite(estimates.df) else float(ndtri(tail))
     )
@@ -374,7 +376,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
         *(f"log_worth[{label}]" for label in estimates.data.labels),
         *(["log_tie"] * estimates.has_ties),
     ]
-    names += [parameter(name) for name in problem.covariates]
+    names += [coefficient_name(name) for name in problem.covariates]
     columns = {
         "estimate": estimate,
         "std_error": error,

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 from thali._model.choice_findings import SENTENCES as COMMON
 from thali._model.choice_findings import (
     build_covariate_finding,
@@ -19,8 +19,24 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, has_draws, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    has_draws,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -57,13 +73,13 @@ ENGLISH = {
 _NAMED = 3
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS if model._engine.draws else ESTIMATES
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
-def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options by worth."""
     return build_rank_finding(
         model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci
@@ -71,23 +87,23 @@ def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
-def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report scores of the options in best-worst data."""
-    if model._data_of_fit().worst is None and settings.none is None:
+    if model._get_fit_data().worst is None and settings.none is None:
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")
 
 
 @finding("worths", "Worths", ON_SCREEN)
-def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worth of each option."""
     table = model.worths(settings.ci)
     shares: Any = table["share"]
-    largest = listed(
-        [f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()]
+    largest = list_names(
+        [f"{option} ({format_number(share)})" for option, share in shares.nlargest(_NAMED).items()]
     )
-    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    has_scores = model._get_fit_data().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
     return Finding(
         phrase(ENGLISH, "worths", named=largest),
@@ -98,9 +114,9 @@ def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 
 @finding("reliability", "Reliability")
-def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the reliability of estimates; None for two options, whose estimates always agree."""
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     if data.n_options < 3:
         return None
     problem, halves = model._build_problem(data), {}
@@ -117,7 +133,7 @@ def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
-def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report effects of covariates."""
     if not model._covariates:
         return None
@@ -126,13 +142,13 @@ def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding |
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
-def choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report observed and predicted proportions."""
     return build_prediction_finding(model.predictions(settings.ci))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report parameters that belong to no single option."""
     rows = model.summary(settings.ci)
     if model.spread is None:
@@ -162,7 +178,7 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
 @finding(
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
-def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the treatment of repeated answers of the same respondents."""
     dependence = model._view.dependence if has_draws(model) else model._estimates_.people
     return None if dependence is None else build_dependence_finding(dependence)
@@ -171,7 +187,7 @@ def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
 # Methods text ----------------- -------------------------------------------------------------------
 
 
-def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices of respondents with equal worths."""
     sentences = describe_choice_rules(model)
     return (
@@ -183,14 +199,14 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices, given worths."""
-    source, data = Cite("bradley1952", "luce1959", inside=True), model._data_of_fit()
+    source, data = Cite("bradley1952", "luce1959", inside=True), model._get_fit_data()
     prior = ENGLISH["methods.learned"]
     if model.spread is not None:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
     sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=prior)]
     sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
     if model._covariates:
-        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model._covariates)))
+        sentences.append(phrase(COMMON, "methods.covariates", names=list_names(model._covariates)))
     return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
 
 
@@ -201,13 +217,15 @@ def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> lis
     return [describe_ties(ties)] if model._prediction_draws.nu is not None else []
 
 
-def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _describe_best_worst(model, model._data_of_fit(), "")
+    sentences += _describe_best_worst(model, model._get_fit_data(), "")
     if model._covariates:
-        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model._covariates)))
+        sentences.append(
+            phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
+        )
     errors: Text = COMMON["ml.methods.observed"]
     if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
@@ -219,22 +237,30 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["asked"]),
-    ranks,
-    option_scores,
-    worths,
-    covariates,
-    choice_probabilities,
+    make_question_maker(lambda model: ENGLISH["asked"]),
+    report_ranks,
+    report_scores,
+    report_worths,
+    report_covariates,
+    report_choice_probabilities,
 )
 MAKERS = (
     *_FIRST,
-    reliability,
-    parameters,
+    report_reliability,
+    report_parameters,
     check,
     summary,
     data,
-    methods(modelled),
-    independence,
+    make_methods_maker(describe_model),
+    report_dependence,
     convergence,
 )
-ESTIMATES = (*_FIRST, report_estimates, check, data, methods(estimated), independence, convergence)
+ESTIMATES = (
+    *_FIRST,
+    report_estimates,
+    check,
+    data,
+    make_methods_maker(describe_estimation),
+    report_dependence,
+    convergence,
+)

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import one_of, positive, share
+from thali._arguments import check_allowed, check_positive, check_share
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.base import FixedMethod
+from thali._model.base import FixedMethodModel
 from thali._model.best_worst import RULES, default_rule
-from thali._model.chain_model import RunByChains, chains_that_go_on
-from thali._model.data_argument import data_of_thali
-from thali._model.engine import Engine, Prepared
-from thali._model.group_models import HasGroups
+from thali._model.chain_model import MarkovChainModel, require_stored_chains
+from thali._model.data_argument import check_data
+from thali._model.engine import Engine, PreparedFit
+from thali._model.group_models import MultiGroupModel
 from thali._model.maximum_likelihood import MaximumLikelihoodResults
-from thali._model.option_scores import ScoreScale, place_of
+from thali._model.option_scores import ScoreScale, anchor_index
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import (
     mark_as_setup,
@@ -27,20 +27,20 @@ from thali._model.requirements import (
     require_maximum_likelihood,
     requires,
 )
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import (
     ADJUSTED,
     COMMON,
     Groups,
     Individuals,
     LatentClasses,
-    chains_required,
+    chains_required_error,
+    check_not_groups,
     check_people,
-    refuse_one_group,
-    respondents_required,
-    unasked_groups,
+    respondents_required_error,
+    unexpected_groups_error,
 )
-from thali._people.segments import numbers_of_segments
+from thali._people.segments import list_segment_numbers
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -67,7 +67,7 @@ def distinguished_respondents(model: Any, name: str) -> None:
     """Require worths of each respondent, or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
-        raise respondents_required(name, "worths")
+        raise respondents_required_error(name, "worths")
 
 
 def several_groups(model: Any, name: str) -> None:
@@ -78,7 +78,7 @@ def several_groups(model: Any, name: str) -> None:
         )
 
 
-class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
+class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     r"""Learn the worth of each option from pairs, rankings, choices or best-worst choices.
 
     Option i is chosen out of the set S with probability
@@ -239,7 +239,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         if not self._is_heterogeneous:
             return super()._engine
         if self._method != "mcmc":
-            raise chains_required(self.people, self.method)
+            raise chains_required_error(self.people, self.method)
         if isinstance(self.people, Individuals):
             from .people.engine import INDIVIDUALS
 
@@ -329,7 +329,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             "random_seed": random_seed,
         }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
-        return self._carry_out(self._engine.job(self, data, run))
+        return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
     def prepare(
@@ -339,11 +339,11 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         tune: int | None = None,
         thin: int | None = None,
         **others: Any,
-    ) -> Prepared:
+    ) -> PreparedFit:
         """Run all checks of `fit` without sampling."""
         return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
-    @requires(chains_that_go_on)
+    @requires(require_stored_chains)
     def update(
         self,
         new_data: Any,
@@ -382,52 +382,52 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._model.sampling import refuse_changed
+        from thali._model.sampling import check_unchanged
 
-        refuse_changed(self)
-        data = self._as_data(merge_new_data(self._state_.source, new_data))
+        check_unchanged(self)
+        data = self._convert_data(merge_new_data(self._state_.source, new_data))
         was = self._state_
         draws = was.draws if draws is None else draws
-        return self._update(data, draws, was.run.tune, cores, progressbar)
+        return self._update_fit(data, draws, was.run.tune, cores, progressbar)
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         """Check the data; return them with the model's treatment of ties and covariates."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
-                raise unasked_groups(data)
+                raise unexpected_groups_error(data)
             groups = GroupedData(data).mapped(self._convert_group_data)
             return groups.pooled() if self.people.weights == COMMON else groups
-        refuse_one_group(self.people)
+        check_not_groups(self.people)
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
         """Check and convert the data of one group."""
-        data = data_of_thali(data, PAIRS)
+        data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
                 "BradleyTerryLuce requires PairedComparisons or Choices; got"
                 f" {type(data).__name__}."
             )
         conversions = "davidson", *CONVERSIONS
-        one_of("ties", self.ties, (None, *conversions))
+        check_allowed("ties", self.ties, (None, *conversions))
         if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
-            data = counted(data, self.ties, conversions)
-        return with_covariates(data, self.covariates)
+            data = treat_ties(data, self.ties, conversions)
+        return select_covariates(data, self.covariates)
 
     def _build_problem(
         self, data: Any, default_adjustment: str = ADJUSTED, has_prior: bool = True
     ) -> WorthProblem:
         """Check all arguments, and return the problem of data."""
-        one_of("best_worst", self.best_worst, (None, *RULES))
+        check_allowed("best_worst", self.best_worst, (None, *RULES))
         pooled = data.pooled() if isinstance(data, GroupedData) else data
         rule = self.best_worst or default_rule(pooled)
-        lapse = share("lapse", self.lapse, "the probability of a random choice")
+        lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
-            spread = positive("spread", spread, "a standard deviation")
+            spread = check_positive("spread", spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
         if isinstance(self.people, Individuals):
             from .people.problem import PeopleProblem
@@ -445,26 +445,26 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             data, lapse, ties, rule, spread, self.people, default_adjustment, has_prior
         )
 
-    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Check that settings name an option and a possible number of segments."""
         if settings.none is not None:
-            place_of(settings.none, data.labels)
+            anchor_index(settings.none, data.labels)
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 needed = Setting("people", Individuals())
                 raise ArgumentError(
                     Argument("segments"), " requires individual worths; set ", needed, "."
                 )
-            numbers_of_segments(settings.segments, len(data.respondents), "segments")
+            list_segment_numbers(settings.segments, len(data.respondents), "segments")
         return settings
 
     def _part_of_class(self, number: int) -> Self:
         data, draws = self._engine.select_class(self, number)
         return self._build_part_model(data, draws, f"class {number}")
 
-    def _part_of_group(self, name: str) -> Self:
+    def _copy_for_group(self, name: str) -> Self:
         if not self._groups:
-            return self._of_part(self.posterior_, f"group {name}")
+            return self._copy_with_posterior(self.posterior_, f"group {name}")
         data, draws = self._engine.select_group(self, name)
         return self._build_part_model(data, draws, f"group {name}")
 
@@ -473,16 +473,16 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
         spread = self._view.draws["spread"].values.ravel()
         tree = problem.build_tree_from_draws(draws, spread, dict(self._view.attributes))
-        part = self._of_part(tree, part_name)
+        part = self._copy_with_posterior(tree, part_name)
         part.people, part.method, part._part_data = None, "mcmc", data
         return part
 
-    def _data_of_fit(self) -> Any:
-        data = super()._data_of_fit()
+    def _get_fit_data(self) -> Any:
+        data = super()._get_fit_data()
         return self._part_data if data is None else data
 
-    def _options_of_fit(self) -> list[str]:
-        return list(self._data_of_fit().labels)
+    def _get_fit_options(self) -> list[str]:
+        return list(self._get_fit_data().labels)
 
     @property
     @requires(require_maximum_likelihood)
@@ -505,27 +505,27 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
     def _draws(self) -> WorthDraws:
         """The draws of worths, or from the large-sample distribution of estimates."""
         self._require_fitted()
-        return self._once("draws", lambda: self._engine.get_draws(self))
+        return self._compute_once("draws", lambda: self._engine.get_draws(self))
 
     @property
     def _prediction_draws(self) -> WorthDraws:
         """The draws over which predictions are averaged, or the estimate alone."""
         self._require_fitted()
-        return self._once("means", lambda: self._engine.get_prediction_draws(self))
+        return self._compute_once("means", lambda: self._engine.get_prediction_draws(self))
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return the quantities of the summary, each (chains, draws)."""
         quantities = (
             {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
         )
         quantities["log_likelihood"] = self._view.log_likelihood
-        return quantities | self._engine.quantities(self)
+        return quantities | self._engine.get_quantities(self)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The log worth of each option, whose mean over options is 0.
+        """Return the log worth of each option, with a mean of 0 over options.
 
         Parameters
         ----------
@@ -621,7 +621,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         scale.
         """
         self._require_fitted()
-        return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
+        return self._engine.build_scores_table(self, self._score_scale(none), by, random_seed, ci)
 
     @property
     @requires(distinguished_respondents)
@@ -643,13 +643,15 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If the fit does not distinguish respondents.
         """
-        return self._engine.respondents(self)
+        return self._engine.build_results(self)
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
         """Return the scale of scores; `none` is the option at its zero."""
-        data = self._data_of_fit()
+        data = self._get_fit_data()
         size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
-        return ScoreScale(size, None if none is None else place_of(none, self._options_of_fit()))
+        return ScoreScale(
+            size, None if none is None else anchor_index(none, self._get_fit_options())
+        )
 
     @property
     def _covariates(self) -> tuple[str, ...]:
@@ -678,9 +680,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._model.covariates import effects_table
+        from thali._model.covariates import tabulate_effects
 
-        return effects_table(self._draws.covariates, self._draws.beta, ci)
+        return tabulate_effects(self._draws.covariates, self._draws.beta, ci)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None
@@ -719,7 +721,7 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         if return_se:
-            self._fitted()
+            self._require_posterior()
         means = self._prediction_draws
         if respondent is not None:
             means = self._engine.get_prediction_draws(self, respondent)
@@ -842,10 +844,12 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         discrepancies.
         """
         self._require_fitted()
-        return self._engine.check(self, keep_single_choices(self._data_of_fit()), random_seed, ci)
+        return self._engine.check_replicates(
+            self, keep_single_choices(self._get_fit_data()), random_seed, ci
+        )
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The observed proportions beside the predicted probabilities.
+        """Return observed proportions with predicted probabilities.
 
         Parameters
         ----------
@@ -867,7 +871,9 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
             If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return self._engine.predictions(self, keep_single_choices(self._data_of_fit()), ci)
+        return self._engine.tabulate_predictions(
+            self, keep_single_choices(self._get_fit_data()), ci
+        )
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -966,18 +972,18 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
         ----------
         Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
         """
-        from thali._model.evidence import refuse_unfinished
-        from thali._model.sampling import refuse_changed
+        from thali._model.evidence import check_finished
+        from thali._model.sampling import check_unchanged
 
-        self._fitted()
+        self._require_posterior()
         if self._part_data is not None:
             raise ArgumentError("The evidence of one class or group is not known; fit its data.")
-        refuse_unfinished(self)
-        refuse_changed(self)
-        return self._estimate_log_evidence(self._data_of_fit(), random_seed)
+        check_finished(self)
+        check_unchanged(self)
+        return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
-    def _evidence_of(self, data: Any, how: Any) -> LogEvidence:
-        return self._estimate_log_evidence(self._as_data(data), how.random_seed)
+    def _compute_log_evidence(self, data: Any, how: Any) -> LogEvidence:
+        return self._estimate_log_evidence(self._convert_data(data), how.random_seed)
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import estimate_log_evidence
@@ -996,13 +1002,13 @@ class BradleyTerryLuce(HasGroups, FixedMethod, RunByChains):
 
     # Simulated data -------------------------------------------------------------------------------
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        return self._engine.sample_prior(self._build_problem(self._as_data(data)), rngs)
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        return self._engine.replicates(self, self._build_problem(self._as_data(data)), rng)
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
         from .simulation import observe_design
 
-        return observe_design(self._build_problem(self._as_data(data)), self._view)
+        return observe_design(self._build_problem(self._convert_data(data)), self._view)

@@ -20,7 +20,7 @@ from thali._model.stored_choices import (
     store_sets,
 )
 from thali._people.populations import ADJUSTED
-from thali._posterior.view import COVARIATE, LATENT, parted
+from thali._posterior.view import COVARIATE, LATENT, split_draws
 
 from .chains import Sampler
 from .data_density import build_density, convert_for_likelihood, keep_single_choices
@@ -141,7 +141,7 @@ class WorthProblem:
         import xarray as xr
 
         from thali._posterior.densities import add_log_prior
-        from thali._posterior.store import origin, tree_of
+        from thali._posterior.store import build_tree, describe_origin
 
         shape, density = points.shape[:2], self.density
         flat = points.reshape(-1, points.shape[2]).T
@@ -182,7 +182,7 @@ class WorthProblem:
                 coordinates |= member_coordinates(self.single_data)
         groups |= build_datasets(xr.Dataset(variables, coordinates), stored, self.descriptions)
         add_log_prior(groups, self._log_priors(flat, spreads, shape), _NOTES)
-        return tree_of(groups, {**origin(), **attributes})
+        return build_tree(groups, {**describe_origin(), **attributes})
 
     def build_tree_from_draws(
         self, draws: WorthDraws, spread: np.ndarray, attributes: dict[str, Any]
@@ -211,7 +211,7 @@ class WorthProblem:
         """Build a tree of draws where respondents differ; `log_tie` is (chains, draws)."""
         import xarray as xr
 
-        from thali._posterior.store import origin, tree_of
+        from thali._posterior.store import build_tree, describe_origin
 
         dims = "chain", "draw"
         sizes = zip(dims, log_tie.shape, strict=True)
@@ -221,10 +221,10 @@ class WorthProblem:
             variables["tie"] = dims, np.exp(log_tie)
         posterior = xr.Dataset(variables, coordinates)
         groups = build_datasets(posterior, stored, self.descriptions)
-        parts = parted(posterior)
+        parts = split_draws(posterior)
         if parts[LATENT]:
             groups |= parts
-        return tree_of(groups, {**origin(), **attributes})
+        return build_tree(groups, {**describe_origin(), **attributes})
 
     def _pointwise_log_likelihoods(
         self, by_question: np.ndarray, shape: tuple[int, ...], stored: StoredData

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import probability
+from thali._digits import format_probability
 from thali._inference.seeds import spawn_generators
 from thali._model.finding import Finding
-from thali._posterior.interval import interval_name, tails_of
+from thali._posterior.interval import describe_interval, interval_tails
 
 from .density import Density, Spreads
 from .laplace import find_mode
@@ -103,7 +103,7 @@ def tabulate_reliability(
     import pandas as pd
 
     squared = compute_squared_correlations(log_worths)
-    rows = {"r_squared": (squared.mean(), *np.quantile(squared, tails_of(ci)))}
+    rows = {"r_squared": (squared.mean(), *np.quantile(squared, interval_tails(ci)))}
     for name, estimate in ({"separation": separation_reliability(log_worths)} | halves).items():
         rows[name] = estimate, np.nan, np.nan
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["reliability", "low", "high"])
@@ -113,9 +113,9 @@ def tabulate_reliability(
 
 def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
     """Return the finding about a reliability table; `estimates` names the estimates."""
-    r_squared, low, high = map(probability, table.loc["r_squared"].tolist())
+    r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
     sentence = f"Reliability, the squared correlation of {estimates} with true worths: {r_squared} "
-    sentence += f"({interval_name(table.attrs['interval'])} {low} to {high})."
+    sentence += f"({describe_interval(table.attrs['interval'])} {low} to {high})."
     comparisons = [
         f"{name} {table.loc[key, 'reliability']:.2f}"
         for key, name in _MEASURES.items()

@@ -8,11 +8,11 @@ import numpy as np
 from thali._data.answers import list_possible_answers
 from thali._data.choices import Choices
 from thali._model.clusters import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import choose_dependence, effect_of
+from thali._model.design_effects import choose_dependence, mean_design_effect
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
-    expected_answers,
+    expect_answers,
     raise_improbable_variance,
 )
 from thali._people.populations import ADJUSTED
@@ -39,17 +39,17 @@ class AnswerScores(NamedTuple):
     gradient: np.ndarray
     hessian: np.ndarray
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
         """Return derivatives of the log-likelihood."""
         return self
 
-    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return gradients of parts of the answers."""
         return (tally @ self.matrix).toarray()
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+    def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
         """Return weights with which squared scores sum to the information of parts."""
-        return expected_answers(tally, self.sizes, self.p)
+        return expect_answers(tally, self.sizes, self.p)
 
 
 def compute_answer_scores(
@@ -142,9 +142,9 @@ def estimate_respondent_variance(
     )
     contrasts = np.zeros((n, size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
-    df = float(np.median(scores.degrees(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
+    df = float(np.median(scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
     return RespondentVariance(
-        scores.variance(), root, df, (clusters.n_respondents - 1) / (size - 1)
+        scores.compute_variance(), root, df, (clusters.n_respondents - 1) / (size - 1)
     )
 
 
@@ -197,7 +197,9 @@ def build_adjustment(
     _, mode = marginal.best
     root = mode.factor.draw(np.eye(density.size))
     variance = estimate_respondent_variance(density, data, clusters, mode.point, root)
-    return RespondentAdjustment(replace(dependence, effect=effect_of([variance.scores])), variance)
+    return RespondentAdjustment(
+        replace(dependence, effect=mean_design_effect([variance.scores])), variance
+    )
 
 
 class WidenedPoints(NamedTuple):
@@ -214,7 +216,7 @@ def widen_points(
     points: np.ndarray,
     centre: np.ndarray,
 ) -> WidenedPoints:
-    """Increase the spread of draws about a centre to their uncertainty for new respondents."""
+    """Return draws widened about a centre to their uncertainty for new respondents."""
     matrix = variance.matrix()
     _, mode = marginal.best
     deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
@@ -229,7 +231,7 @@ def widen_by_student_t(
     deviations: np.ndarray,
     df: float,
 ) -> np.ndarray:
-    """Spread points (size, draws) to Student's t with `df` degrees of freedom.
+    """Return points (size, draws) widened to Student's t with `df` degrees of freedom.
 
     `deviations`: the same number of normal deviations with the same covariance.
     """

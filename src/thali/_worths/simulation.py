@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
+from thali._model.prior_sample import (
+    PriorSample,
+    add_sample_dimensions,
+    build_predictive_group,
+    select_observed,
+)
 from thali._posterior.view import Posterior
 
 from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
@@ -81,10 +86,10 @@ def build_prior_sample(
     data: Sequence[Any],
 ) -> PriorSample:
     """Build a prior sample from draws in `posterior` and data simulated at each."""
-    dims, log_likelihood = stacked(log_likelihoods)
+    dims, log_likelihood = add_sample_dimensions(log_likelihoods)
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, described))
-    predictive = predictive_group(
+    predictive = build_predictive_group(
         posterior.observed, prior, {name: arrays[None] for name, arrays in simulated.items()}
     )
     fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
@@ -108,4 +113,4 @@ def observe_design(problem: "WorthProblem", posterior: Posterior) -> dict[str, n
     """Return the observed variables after a fit; empty for another design."""
     if list(problem.single_data.labels) != posterior.labels:
         return {}
-    return observed_of_design(posterior, problem.build_data_groups())
+    return select_observed(posterior, problem.build_data_groups())

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import CHOICES, PAIRS
 from thali._model.aliases import ALIASES_OF_WORTHS
 from thali._model.options import (
@@ -17,12 +17,12 @@ from thali._model.options import (
     LAPSE,
     METHOD,
     NONE_OF_THEM,
-    OF_TABLES,
     OPTION_COVARIATES,
     PEOPLE_OF_WORTHS,
     RUN,
     SEED,
     SEGMENTS,
+    TABLE_OPTIONS,
     TASK,
     THIN,
     TIES,
@@ -54,7 +54,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
             "Standard deviation of the log worths (> 0).",
             float,
             default="learned",
-            check=partial(positive, meaning="a standard deviation"),
+            check=partial(check_positive, meaning="a standard deviation"),
             methods=_DRAWN,
         ),
         LAPSE.but(default="0"),
@@ -69,7 +69,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
         CHOSEN,
-        *OF_TABLES,
+        *TABLE_OPTIONS,
         OPTION_COVARIATES,
         TIES,
         BEST_WORST,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.indexing import iterate_slices, part_bounds
@@ -18,21 +18,25 @@ from thali._model.answer_checks import (
     predict_answers,
 )
 from thali._model.best_worst import answer_probabilities, choice_probabilities
-from thali._model.covariates import parameter, values_for
-from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.covariates import coefficient_name, predictor_matrix
+from thali._model.log_predictive import (
+    count_answers_by_respondent,
+    sum_log_choices,
+    tabulate_by_respondent,
+)
 from thali._model.next_question import (
+    allowed_options,
+    build_worth_target,
     check_goal,
-    every_pair,
-    options_among,
-    pairs_table,
-    sets_table,
-    spaced,
-    subsets_of,
-    target_of_worths,
+    list_pairs,
+    list_subsets,
+    space_draws,
+    tabulate_pairs,
+    tabulate_sets,
 )
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
-from thali._model.predictive_check import spaced_draws
-from thali._posterior.summary import mean_errors
+from thali._model.predictive_check import select_draws
+from thali._posterior.summary import compute_mean_errors
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -120,7 +124,7 @@ class WorthDraws(NamedTuple):
     def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities."""
 
-        def of_questions(questions: slice) -> np.ndarray:
+        def compute_probabilities(questions: slice) -> np.ndarray:
             if isinstance(data, Choices):
                 start, members = slice_sets(data.start, questions, data.members)
                 return self.set_probabilities(start, members, data.worst is not None)
@@ -132,7 +136,7 @@ class WorthDraws(NamedTuple):
             )
             return self.outcome_probabilities(p, has_ties).reshape(self.n_draws, -1)
 
-        return of_questions
+        return compute_probabilities
 
     def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
         """Subtract covariates of options from covariates, as log worths include their effects."""
@@ -143,7 +147,7 @@ class WorthDraws(NamedTuple):
 
     def build_covariates(self, covariates: Any, n_pairs: int) -> np.ndarray:
         """Build covariates of predictions (pairs, covariates), 0 for option covariates."""
-        x = values_for(covariates, self.covariates, n_pairs)
+        x = predictor_matrix(covariates, self.covariates, n_pairs)
         for name, column in zip(self.covariates, self.option_covariates.T, strict=True):
             if column.any() and covariates is not None and name in covariates:
                 raise ArgumentError(
@@ -185,7 +189,9 @@ class WorthDraws(NamedTuple):
         """Average probabilities over draws; with standard errors as a second row."""
         if not return_se:
             return p.mean(axis=0)[None]
-        return np.stack([p.mean(axis=0), mean_errors(p.T.reshape(p.shape[1], self.chains, -1))])
+        return np.stack(
+            [p.mean(axis=0), compute_mean_errors(p.T.reshape(p.shape[1], self.chains, -1))]
+        )
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a table of mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
@@ -211,26 +217,26 @@ class WorthDraws(NamedTuple):
         """
         from scipy.special import logsumexp
 
-        answer_indices, counts = choices_by_person(data)
+        answer_indices, counts = count_answers_by_respondent(data)
         start, members = part_bounds(data.sizes), np.concatenate(set_indices(data, self.labels)[0])
         logs = np.empty((self.n_draws, counts.shape[1]))
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).set_probabilities(start, members, is_best_worst(data))
-            logs[draws] = log_of_choices(p[:, answer_indices], counts)
+            logs[draws] = sum_log_choices(p[:, answer_indices], counts)
         weighted = logs + np.reshape(log_weights, (-1, 1))
-        return by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
+        return tabulate_by_respondent(data, logsumexp(weighted, axis=0) - np.log(len(logs)))
 
     # Comparison with observed answers -------------------------------------------------------------
 
-    def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Compare observed answers with replicates, as a table."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
-        draws = spaced_draws(self.n_draws, len(questions.counts))
+        draws = select_draws(self.n_draws, len(questions.counts))
         respondents = [self.take(draws)._pool_respondents(data, questions, self.nu is not None)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
 
-    def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
         questions = data.questions(False)
         return predict_answers(
@@ -243,7 +249,7 @@ class WorthDraws(NamedTuple):
             self.question_probabilities(data, has_ties), questions.times
         )
 
-    def quantities(self, pairs: Any) -> Quantities:
+    def get_quantities(self, pairs: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
@@ -252,7 +258,7 @@ class WorthDraws(NamedTuple):
         shape = self.chains, -1
         quantities = {} if self.nu is None else {"tie": self.nu.reshape(shape)}
         quantities |= {
-            parameter(name): beta_draws.reshape(shape)
+            coefficient_name(name): beta_draws.reshape(shape)
             for name, beta_draws in zip(self.covariates, self.beta.T, strict=True)
         }
         if pairs is not None and len(self.labels) <= MAX_SUMMARY_OPTIONS:
@@ -273,11 +279,11 @@ class WorthDraws(NamedTuple):
         """Return a table of the most informative pairs, in the order of asking."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
-        pairs = every_pair(among, self.labels, rng)
-        draws = self.take(spaced(self.n_draws, 3 * len(pairs)))
+        pairs = list_pairs(among, self.labels, rng)
+        draws = self.take(space_draws(self.n_draws, 3 * len(pairs)))
         p = draws.outcome_probabilities(draws.pair_probabilities(*pairs.T))
-        target = target_of_worths(goal, draws.log_worths, rng)
-        return pairs_table(self.labels, pairs, p, target, whole("n", n, 1), rng)
+        target = build_worth_target(goal, draws.log_worths, rng)
+        return tabulate_pairs(self.labels, pairs, p, target, check_integer("n", n, 1), rng)
 
     def next_sets(
         self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any
@@ -285,23 +291,23 @@ class WorthDraws(NamedTuple):
         """Return a table of the most informative sets, in the order of asking."""
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
-        sets = subsets_of(
-            options_among(among, self.labels, size := whole("size", size, 2)), size, rng
+        sets = list_subsets(
+            allowed_options(among, self.labels, size := check_integer("size", size, 2)), size, rng
         )
-        draws = self.take(spaced(self.n_draws, sets.size))
+        draws = self.take(space_draws(self.n_draws, sets.size))
         p = draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
-        target = target_of_worths(goal, draws.log_worths, rng)
-        return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)
+        target = build_worth_target(goal, draws.log_worths, rng)
+        return tabulate_sets(self.labels, sets, p, target, check_integer("n", n, 1), rng)
 
 
 def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
-    from thali._posterior.interval import tails_of
+    from thali._posterior.interval import interval_tails
     from thali._tables import Table
 
-    low, high = np.quantile(draws.log_worths, tails_of(ci), axis=0)
+    low, high = np.quantile(draws.log_worths, interval_tails(ci), axis=0)
     weights = draws.weights
     mean = draws.log_worths.mean(axis=0)
     columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}

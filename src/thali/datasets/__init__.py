@@ -1,4 +1,4 @@
-"""Data that come with thali, and generators of data with a known truth; nothing is downloaded."""
+"""Bundled data sets, and generators of data with a known truth; nothing is downloaded."""
 
 import math
 from collections.abc import Callable
@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive, share, whole
+from thali._arguments import (
+    check_allowed,
+    check_integer,
+    check_open_interval,
+    check_positive,
+    check_share,
+)
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
@@ -21,14 +27,14 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-# Triplets of objects with features that are known -------------------------------------------------
+# Triplets of objects with known features ----------------------------------------------------------
 
 
 class MadeTriplets(NamedTuple):
-    """Triplets, and the features behind them: n objects, K features."""
+    """Triplets of n objects and the K features that generated them."""
 
     data: Triplets
-    held_out: Triplets  # a tenth as many answers, to other questions of the same kind
+    held_out: Triplets  # answers to other triplets, a tenth of the number in `data`
     features: np.ndarray  # (n, K) bool
     weights: np.ndarray  # (K,)
 
@@ -43,7 +49,7 @@ def triplets(
     link: str = "exp",
     lapse: float = 0.01,
 ) -> MadeTriplets:
-    r"""Odd ones out of random triplets, by weighted features that two objects share.
+    r"""Simulate odd-one-out answers to random triplets of objects with weighted features.
 
     .. math::
         P(ij \mid ijk) = (1 - \varepsilon) \frac{v_{ij}}{v_{ij} + v_{ik} + v_{jk}}
@@ -51,20 +57,20 @@ def triplets(
         s_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad f_{ik} \sim \text{Bernoulli}(q), \qquad
         w_k \sim \text{Uniform}(1, 3)
 
-    with v = exp(s), or v = s + 0.2 with the link "ratio". Features that fewer than two objects
-    have, or all, are drawn again.
+    with v = exp(s), or v = s + 0.2 with the link "ratio". Features of fewer than two objects, or of
+    all objects, are drawn again.
 
     Parameters
     ----------
     n : int
-        Objects, 4 or more.
+        Number of objects, at least 4.
     n_triplets : int
-        10 or more.
+        Number of triplets, at least 10.
     random_seed : int, SeedSequence or Generator, optional
     n_features : int
-        1 or more.
+        Number of features K, at least 1.
     share_of_owners : float between 0 and 1
-        q.
+        Probability q that an object has a feature.
     link : {"exp", "ratio"}
     lapse : float in [0, 1)
         The probability epsilon of naming a pair at random.
@@ -87,14 +93,16 @@ def triplets(
     >>> made.features.shape
     (12, 4)
     """
-    n, count, K = (
-        whole("n", n, 4),
-        whole("n_triplets", n_triplets, 10),
-        whole("n_features", n_features, 1),
+    n, n_answers, K = (
+        check_integer("n", n, 4),
+        check_integer("n_triplets", n_triplets, 10),
+        check_integer("n_features", n_features, 1),
     )
-    q = between("share_of_owners", share_of_owners, "the share of objects that have a feature")
-    one_of("link", link, ("exp", "ratio"))
-    lapse = share("lapse", lapse, "the probability of a random answer")
+    q = check_open_interval(
+        "share_of_owners", share_of_owners, "the share of objects that have a feature"
+    )
+    check_allowed("link", link, ("exp", "ratio"))
+    lapse = check_share("lapse", lapse, "the probability of a random answer")
     truth, *answers = spawn_generators(random_seed, 3)
     features = np.zeros((n, 0), bool)
     while features.shape[1] < K:
@@ -103,32 +111,36 @@ def triplets(
             features = np.hstack([features, column])
     weights = truth.uniform(1.0, 3.0, K)
     similarity = (features * weights) @ features.T
-    value = np.exp(similarity - similarity.max()) if link == "exp" else similarity + 0.2
+    pair_weights = np.exp(similarity - similarity.max()) if link == "exp" else similarity + 0.2
     labels = tuple(map(str, range(n)))
     data, held_out = (
-        Triplets(_answered(rng, value, size, lapse), labels)
-        for rng, size in zip(answers, (count, max(1, count // 10)), strict=True)
+        Triplets(_simulate_triplets(rng, pair_weights, size, lapse), labels)
+        for rng, size in zip(answers, (n_answers, max(1, n_answers // 10)), strict=True)
     )
     return MadeTriplets(data, held_out, features, weights)
 
 
-def _answered(rng: np.random.Generator, value: np.ndarray, count: int, lapse: float) -> np.ndarray:
-    """Random triplets with their odd one last."""
-    n = len(value)
-    members = rng.integers(0, n, (count, 3))
-    while (repeated := (np.diff(np.sort(members, axis=1), axis=1) == 0).any(axis=1)).any():
-        members[repeated] = rng.integers(0, n, (int(repeated.sum()), 3))
+def _simulate_triplets(
+    rng: np.random.Generator, pair_weights: np.ndarray, n_answers: int, lapse: float
+) -> np.ndarray:
+    """Simulate random triplets, with the odd one last, shape (n_answers, 3)."""
+    n = len(pair_weights)
+    members = rng.integers(0, n, (n_answers, 3))
+    while (has_repeats := (np.diff(np.sort(members, axis=1), axis=1) == 0).any(axis=1)).any():
+        members[has_repeats] = rng.integers(0, n, (int(has_repeats.sum()), 3))
     i, j, k = members.T
-    p = np.stack([value[j, k], value[i, k], value[i, j]], axis=1)  # of each as the odd one
+    p = np.stack(
+        [pair_weights[j, k], pair_weights[i, k], pair_weights[i, j]], axis=1
+    )  # weight of each odd one
     p = (1.0 - lapse) * p / p.sum(axis=1, keepdims=True) + lapse / 3.0
-    odd = (rng.random((count, 1)) > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
-    rows = np.arange(count)
+    odd = (rng.random((n_answers, 1)) > np.cumsum(p, axis=1)[:, :2]).sum(axis=1)
+    rows = np.arange(n_answers)
     return np.stack(
         [members[rows, (odd + 1) % 3], members[rows, (odd + 2) % 3], members[rows, odd]], axis=1
     )
 
 
-# Upper triangle by rows: times the row was chosen over the column, by 234 people.
+# Upper triangle by rows: times the row was chosen over the column, by 234 respondents.
 CELEBRITIES: dict[str, tuple[int, ...]] = {
     "LBJ": (159, 163, 175, 183, 179, 173, 160, 142),
     "HW": (138, 164, 172, 160, 156, 122, 122),
@@ -156,7 +168,7 @@ NUMBERS = (
 
 
 class Dataset(NamedTuple):
-    """The facts of a data set in `catalogue`."""
+    """An entry of `catalogue`."""
 
     name: str
     kind: str
@@ -165,8 +177,9 @@ class Dataset(NamedTuple):
 
 
 def celebrities() -> PairedComparisons:
-    """Choices of 234 people: with which of two celebrities would they rather spend an hour of
-    conversation?
+    """Load choices of 234 respondents between celebrities to converse with.
+
+    Respondents chose the celebrity with whom they would rather spend an hour of conversation.
 
     Three politicians: LBJ (Lyndon B. Johnson), HW (Harold Wilson), CDG (Charles de Gaulle); three
     athletes: JU (Johnny Unitas), CY (Carl Yastrzemski), AJF (A. J. Foyt); three movie stars: BB
@@ -175,7 +188,7 @@ def celebrities() -> PairedComparisons:
     Returns
     -------
     PairedComparisons
-        9 options, 36 pairs, 234 comparisons a pair.
+        9 options, 36 pairs, 234 comparisons per pair.
 
     References
     ----------
@@ -195,13 +208,13 @@ def celebrities() -> PairedComparisons:
 
 
 def numbers() -> Similarities:
-    """Judged similarities of the digits 0 to 9 as concepts, on a scale of 0 to 1.
+    """Load judged similarities of the digits 0 to 9 as concepts, from 0 to 1.
 
     Returns
     -------
     Similarities
-        10 objects, 45 similarities; the standard deviation, .05, is that at which Navarro and
-        Griffiths analyse them.
+        10 objects, 45 similarities; the standard deviation of 0.05 was used by Navarro and
+        Griffiths.
 
     References
     ----------
@@ -221,10 +234,10 @@ def numbers() -> Similarities:
 def paris_rome(
     comparisons: int = 100, expected: bool = False, random_seed: Any = None
 ) -> PairedComparisons:
-    r"""Choices between trips to Paris and Rome, each with (+) and without a small bonus.
+    r"""Simulate choices between trips to Paris and Rome, with (+) and without a small bonus.
 
-    P and P+ share the aspect of Paris, R and R+ that of Rome, both of weight 1; P+ and R+ share the
-    bonus, of weight .01. Choices follow elimination by aspects, without lapses:
+    P and P+ share the aspect Paris, R and R+ share the aspect Rome, both with weight 1; P+ and R+
+    share the bonus, with weight 0.01. Choices follow elimination by aspects, without lapses:
 
     .. math::
 
@@ -233,11 +246,11 @@ def paris_rome(
     Parameters
     ----------
     comparisons : int
-        Comparisons of each of the six pairs, 1 or more.
+        Number of comparisons of each of the six pairs, at least 1.
     expected : bool
-        True: the expected counts, rounded to whole numbers; False: binomial draws.
+        True: expected counts, rounded to integers; False: binomial draws.
     random_seed : int, SeedSequence or Generator, optional
-        Of the draws.
+        Random seed of the draws.
 
     Returns
     -------
@@ -247,7 +260,7 @@ def paris_rome(
     Raises
     ------
     ArgumentError
-        If `comparisons` is not a whole number of 1 or more.
+        If `comparisons` is not an integer of at least 1.
 
     References
     ----------
@@ -283,14 +296,14 @@ def paris_rome(
 
 
 class BlockChoices(NamedTuple):
-    """Choices, and the truth behind them: n options, K shared features."""
+    """Choices of n options, and the K shared features that generated them."""
 
     data: PairedComparisons
     tree: "Tree"
     features: np.ndarray  # (n, K) bool
     weights: np.ndarray  # (K,)
     unique_weights: np.ndarray  # (n,)
-    probabilities: np.ndarray  # (n, n) row over column, lapses included; 1/2 on the diagonal
+    probabilities: np.ndarray  # (n, n) row over column, with lapses; 1/2 on the diagonal
 
 
 def block_choices(
@@ -302,8 +315,7 @@ def block_choices(
     random_seed: Any = None,
     lapse: float = 0.01,
 ) -> BlockChoices:
-    r"""Choices between options in groups, whose features follow the tree of the groups: blocks of
-    similar choices.
+    r"""Simulate choices between options in groups, whose features follow a tree.
 
     Features F are drawn from the phylogenetic Indian buffet process on `Tree.from_groups`; every
     option also has one unique aspect. All weights w and u are Gamma(1, 1). Of n comparisons of a
@@ -320,19 +332,19 @@ def block_choices(
     Parameters
     ----------
     groups, per_group : int
-        Number of groups and of options in each, 1 or more; two options at least.
+        Number of groups and of options per group, at least 1; at least two options in all.
     leaf_length : float in (0, 1]
         Length of the edge above each option: near 0 the members of a group share nearly all
         features, at 1 the groups have no effect.
     alpha : float above 0
-        Expected number of features of each option, without the unique one.
+        Expected number of features per option, without its unique aspect.
     comparisons : int
-        Comparisons of each pair, 1 or more.
+        Number of comparisons per pair, at least 1.
     random_seed : int, SeedSequence or Generator, optional
     lapse : float in [0, 1)
-        Probability epsilon of choosing at random, by default that of `EliminationByAspects`, so
-        that the data follow the model that is fitted to them. The paper generates without lapses
-        and infers with them.
+        Probability epsilon of choosing at random. The default equals the default of
+        `EliminationByAspects`, so that the data follow the fitted model. The paper generates data
+        without lapses and infers with lapses.
 
     Returns
     -------
@@ -363,9 +375,9 @@ def block_choices(
     from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
     from thali._trees.tree import Tree
 
-    groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)
-    comparisons = whole("comparisons", comparisons, 1)
-    alpha = positive("alpha", alpha, "the expected number of features per option")
+    groups, per_group = check_integer("groups", groups, 1), check_integer("per_group", per_group, 1)
+    comparisons = check_integer("comparisons", comparisons, 1)
+    alpha = check_positive("alpha", alpha, "the expected number of features per option")
     lapse = Elimination(lapse).lapse
     members = {
         name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))
@@ -395,10 +407,10 @@ def _letters(number: int) -> str:
 
 
 class AdditiveSimilarities(NamedTuple):
-    """Similarities of n objects, and the K features behind them."""
+    """Similarities of n objects, and the K features that generated them."""
 
     data: Similarities
-    again: Similarities  # the same with other noise
+    again: Similarities  # a replicate with different noise
     true: Similarities  # without noise; its sigma is None
     features: np.ndarray  # (n, K) bool
     weights: np.ndarray  # (K,)
@@ -407,8 +419,7 @@ class AdditiveSimilarities(NamedTuple):
 def additive(
     n: int = 16, random_seed: Any = None, *, n_features: int | None = None, sigma: float = 0.3
 ) -> AdditiveSimilarities:
-    r"""Similarities that add up from weighted features that two objects share, observed twice with
-    noise.
+    r"""Simulate similarities from shared weighted features, observed twice with noise.
 
     .. math::
         s_{ij} \sim \text{Normal}(t_{ij}, \sigma^2), \qquad
@@ -416,19 +427,19 @@ def additive(
         f_{ik} \sim \text{Bernoulli}(1/2), \qquad w_k \propto \text{Uniform}(1, 3)
 
     The weights are scaled so that the true similarities t of all pairs have variance 1. There is no
-    additive constant: the paper names none in its generator. Features that one object or none has
-    are kept. In the rare case that all t are equal, features and weights are drawn again. The same
-    seed gives the same features, weights and standard noise whatever sigma.
+    additive constant: the paper's generator mentions none. Features of one object or of none are
+    kept. In the rare case that all t are equal, features and weights are drawn again. The same seed
+    gives the same features, weights and standard noise for every sigma.
 
     Parameters
     ----------
     n : int
-        Objects, 3 or more.
+        Number of objects, at least 3.
     random_seed : int, SeedSequence or Generator, optional
     n_features : int, optional
-        1 or more; None: 2 log2 n, rounded.
+        Number of features, at least 1; None: 2 log2 n, rounded.
     sigma : float above 0
-        Standard deviation of the noise, which `data` and `again` carry as their own.
+        Standard deviation of the noise, which `data` and `again` also contain.
 
     Returns
     -------
@@ -452,13 +463,20 @@ def additive(
     >>> made.features.shape
     (8, 6)
     """
-    n, sigma = whole("n", n, 3), positive("sigma", sigma, "the standard deviation of the noise")
-    K = round(2.0 * math.log2(n)) if n_features is None else whole("n_features", n_features, 1)
+    n, sigma = (
+        check_integer("n", n, 3),
+        check_positive("sigma", sigma, "the standard deviation of the noise"),
+    )
+    K = (
+        round(2.0 * math.log2(n))
+        if n_features is None
+        else check_integer("n_features", n_features, 1)
+    )
     truth, *noises = spawn_generators(random_seed, 3)
     i, j = np.triu_indices(n, k=1)
     features = weights = np.zeros(0)
     true = np.zeros(len(i))
-    while np.ptp(true) < 1e-9:  # equal but for rounding
+    while np.ptp(true) < 1e-9:  # equal up to rounding
         features, weights = truth.random((n, K)) < 0.5, truth.uniform(1.0, 3.0, K)
         true = (features[i] & features[j]) @ weights
     weights, true = weights / true.std(), true / true.std()
@@ -511,7 +529,7 @@ _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities
 
 
 def catalogue() -> list[Dataset]:
-    """What is bundled: name, kind, description and source of each data set.
+    """List the bundled data sets with name, kind, description and source.
 
     Returns
     -------
@@ -526,7 +544,7 @@ def catalogue() -> list[Dataset]:
 
 
 def load(name: str) -> PairedComparisons | Similarities:
-    """The bundled data set of that name; a generator gives the same data each time.
+    """Load a bundled data set; a generator gives the same data each time.
 
     Parameters
     ----------
@@ -540,7 +558,7 @@ def load(name: str) -> PairedComparisons | Similarities:
     Raises
     ------
     DataError
-        If there is none of that name.
+        If there is no data set with that name.
 
     Examples
     --------

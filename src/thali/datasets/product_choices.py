@@ -1,10 +1,10 @@
-"""A choice experiment with a known truth: who cares about which classes of products."""
+"""A simulated choice experiment in which respondents care about classes of products."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 
 if TYPE_CHECKING:
@@ -22,44 +22,47 @@ LEVELS: dict[str, tuple[str, ...]] = {
 MONOTONE = {"price": "decreasing", "quality": "increasing"}
 
 
-class Kind(NamedTuple):
-    """A class of products: its levels of some attributes, the share of people who own it, and their
-    sign."""
+class SimulatedProductClass(NamedTuple):
+    """A class of products: levels of attributes, the share of owners, and the sign."""
 
     levels: dict[str, tuple[str, ...]]
     liked: bool
     share: float
 
 
-KINDS = {
-    "price <= 200": Kind({"price": ("100", "200")}, True, 0.8),
-    "brand in {Aika, Bora}": Kind({"brand": ("Aika", "Bora")}, True, 0.5),
-    "type != tin": Kind({"type": ("box", "bag")}, True, 0.4),
-    "quality = high & lamp = yes": Kind({"quality": ("high",), "lamp": ("yes",)}, True, 0.5),
-    "price = 100 & brand in {Cilo, Dane}": Kind(
+SIMULATED_CLASSES = {
+    "price <= 200": SimulatedProductClass({"price": ("100", "200")}, True, 0.8),
+    "brand in {Aika, Bora}": SimulatedProductClass({"brand": ("Aika", "Bora")}, True, 0.5),
+    "type != tin": SimulatedProductClass({"type": ("box", "bag")}, True, 0.4),
+    "quality = high & lamp = yes": SimulatedProductClass(
+        {"quality": ("high",), "lamp": ("yes",)}, True, 0.5
+    ),
+    "price = 100 & brand in {Cilo, Dane}": SimulatedProductClass(
         {"price": ("100",), "brand": ("Cilo", "Dane")}, True, 0.4
     ),
-    "price = 400 & quality = low": Kind({"price": ("400",), "quality": ("low",)}, False, 0.6),
+    "price = 400 & quality = low": SimulatedProductClass(
+        {"price": ("400",), "quality": ("low",)}, False, 0.6
+    ),
 }
 
 
 class ProductChoices(NamedTuple):
-    """A simulated choice experiment, and the truth behind it.
+    """A simulated choice experiment and the classes that generated it.
 
     Parameters
     ----------
     data : ChoiceExperiment
     monotone : dict
-        The directions in which preferences rise, as `ProductClasses` takes them.
-    classes : dict from str to Kind
-        The classes that people care about: levels, whether they are liked, the share of people who
-        own them.
+        The directions of preferences, as for `ProductClasses`.
+    classes : dict from str to SimulatedProductClass
+        The classes that respondents care about: levels, whether they are liked, and the share of
+        respondents who own them.
     owners : bool array, shape (people, classes)
     """
 
     data: "ChoiceExperiment"
     monotone: dict[str, str]
-    classes: dict[str, Kind]
+    classes: dict[str, SimulatedProductClass]
     owners: np.ndarray
 
 
@@ -71,7 +74,7 @@ def product_choices(
     noise: float = 0.3,
     random_seed: Any = None,
 ) -> ProductChoices:
-    r"""Choices of people who each care about some of six classes of products.
+    r"""Simulate choices of respondents who each care about some of six product classes.
 
     .. math::
         u_{nt}(x) = \sum_k z_{nk} (\pm)\, v_{nk}\, 1(x \in \Lambda_k)
@@ -79,16 +82,16 @@ def product_choices(
         v_{nk} \sim \text{Gamma}(2, 1)
 
     Products have a price (4 levels), a brand (4), a type (3), a quality (3) and a lamp (yes or no);
-    all levels are equally frequent; three of the classes combine two attributes. Each person owns
-    each class with its share as probability.
+    all levels are equally frequent; three of the classes combine two attributes. Each respondent
+    owns each class with its share as probability.
 
     Parameters
     ----------
     people, tasks : int
-        1 or more; every person has this many tasks.
+        Numbers of respondents and of tasks per respondent, at least 1.
     alternatives : int
-        2 or more, in each task.
-    noise : float, 0 or more
+        Number of alternatives per task, at least 2.
+    noise : float, at least 0
         Scale of the noise.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -117,28 +120,39 @@ def product_choices(
     """
     from thali._data.experiments import ChoiceExperiment
 
-    people, tasks = whole("people", people, 1), whole("tasks", tasks, 1)
+    people, tasks = check_integer("people", people, 1), check_integer("tasks", tasks, 1)
     (rng,) = spawn_generators(random_seed, 1)
-    frame = _table(people, tasks, whole("alternatives", alternatives, 2), rng)
-    owners = rng.random((people, len(KINDS))) < [kind.share for kind in KINDS.values()]
-    person = frame["respondent"].to_numpy() - 1
+    frame = _simulate_products(people, tasks, check_integer("alternatives", alternatives, 2), rng)
+    owners = rng.random((people, len(SIMULATED_CLASSES))) < [
+        product_class.share for product_class in SIMULATED_CLASSES.values()
+    ]
+    respondent_index = frame["respondent"].to_numpy() - 1
     utility = noise * rng.gumbel(size=len(frame))
-    for k, kind in enumerate(KINDS.values()):
-        value = rng.gamma(2.0, size=people)[person]
-        holds = np.all([frame[name].isin(levels) for name, levels in kind.levels.items()], axis=0)
-        utility += (1 if kind.liked else -1) * value * owners[person, k] * holds
+    for k, product_class in enumerate(SIMULATED_CLASSES.values()):
+        effect_size = rng.gamma(2.0, size=people)[respondent_index]
+        is_member = np.all(
+            [frame[name].isin(levels) for name, levels in product_class.levels.items()], axis=0
+        )
+        utility += (
+            (1 if product_class.liked else -1)
+            * effect_size
+            * owners[respondent_index, k]
+            * is_member
+        )
     by_task = utility.reshape(people * tasks, -1)
     is_best = by_task == by_task.max(axis=1, keepdims=True)
-    best = (is_best * (1.0 + rng.random(by_task.shape))).argmax(axis=1)  # any of equally good ones
-    frame["choice"] = (np.arange(alternatives) == best[:, None]).ravel()
+    best_index = (is_best * (1.0 + rng.random(by_task.shape))).argmax(
+        axis=1
+    )  # ties are broken randomly
+    frame["choice"] = (np.arange(alternatives) == best_index[:, None]).ravel()
     data = ChoiceExperiment.from_frame(frame, levels={"quality": list(LEVELS["quality"])})
-    return ProductChoices(data, dict(MONOTONE), dict(KINDS), owners)
+    return ProductChoices(data, dict(MONOTONE), dict(SIMULATED_CLASSES), owners)
 
 
-def _table(
+def _simulate_products(
     people: int, tasks: int, alternatives: int, rng: np.random.Generator
 ) -> "pandas.DataFrame":
-    """All products of all tasks, at random."""
+    """Simulate random products of all tasks, one row per alternative."""
     import pandas as pd
 
     rows = people * tasks * alternatives

@@ -22,7 +22,7 @@ class Pose(NamedTuple):
     """A problem, how many of its numbers are weights, and the log-likelihood of weights once more,
     where it is told."""
 
-    pose: Any
+    problem: Any
     weights: int
     others: int = 0
     log_likelihood: Any = None
@@ -35,7 +35,7 @@ def of_pairs(lapse):
     np.fill_diagonal(counts, 0)
     owners = np.hstack([np.eye(7, dtype=bool), rng.random((7, 4)) < 0.5])
     extra = rng.choice([-1.0, 1.0], (21, 1))
-    return Pose(posing.problem(th.PairedComparisons(counts), owners, lapse, extra), 11, 1)
+    return Pose(posing.build_problem(th.PairedComparisons(counts), owners, lapse, extra), 11, 1)
 
 
 def of_ties(lapse):
@@ -48,7 +48,7 @@ def of_ties(lapse):
         ]
     )
     extra = np.linspace(-1, 1, data.n_pairs)[:, None]
-    return Pose(posing.problem(data, owners, lapse, extra, ties=True), 7, 2)
+    return Pose(posing.build_problem(data, owners, lapse, extra, ties=True), 7, 2)
 
 
 def naive_of(data, lapse, **more):
@@ -59,7 +59,9 @@ def naive_of(data, lapse, **more):
 def of_sets(lapse):
     """Of options that share no aspect."""
     data = random_choices(5, (2, 3, 5), 2)
-    return Pose(posing.problem(data, np.eye(5, dtype=bool), lapse), 5, 0, naive_of(data, lapse))
+    return Pose(
+        posing.build_problem(data, np.eye(5, dtype=bool), lapse), 5, 0, naive_of(data, lapse)
+    )
 
 
 POSES = {"pairs": of_pairs, "sparse pairs": of_pairs, "ties": of_ties, "sets": of_sets}
@@ -78,12 +80,12 @@ def test_derivatives_are_those_of_the_log_likelihood(name, lapse, monkeypatch):
         return pose.terms(np.exp(x[:k]), x[k:]).sum()
 
     def gradient(x):
-        return pose.slopes(np.exp(x[:k]), x[k:]).gradient
+        return pose.compute_derivatives(np.exp(x[:k]), x[k:]).gradient
 
     assert log_likelihood is None or value(at) == pytest.approx(
         log_likelihood(np.exp(at)), rel=1e-12
     )
-    found, steps = pose.slopes(np.exp(at[:k]), at[k:]), 1e-5 * np.eye(len(at))
+    found, steps = pose.compute_derivatives(np.exp(at[:k]), at[k:]), 1e-5 * np.eye(len(at))
     # Central differences err by step squared times a third derivative, some hundreds here.
     slopes = [(value(at + d) - value(at - d)) / 2e-5 for d in steps]
     np.testing.assert_allclose(found.gradient, slopes, atol=1e-6, rtol=1e-6)
@@ -99,7 +101,7 @@ def test_derivatives_are_those_of_the_log_likelihood(name, lapse, monkeypatch):
         for e in 1e-6 * np.eye(k)
     ]
     np.testing.assert_allclose(
-        pose.slope_at_zero(weights, at[k:]), np.array(changes) / 2e-6, atol=1e-5
+        pose.compute_boundary_slopes(weights, at[k:]), np.array(changes) / 2e-6, atol=1e-5
     )
 
 

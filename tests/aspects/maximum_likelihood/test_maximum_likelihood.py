@@ -278,11 +278,13 @@ def test_several_maxima_are_told_apart():
     """From where it starts, a climb may end in a lower maximum; the best of several is kept."""
     data = shared("drugrisk_male31")
     found = maximised(DRUGS, data, lapse=0.01)._estimates_
-    pose, nothing = found.pose, np.zeros(0)
+    pose, nothing = found.problem, np.zeros(0)
 
     def loss(logs):
         weights = np.exp(logs)
-        return -pose.terms(weights, nothing).sum(), -pose.slopes(weights, nothing).gradient
+        return -pose.terms(weights, nothing).sum(), -pose.compute_derivatives(
+            weights, nothing
+        ).gradient
 
     others = [minimize(loss, rng(seed).normal(0, 3, 8), jac=True).fun for seed in range(15)]
     assert found.maximum.value >= max(-np.array(others)) - 1e-8
@@ -604,7 +606,7 @@ def test_rounding_does_not_choose_among_equal_maxima(seed, monkeypatch):
     data = th.PairedComparisons(5 * (np.ones((4, 4), int) - np.eye(4, dtype=int)), list("abcd"))
     model = th.EliminationByAspects(np.array([[1], [1], [0], [0]]), method="maximum-likelihood")
     found = model.fit(data, random_seed=1).maximum_likelihood.weights()
-    problem = type(model._estimates_.pose)
+    problem = type(model._estimates_.problem)
     rng, exact = np.random.default_rng(seed), problem.terms
 
     def rounded(*given):

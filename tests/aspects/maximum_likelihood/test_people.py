@@ -66,9 +66,12 @@ def test_scores_are_the_gradients_of_each_person(name):
         0.3 * rng.normal(size=len(found.maximum.beta)),
     )
     clusters = found.clusters
-    each = found.pose.scores(clusters.tally, weights, beta)
+    each = found.problem.compute_scores(clusters.tally, weights, beta)
     np.testing.assert_allclose(
-        each.sum(axis=0), found.pose.slopes(weights, beta).gradient, rtol=1e-9, atol=1e-9
+        each.sum(axis=0),
+        found.problem.compute_derivatives(weights, beta).gradient,
+        rtol=1e-9,
+        atol=1e-9,
     )
     point, step = np.concatenate([np.log(weights), beta]), 1e-6
     for person in (0, clusters.n_respondents - 1):
@@ -79,7 +82,7 @@ def test_scores_are_the_gradients_of_each_person(name):
             up[k] += step
             down[k] -= step
             ends = [
-                np.log(found.pose.probabilities(np.exp(z[: len(weights)]), z[len(weights) :]))
+                np.log(found.problem.probabilities(np.exp(z[: len(weights)]), z[len(weights) :]))
                 for z in (up, down)
             ]
             numeric.append(counts @ (ends[0] - ends[1]) / (2 * step))
@@ -139,8 +142,8 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
         rng.gamma(1.0, size=len(found.weights)),
         0.3 * rng.normal(size=len(found.maximum.beta)),
     )
-    pose = found.pose.with_counts(np.asarray(tally.sum(axis=0)).ravel())
-    gradients = pose.scores(eye_array(tally.shape[1], format="csr"), weights, beta)
+    pose = found.problem.with_counts(np.asarray(tally.sum(axis=0)).ravel())
+    gradients = pose.compute_scores(eye_array(tally.shape[1], format="csr"), weights, beta)
     p = pose.probabilities(weights, beta)
     parts = naive_scores.informations(tally.toarray(), pose.sizes, p, gradients)
     curvature = parts.sum(axis=0)
@@ -148,7 +151,7 @@ def test_the_variance_is_that_of_a_loop_over_respondents_who_answered_unequally_
     scores = RespondentScores(pose, tally, weights, beta, root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
     np.testing.assert_allclose(
-        root @ scores.variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5
+        root @ scores.compute_variance().variance @ root.T, expected, rtol=1e-3, atol=1e-5
     )
 
 
@@ -161,8 +164,8 @@ def test_standard_errors_and_tests_of_unequal_respondents():
         th.PairedComparisons.from_trials(frame, respondent="respondent")
     )
     found, w = model._estimates_, model.maximum_likelihood.weights().to_numpy()
-    pose, tally = found.pose, found.clusters.tally
-    gradients = pose.scores(eye_array(tally.shape[1], format="csr"), w, np.zeros(0))
+    pose, tally = found.problem, found.clusters.tally
+    gradients = pose.compute_scores(eye_array(tally.shape[1], format="csr"), w, np.zeros(0))
     parts = naive_scores.informations(tally.toarray(), pose.sizes, found.fitted(), gradients)
     curvature, jacobian = parts.sum(axis=0), np.diag(w) - np.outer(w, w)
     covariance = jacobian @ naive_scores.sandwich(curvature, parts, tally @ gradients) @ jacobian.T
@@ -195,7 +198,7 @@ def test_standard_errors_and_tests_of_unequal_respondents():
         e = np.einsum("srq,sq->sr", roots, rng.normal(size=(len(parts), len(half.T))))
         z = np.einsum("srq,sq->sr", stretch, e - leverages @ e.sum(axis=0)) @ basis
         entries.append((z.T @ z).ravel())
-    df = scores.degrees(both.T[None])[0]
+    df = scores.degrees_of_freedom(both.T[None])[0]
     assert df == pytest.approx(6.0 / np.var(entries, axis=0).sum(), rel=0.1)  # four standard errors
     fewer = th.paired.wald_test(model, [{"A": 1, "B": -1}, {"A": 1, "C": -1}])
     assert fewer.p_value == pytest.approx(

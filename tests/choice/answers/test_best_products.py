@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.product_class_fits import experiment, fitted
 from helpers.sentences import refused
 
@@ -22,25 +22,25 @@ COSTS = {"zoom": {"no": 0, "yes": 4}, "brand": {"A": 1, "B": 2.5, "C": 0}}
 @pytest.fixture(scope="module")
 def model():
     return th.MultinomialLogit(linear="price").fit(
-        th.ChoiceExperiment.from_frame(simulated(people=20))
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20))
     )
 
 
 LARGE = SPACE | {"price": np.linspace(5.0, 25.0, 60).tolist()}
 
 
-def earned_by(line):
+def compute_margins(line):
     """The margin of each product."""
     return [price - COSTS["brand"][brand] - COSTS["zoom"][zoom] for price, brand, zoom in line]
 
 
-def lines_by_odds(model, n, profit):
+def evaluate_lines_by_odds(model, n, profit):
     """All lines of many products and what they are worth, by the odds of each product against the
     others."""
     products = sorted(product(*LARGE.values()))
     offered = pd.concat([pd.DataFrame(products, columns=list(SPACE)), OTHERS])
     odds = model.predict_proba(offered.assign(id="x", task=1))
-    worth = odds[:-2] * (earned_by(products) if profit else 1.0)
+    worth = odds[:-2] * (compute_margins(products) if profit else 1.0)
     places = np.array(list(combinations(range(len(products)), n)))
     values = worth[places].sum(axis=1) / (odds[places].sum(axis=1) + odds[-2:].sum())
     return {
@@ -48,13 +48,13 @@ def lines_by_odds(model, n, profit):
     }
 
 
-def every_line(model, n, profit):
+def list_all_lines(model, n, profit):
     """All lines and what they are worth, each by a prediction of its own."""
     found = {}
     for line in combinations(sorted(product(*SPACE.values())), n):
         offered = pd.concat([pd.DataFrame(line, columns=list(SPACE)), OTHERS])
         p = model.predict_proba(offered.assign(id="x", task=1))[:n]
-        found[line] = p @ earned_by(line) if profit else p.sum()
+        found[line] = p @ compute_margins(line) if profit else p.sum()
     return found
 
 
@@ -64,7 +64,7 @@ def every_line(model, n, profit):
 def test_the_best_line_is_that_of_all(model, n, profit, space):
     earned = {"price": "price", "costs": COSTS} if profit else {}
     table = model.best_products(space, OTHERS, n=n, **earned)
-    wanted = (every_line if space is SPACE else lines_by_odds)(model, n, profit)
+    wanted = (list_all_lines if space is SPACE else evaluate_lines_by_odds)(model, n, profit)
     best = max(wanted, key=wanted.get)
     first = table[table["line"] == 1]
     name = "profit" if profit else "share"
@@ -96,7 +96,7 @@ def test_costs_that_do_not_add_up_are_of_combinations(model):
     )
     is_dearer = ((table["zoom"] == "yes") & (table["brand"] == "B")).to_numpy()
     rows = table[["price", "brand", "zoom"]].itertuples(index=False, name=None)
-    every = every_line(model, 1, profit=True)
+    every = list_all_lines(model, 1, profit=True)
     wanted = [every[(row,)] for row in rows]
     np.testing.assert_allclose(table["profit"][~is_dearer], np.array(wanted)[~is_dearer], rtol=1e-9)
     assert is_dearer.any() and (table["profit"][is_dearer] < 0).all()

@@ -15,11 +15,11 @@ from thali._choice.coding import build_coding
 from thali._inference.seeds import spawn_generators
 from thali._people.segments import (
     Preferences,
-    adjusted_rand,
-    centres_of,
-    distances,
-    names_of,
-    segments_of,
+    adjusted_rand_index,
+    build_segments,
+    find_centres,
+    name_segments,
+    squared_distances,
 )
 from thali.errors import ArgumentError, DataError
 
@@ -40,7 +40,7 @@ def fitted():
     return th.LatentClassLogit(3).fit(data()[0], random_seed=1, progressbar=False)
 
 
-def drawn(draws=30, noise=0.05, people=(12, 8, 5)):
+def draw_preferences(draws=30, noise=0.05, people=(12, 8, 5)):
     """Preferences of people in groups around known profiles."""
     rng = np.random.default_rng(4)
     profiles = np.array([[0.9, 0.1, 0.5, 0.5], [0.5, 0.5, 0.1, 0.9], [0.6, 0.4, 0.9, 0.1]])
@@ -52,21 +52,25 @@ def drawn(draws=30, noise=0.05, people=(12, 8, 5)):
 def test_the_adjusted_rand_index_by_pairs():
     """By its definition over all pairs; its mean over all orders of the labels is 0."""
     one, other = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0, 2])
-    assert adjusted_rand(one, one) == 1.0 and adjusted_rand(one, one.max() - one) == 1.0
+    assert adjusted_rand_index(one, one) == 1.0 and adjusted_rand_index(one, one.max() - one) == 1.0
     pairs = [(i, j) for i in range(6) for j in range(i)]
     a, b = (np.array([labels[i] == labels[j] for i, j in pairs]) for labels in (one, other))
     expected = a.sum() * b.sum() / len(pairs)
     wanted = ((a & b).sum() - expected) / ((a.sum() + b.sum()) / 2 - expected)
-    assert adjusted_rand(one, other) == pytest.approx(wanted, abs=1e-12)
-    everywhere = [adjusted_rand(one, np.array(order)) for order in permutations(other)]
+    assert adjusted_rand_index(one, other) == pytest.approx(wanted, abs=1e-12)
+    everywhere = [adjusted_rand_index(one, np.array(order)) for order in permutations(other)]
     assert np.mean(everywhere) == pytest.approx(0.0, abs=1e-12)
-    assert adjusted_rand(np.zeros(4, int), np.zeros(4, int)) == 1.0
+    assert adjusted_rand_index(np.zeros(4, int), np.zeros(4, int)) == 1.0
 
 
 def test_k_means_finds_the_least_sum_of_squares():
     """Of all partitions of 8 points into two parts."""
     points = np.random.default_rng(5).normal(size=(8, 2))
-    found = distances(points, centres_of(points, 2, spawn_generators(1, 1)[0])).min(axis=1).sum()
+    found = (
+        squared_distances(points, find_centres(points, 2, spawn_generators(1, 1)[0]))
+        .min(axis=1)
+        .sum()
+    )
     sums = []
     for code in range(1, 2**7):
         first = np.array([code >> n & 1 for n in range(8)], bool)
@@ -130,8 +134,8 @@ def test_preferences_for_no_choice():
 
 
 def test_known_groups_are_found_with_sizes_profiles_and_certainty():
-    preferences, truth = drawn()
-    found = segments_of(preferences, None, 0)
+    preferences, truth = draw_preferences()
+    found = build_segments(preferences, None, 0)
     assert len(found) == 3 and (found.by_number.loc[4:, "stability"] < 0.8).all()
     assert list(found.assignment["segment"] - 1) == list(truth)
     assert list(found.sizes["respondents"]) == [12, 8, 5] and found.stability == 1.0
@@ -164,7 +168,7 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
 def test_the_ends_of_intervals_are_called_as_in_every_table():
     """NAME_low and NAME_high of the column NAME, which lies between them where the draws are
     noisy."""
-    found = segments_of(drawn(noise=0.3)[0], 3, 0)
+    found = build_segments(draw_preferences(noise=0.3)[0], 3, 0)
     assert list(found.sizes) == ["name", "respondents", "share", "share_low", "share_high"]
     wanted = [
         "segment",
@@ -188,38 +192,38 @@ def test_noise_is_unstable():
     """Independent preferences of everybody in every draw: the draws agree no more than chance makes
     them."""
     values = np.random.default_rng(8).random((40, 60, 4))
-    found = segments_of(Preferences(LEVELS, values, tuple(map(str, range(60)))), 3, 0)
+    found = build_segments(Preferences(LEVELS, values, tuple(map(str, range(60)))), 3, 0)
     assert found.stability < 0.15 and found.assignment["probability"].mean() < 0.7
 
 
 def test_a_number_does_not_depend_on_the_others_and_the_seed_repeats():
-    preferences, _ = drawn(noise=0.3)
-    alone, among = segments_of(preferences, 4, 1), segments_of(preferences, [2, 4], 1)
+    preferences, _ = draw_preferences(noise=0.3)
+    alone, among = build_segments(preferences, 4, 1), build_segments(preferences, [2, 4], 1)
     assert alone.by_number.loc[4].equals(among.by_number.loc[4])
-    assert alone.profiles.equals(segments_of(preferences, 4, 1).profiles)
+    assert alone.profiles.equals(build_segments(preferences, 4, 1).profiles)
 
 
 def test_names_are_distinct_and_say_what_is_liked():
     everybody = np.array([0.7, 0.3, 0.3, 0.7])
-    names = names_of(
+    names = name_segments(
         LEVELS, np.array([[0.9, 0.1, 0.2, 0.8], [0.5, 0.5, 0.3, 0.7], everybody]), everybody
     )
     assert names == ["price 5, zoom yes", "price matters less", "close to average"]
     levels = (("inside", "none"), ("inside", "inside"), *LEVELS)
     rows = np.array([[0.9, 0.1, 0.9, 0.1, 0.1, 0.9], [0.9, 0.1, 0.9, 0.1, 0.3, 0.7]])
     wanted = ["no choice, price 5, zoom yes", "no choice, price 5"]
-    assert names_of(levels, rows, np.array([0.5, 0.5, 0.7, 0.3, 0.3, 0.7])) == wanted
+    assert name_segments(levels, rows, np.array([0.5, 0.5, 0.7, 0.3, 0.3, 0.7])) == wanted
 
 
 @pytest.mark.fit
 def test_segments_of_a_model():
     model, truth = fitted(), data()[1]
     found = model.respondents.segments(3)
-    assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9
+    assert adjusted_rand_index(found.assignment["segment"].to_numpy(), truth) >= 0.9
     assert list(found.assignment.index) == list(data()[0].respondents)
     assert found.sizes["share"].is_monotonic_decreasing
     of_classes = model.membership_.to_numpy().argmax(axis=1)
-    assert adjusted_rand(found.assignment["segment"].to_numpy(), of_classes) >= 0.9
+    assert adjusted_rand_index(found.assignment["segment"].to_numpy(), of_classes) >= 0.9
 
 
 def test_mistakes():
@@ -250,4 +254,4 @@ def test_sampled_models_find_the_segments(make):
     )
     found = model.respondents.segments()
     assert len(found) == 3
-    assert adjusted_rand(found.assignment["segment"].to_numpy(), truth) >= 0.9
+    assert adjusted_rand_index(found.assignment["segment"].to_numpy(), truth) >= 0.9

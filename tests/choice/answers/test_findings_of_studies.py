@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.option_words import TYPED
 from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
@@ -26,7 +26,7 @@ MARKET = MARKET.set_index("product")
 @pytest.fixture(scope="module")
 def data():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
     )
 
 
@@ -80,7 +80,7 @@ def test_shares_that_are_the_same_as_written_have_no_first(data):
 
 @pytest.mark.parametrize("name", ["Price (EUR)", "tariff"])
 def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
-    frame = simulated(people=8, seed=3).rename(columns={"price": name})
+    frame = simulate_experiment(n_respondents=8, seed=3).rename(columns={"price": name})
     data = th.ChoiceExperiment.from_frame(frame, attributes=[name, "brand", "zoom"])
     found = th.MultinomialLogit(linear=name).fit(data).findings()
     assert ("willingness_to_pay" in found) == (name != "tariff")
@@ -93,7 +93,7 @@ def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
 def test_a_market_without_the_option_of_none_says_so():
     rows = []
     for k, (task, products) in enumerate(
-        simulated(people=8, seed=3).groupby(["id", "task"], sort=False)
+        simulate_experiment(n_respondents=8, seed=3).groupby(["id", "task"], sort=False)
     ):
         none = {"id": task[0], "task": task[1], "alt": 4, "choice": int(k % 4 == 3)}
         rows += [
@@ -196,7 +196,7 @@ def test_slides_of_something_else_are_refused(tmp_path):
 
 
 def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
-    frame = simulated(people=8, seed=3).assign(choice=0)
+    frame = simulate_experiment(n_respondents=8, seed=3).assign(choice=0)
     frame.loc[
         frame.groupby(["id", "task"], sort=False).sample(1, random_state=5).index, "choice"
     ] = 1  # by chance

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated, with_tastes
+from helpers.experiment_data import of_segments, simulate_experiment, with_tastes
 from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, of_draws, single
 from helpers.sentences import refused, said, warned
 
@@ -15,11 +15,11 @@ import thali as th
 from thali._choice.answers.market import parse_markets, restore_saved_table
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
-from thali._choice.logits.hierarchical_draws import reported
+from thali._choice.logits.hierarchical_draws import monitored_effects
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
-from thali._labels import as_labelled, without_formula
-from thali._people.columns import MarketPeople, PeopleColumn
+from thali._labels import escape_formula, unescape_formula
+from thali._people.respondent_columns import MarketRespondents, RespondentColumn
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -36,7 +36,9 @@ MARKET = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def data():
-    frame = simulated(people=8, seed=3).assign(age=lambda f: 20 + 5 * f["id"].str[1:].astype(int))
+    frame = simulate_experiment(n_respondents=8, seed=3).assign(
+        age=lambda f: 20 + 5 * f["id"].str[1:].astype(int)
+    )
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
 
 
@@ -54,7 +56,7 @@ def hierarchical(data):
         )
 
 
-def of_people(model, data, market=MARKET):
+def predict_by_respondent(model, data, market=MARKET):
     """The predicted probabilities of every respondent, (respondents, products)."""
     rows = pd.concat(
         [market.drop(columns="product").assign(id=who, task=1) for who in data.respondents]
@@ -84,7 +86,7 @@ def test_shares_of_the_multinomial_logit_are_its_predictions(multinomial):
 
 
 def test_shares_are_means_over_people_by_weight(hierarchical, data):
-    p = of_people(hierarchical, data)
+    p = predict_by_respondent(hierarchical, data)
     these = {"people": "respondents"}
     np.testing.assert_allclose(
         hierarchical.market_shares(MARKET, **these)["share"], p.mean(axis=0), rtol=1e-9
@@ -101,7 +103,7 @@ def test_shares_are_means_over_people_by_weight(hierarchical, data):
 
 
 def test_ways_to_choose_people(hierarchical, data):
-    p = of_people(hierarchical, data)[5:].mean(axis=0)
+    p = predict_by_respondent(hierarchical, data)[5:].mean(axis=0)
     named = hierarchical.market_shares(MARKET, people=["p5", "p6", "p7"])
     np.testing.assert_allclose(named["share"], p, rtol=1e-9)
     assert named.attrs["whose"] == "of 3 respondents"
@@ -209,7 +211,7 @@ def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
 def test_demand_falls_with_the_price(hierarchical, data):
     table = hierarchical.demand("price", "B", [10, 12.5, 20], MARKET, people="respondents")
     assert table["price"].tolist() == [10, 12.5, 20] and table["share"].is_monotonic_decreasing
-    at = of_people(hierarchical, data, MARKET.assign(price=[5, 12.5, 25]))
+    at = predict_by_respondent(hierarchical, data, MARKET.assign(price=[5, 12.5, 25]))
     assert table.loc[1, "share"] == pytest.approx(at.mean(axis=0)[1], rel=1e-9)
     with warned(DataWarning, "'price'", "30, outside", "25"):
         hierarchical.demand("price", "B", [10, 30], MARKET)
@@ -287,14 +289,14 @@ def test_level_effects_of_logits(hierarchical):
 def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
     """A product over none is one of those that were shown, and two levels are compared in all of
     these."""
-    data, draws = with_nothing(ORDERS[0]), (2, 6)
+    data, draws = build_choices_with_none(ORDERS[0]), (2, 6)
     coding = build_coding(data, interactions=interactions)
     tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
     table = with_tastes(data, tastes, interactions=interactions).level_effects()
     named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
-    effects = reported(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)["effect"].mean(
-        ("chain", "draw")
-    )
+    effects = monitored_effects(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)[
+        "effect"
+    ].mean(("chain", "draw"))
     wanted = table["effect"].set_axis(named)[effects["level_pair"].values]
     np.testing.assert_allclose(effects, wanted, rtol=1e-12)
     assert len({*effects.values.round(9)}) == effects.size
@@ -384,7 +386,7 @@ ORDERS = (
 )
 
 
-def with_nothing(levels):
+def build_choices_with_none(levels):
     """Choices among three products and nothing, with the levels of the attributes in some order."""
     frame = of_segments(people=8, tasks=6, none=True)[0]
     return th.ChoiceExperiment.from_frame(frame, levels=levels, none={"brand": "none"})
@@ -394,7 +396,7 @@ def with_nothing(levels):
 def test_importance_does_not_depend_on_the_order_of_levels(interactions):
     tables = []
     for levels in ORDERS:
-        model = th.MultinomialLogit(interactions=interactions).fit(with_nothing(levels))
+        model = th.MultinomialLogit(interactions=interactions).fit(build_choices_with_none(levels))
         table = model.attribute_importance().set_index("attribute")
         assert list(table)[0] == "range_share" and table.index[-1] == "inside"
         assert table["range_share"].iloc[:-1].is_monotonic_decreasing and np.isnan(
@@ -409,9 +411,9 @@ def test_importance_does_not_depend_on_the_order_of_levels(interactions):
 def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
     """Draws of each person, as of the hierarchical logit."""
     rng, tables = np.random.default_rng(1), []
-    frame, tastes, reference = with_nothing(ORDERS[0]).to_frame(), None, None
+    frame, tastes, reference = build_choices_with_none(ORDERS[0]).to_frame(), None, None
     for levels in ORDERS:
-        data = with_nothing(levels)
+        data = build_choices_with_none(levels)
         coding = build_coding(data, interactions=interactions)
         matrix = coding.encode_codes(data.scheme.encode(frame, data.respondents).products)
         if tastes is None:
@@ -426,7 +428,9 @@ def test_neither_does_that_of_draws_with_the_same_utilities(interactions):
 def test_neither_does_that_of_classes_of_people(interactions):
     how = {"random_seed": 1, "progressbar": False}
     models = [
-        th.LatentClassLogit(2, interactions=interactions).fit(with_nothing(levels), **how)
+        th.LatentClassLogit(2, interactions=interactions).fit(
+            build_choices_with_none(levels), **how
+        )
         for levels in ORDERS
     ]
     assert models[0].log_likelihood_ == pytest.approx(models[1].log_likelihood_, abs=1e-6)
@@ -514,7 +518,8 @@ def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomi
 @pytest.mark.unit
 def test_labels_that_a_page_saves_with_an_apostrophe_are_read_without():
     assert [
-        as_labelled(without_formula(label)) for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")
+        unescape_formula(escape_formula(label))
+        for label in ("+5 GB", "-A", "=1", "'tis", "tea", "-3")
     ] == [*("+5 GB", "-A", "=1", "'tis", "tea", "-3")]
 
 
@@ -541,11 +546,12 @@ def test_a_market_of_a_file_has_a_row_of_none_and_errors_with_its_lines():
 @pytest.mark.unit
 def test_segments_of_a_report_have_a_name_that_no_column_has():
     codes = np.zeros(2, np.uint8)
-    known = MarketPeople(2, (PeopleColumn("segment", ("old", "new"), codes),), (), (), ())
+    known = MarketRespondents(2, (RespondentColumn("segment", ("old", "new"), codes),), (), (), ())
     draws = MarketDraws((), None, 0.0, (None, None), (), "draws", people=known)
-    found = draws.with_people("segment", ("1: A",), codes)
+    found = draws.add_people_column("segment", ("1: A",), codes)
     assert [column.name for column in found.people.columns] == ["segment", "segment of this report"]
     names = [
-        column.name for column in found.with_people("segment", ("1: A",), codes).people.columns
+        column.name
+        for column in found.add_people_column("segment", ("1: A",), codes).people.columns
     ]
     assert len(set(names)) == 3

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated, with_tastes
+from helpers.experiment_data import of_segments, simulate_experiment, with_tastes
 from helpers.sentences import refused, said, warned
 
 import thali as th
@@ -31,7 +31,7 @@ ACTUAL = {"A": 0.5, "B": 0.2, "C": 0.3}
 @pytest.fixture(scope="module")
 def data():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
     )
 
 
@@ -86,7 +86,7 @@ def fixed_posterior(draws, people, sd):
     """A model whose respondents differ by `sd`, and less from draw to draw; and its shares (draws,
     people, 3)."""
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=people, seed=4), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=people, seed=4), attributes=["price", "brand", "zoom"]
     )
     rng, size = np.random.default_rng(2), np.array([0.1, 1.0, 1.0, 1.0])
     tastes = size * (
@@ -104,7 +104,7 @@ def test_draws_are_thinned_evenly_within_chains(data):
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
-def each_draw(model, people=None, weights=None, seed=0, change=None):
+def compute_share_draws(model, people=None, weights=None, seed=0, change=None):
     return model.market_shares(
         MARKET, change, people, weights, each_draw=True, cores=1, random_seed=seed
     )
@@ -116,19 +116,19 @@ def test_the_variance_of_the_market_is_that_of_respondents_and_that_between_them
     model, p = fixed_posterior(20_000, 12, 1.0)
     among, between = p.mean(axis=1).var(axis=0), p.var(axis=1).mean(axis=0) / 13
     assert (between > 3 * among).all()
-    found = each_draw(model)["share"]
+    found = compute_share_draws(model)["share"]
     np.testing.assert_allclose(found.var(), among + between, rtol=5 * np.sqrt(2 / 20_000))
     np.testing.assert_allclose(
         found.mean(), p.mean(axis=(0, 1)), atol=5 * np.sqrt(between.max() / 20_000)
     )
-    these = each_draw(model, "respondents")["share"]
+    these = compute_share_draws(model, "respondents")["share"]
     np.testing.assert_allclose(these, p.mean(axis=1), rtol=1e-12)
 
 
 def test_weights_and_filters_are_kept_in_the_market():
     model, p = fixed_posterior(4_000, 12, 1.0)
     weights = np.array([0.0, 5.0, 1.0, *[0.0] * 9])
-    found = each_draw(model, None, weights)["share"]
+    found = compute_share_draws(model, None, weights)["share"]
     # Beta(1, 1) of two respondents, weighted: the mean of 5 e / (5 e + f) by quadrature
     u = (np.arange(100_000) + 0.5) / 100_000
     part = (5 * u / (5 * u + 1 - u)).mean()
@@ -137,18 +137,18 @@ def test_weights_and_filters_are_kept_in_the_market():
     low, high = np.minimum(p[:, 1], p[:, 2]), np.maximum(p[:, 1], p[:, 2])
     # of nobody else
     assert ((found.to_numpy() > low - 1e-12) & (found.to_numpy() < high + 1e-12)).all()
-    np.testing.assert_allclose(each_draw(model, ["p7"])["share"], p[:, 7], rtol=1e-12)
+    np.testing.assert_allclose(compute_share_draws(model, ["p7"])["share"], p[:, 7], rtol=1e-12)
 
 
 def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
     model, p = fixed_posterior(400, 12, 1.0)
-    same = each_draw(model, change={"price": {"A": 5}})  # it costs 5 already
+    same = compute_share_draws(model, change={"price": {"A": 5}})  # it costs 5 already
     assert (same["change"] == 0.0).all(axis=None)
-    drawn = each_draw(model, change={"price": {"A": 6}})
+    drawn = compute_share_draws(model, change={"price": {"A": 6}})
     apart = drawn["share"]["A"].var() + drawn["after"]["A"].var()
     assert drawn["change"]["A"].var() < 0.05 * apart
     np.testing.assert_array_equal(drawn["share"], same["share"])
-    assert (each_draw(model, seed=1)["share"] != drawn["share"]).all(axis=None)
+    assert (compute_share_draws(model, seed=1)["share"] != drawn["share"]).all(axis=None)
 
 
 def test_tables_name_whose_shares_they_have(hierarchical, multinomial):

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused
 
 import thali as th
@@ -21,13 +21,13 @@ def softmax(u):
 @pytest.fixture(scope="module")
 def data():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
     )
 
 
 @pytest.fixture(scope="module")
 def new():
-    return simulated(people=8, seed=3).head(6)
+    return simulate_experiment(n_respondents=8, seed=3).head(6)
 
 
 def matrix(names, frame):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated
+from helpers.experiment_data import of_segments, simulate_experiment
 from helpers.sentences import refused, says
 
 import thali as th
@@ -24,7 +24,7 @@ QUICK = {"draws": 40, "tune": 30, "random_seed": 1, "progressbar": False}
 @pytest.fixture(scope="module")
 def data():
     return th.ChoiceExperiment.from_frame(
-        simulated(people=8, seed=3), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=8, seed=3), attributes=["price", "brand", "zoom"]
     )
 
 
@@ -35,7 +35,7 @@ def posterior(data):
         return th.HierarchicalLogit(linear="price").fit(data, **QUICK)
 
 
-def own_utilities(tastes, none=None):
+def centre_coefficients(tastes, none=None):
     """Levels centred within their attributes, of a mapping of coefficients; the first levels are
     0."""
     found = {}
@@ -69,7 +69,7 @@ def ranges(found):
 def test_utilities_of_everybody_are_those_of_the_coefficients(data):
     model = th.MultinomialLogit(linear="price").fit(data)
     table = model.utilities(ci=0.5)
-    own = own_utilities(model.coef_.to_dict())
+    own = centre_coefficients(model.coef_.to_dict())
     names = [f"{row['attribute']}: {row['level']}" for row in table.to_dict("records")]
     assert names == list(own) and table.attrs["interval"] == 0.5
     np.testing.assert_allclose(table["utility"], list(own.values()), atol=1e-12)
@@ -87,7 +87,7 @@ def test_utilities_of_everybody_are_those_of_the_coefficients(data):
 def test_utilities_of_each_person_are_those_of_posterior_means(posterior):
     raw, scaled = (posterior.respondents.individuals(zero_centred=each) for each in (False, True))
     for person, tastes in posterior.individual_.iterrows():
-        own = own_utilities(tastes.to_dict())
+        own = centre_coefficients(tastes.to_dict())
         assert list(raw) == list(own) and raw.index.name == "respondent"
         np.testing.assert_allclose(raw.loc[person], list(own.values()), atol=1e-12)
         np.testing.assert_allclose(
@@ -106,7 +106,7 @@ def test_choosing_nothing_is_scaled_like_the_levels():
     data = th.ChoiceExperiment.from_frame(frame.replace({"brand": {None: np.nan}}), none="4")
     model = th.MultinomialLogit(linear="price").fit(data)
     table = model.utilities().set_index(["attribute", "level"])
-    own = own_utilities(model.coef_.to_dict(), none=True)
+    own = centre_coefficients(model.coef_.to_dict(), none=True)
     assert table["utility"].loc[("inside", "none")] == pytest.approx(own["inside: none"], abs=1e-9)
     scaled = table["zero_centred"].loc[("inside", "none")]
     assert scaled == pytest.approx(own["inside: none"] * 100 / ranges(own), abs=1e-7)
@@ -116,7 +116,7 @@ def test_people_of_classes_have_utilities_mixed_by_their_membership(data):
     model = th.LatentClassLogit(2, linear="price").fit(data, random_seed=1)
     raw = model.respondents.individuals()
     of_class = [
-        list(own_utilities(tastes.to_dict()).values()) for _, tastes in model.coef_.iterrows()
+        list(centre_coefficients(tastes.to_dict()).values()) for _, tastes in model.coef_.iterrows()
     ]
     np.testing.assert_allclose(raw, model.membership_.to_numpy() @ np.array(of_class), atol=1e-9)
 
@@ -152,7 +152,7 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
 @pytest.mark.long
 def test_files_of_many_people_hold_fewer_digits(tmp_path):
     """Of two million tastes and more."""
-    frame = simulated(people=900, tasks=4, seed=3)
+    frame = simulate_experiment(n_respondents=900, n_tasks=4, seed=3)
     data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated, with_tastes
+from helpers.experiment_data import simulate_experiment, with_tastes
 from helpers.product_class_fits import experiment, fitted, of_draws, single
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, warned
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.fit
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(people=9, seed=5))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=9, seed=5))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def hierarchical(data):
         return model.fit(data, draws=60, tune=50, random_seed=1, progressbar=False)
 
 
-def of(table, *row):
+def read_row(table, *row):
     return table.set_index(["attribute", "level", "over"]).loc[row]
 
 
@@ -48,7 +48,7 @@ def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
     for level in ("B", "C"):
         name = f"brand[{level}]"
         b = model.coef_[name]
-        row = of(table, "brand", level, "A")
+        row = read_row(table, "brand", level, "A")
         assert row["wtp"] == pytest.approx(-b / a, rel=1e-10)
         variance = v.loc[name, name] / a**2 + b**2 * v.loc["price", "price"] / a**4
         variance -= 2 * b * v.loc["price", name] / a**3
@@ -68,12 +68,12 @@ def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
 
 
 def test_a_number_is_paid_for_by_the_unit(data):
-    frame = simulated(people=9, seed=5).assign(
+    frame = simulate_experiment(n_respondents=9, seed=5).assign(
         weight=lambda f: 2.0 * (f["brand"] == "A") + 3.0 * (f["zoom"] == "yes")
     )
     data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "weight"])
     model = th.MultinomialLogit(linear=["price", "weight"]).fit(data)
-    row = of(model.willingness_to_pay("price"), "weight", "1 more", "")
+    row = read_row(model.willingness_to_pay("price"), "weight", "1 more", "")
     assert row["wtp"] == pytest.approx(-model.coef_["weight"] / model.coef_["price"], rel=1e-10)
 
 
@@ -93,7 +93,9 @@ def test_between_tested_prices_utility_is_interpolated(data):
             )
             return gain + dearer - cheaper
 
-        assert of(table, *row)["wtp"] == pytest.approx(brentq(gap, -20, 20, xtol=1e-12), rel=1e-8)
+        assert read_row(table, *row)["wtp"] == pytest.approx(
+            brentq(gap, -20, 20, xtol=1e-12), rel=1e-8
+        )
 
 
 def test_knots_change_the_slope(data):
@@ -108,14 +110,14 @@ def test_knots_change_the_slope(data):
         return model.coef_["zoom[yes]"] + dearer - cheaper
 
     with warned(EstimateWarning, "within the range"):
-        row = of(model.willingness_to_pay("price"), "zoom", "yes", "no")
+        row = read_row(model.willingness_to_pay("price"), "zoom", "yes", "no")
     assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
 
 
 def test_of_people_and_of_the_median_person(hierarchical, data):
     beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 9, 4)
     ratio = np.where(beta[..., 0] < 0, -beta[..., 3] / beta[..., 0], np.sign(beta[..., 3]) * np.inf)
-    row = of(hierarchical.willingness_to_pay("price"), "zoom", "yes", "no")
+    row = read_row(hierarchical.willingness_to_pay("price"), "zoom", "yes", "no")
     medians = np.sort(ratio, axis=1)[:, 4]
     # half way from the 120th of 240 to the next
     assert row["wtp"] == pytest.approx(np.sort(medians)[119:121].mean())
@@ -129,7 +131,7 @@ def test_of_people_and_of_the_median_person(hierarchical, data):
     assert ends.isna().any(axis=None) and not (known["wtp_low"] > known["wtp"]).any()
     assert not (known["wtp"] > known["wtp_high"]).any()
     single = hierarchical.willingness_to_pay("price", people=["p3"])
-    assert of(single, "zoom", "yes", "no")["wtp"] == pytest.approx(own["wtp"].iloc[3])
+    assert read_row(single, "zoom", "yes", "no")["wtp"] == pytest.approx(own["wtp"].iloc[3])
 
 
 def test_a_table_of_people_is_described_without_a_warning(hierarchical):
@@ -189,7 +191,7 @@ def test_the_interval_holds_what_a_test_does_not_reject(linear):
     model = th.MultinomialLogit(linear=linear).fit(choices(-0.25))
     wanted = rejected(model)
     table = model.willingness_to_pay("price", ci=0.95)
-    row = of(table, "zoom", "yes", "no")
+    row = read_row(table, "zoom", "yes", "no")
     assert row["wtp_low"] == pytest.approx(wanted[0], abs=0.002) and row[
         "wtp_high"
     ] == pytest.approx(wanted[-1], abs=0.002)
@@ -299,7 +301,7 @@ def test_monotone_classes_pay_for_what_is_better():
 
 def test_a_price_alone_pays_for_nothing(data):
     model = th.MultinomialLogit("price").fit(
-        th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"])
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=4), attributes=["price"])
     )
     with refused(ArgumentError, "`price`: 'price'"):
         model.willingness_to_pay("price")
@@ -327,7 +329,7 @@ def test_the_value_of_time_of_swissroute():
         warnings.simplefilter("ignore")  # many levels
         data = th.ChoiceExperiment.from_frame(frame, attributes=["tt", "tc", "hw", "ch"])
     model = th.MultinomialLogit(linear=["tt", "tc", "hw", "ch"]).fit(data)
-    row = of(model.willingness_to_pay("tc"), "tt", "1 more", "")
+    row = read_row(model.willingness_to_pay("tc"), "tt", "1 more", "")
     assert row["wtp"] == pytest.approx(-0.4534418738881763, rel=1e-6)
     assert row["wtp_se"] == pytest.approx(0.028529739338238543, rel=1e-6)
 

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated
+from helpers.experiment_data import of_segments, simulate_experiment
 from helpers.naive.choice_models import choice_probability, latent_class_log_likelihood
 from helpers.sentences import refused, said, warned
 from scipy.optimize import minimize
@@ -14,14 +14,14 @@ from scipy.optimize import minimize
 import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.latent_class.fit import (
-    derivatives,
-    equal_classes,
+    apply_step,
+    build_panel,
+    compute_derivatives,
+    evaluate_parameters,
     expect_and_maximise,
-    panel_of,
-    point,
-    stepped,
+    start_equal_classes,
 )
-from thali._people.columns import covariates_of
+from thali._people.respondent_columns import build_covariates
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 
 TASTES = np.random.default_rng(1).normal(size=(3, 5))
@@ -31,7 +31,7 @@ ODDS = np.vstack([np.zeros(3), np.random.default_rng(2).normal(size=(2, 3))])
 @cache
 def small():
     """Nine people of whom age and sex are known."""
-    rows = simulated(people=9, tasks=5, seed=2)
+    rows = simulate_experiment(n_respondents=9, n_tasks=5, seed=2)
     person = rows["id"].astype("category").cat.codes
     age, sex = 20 + 7 * person % 40, np.where(person % 3 == 0, "m", "w")
     return th.ChoiceExperiment.from_frame(
@@ -59,16 +59,18 @@ def fitted():
 
 
 def panel(data, columns=("age", "sex"), linear=()):
-    return panel_of(
+    return build_panel(
         data,
         build_coding(data, linear),
-        covariates_of(columns, data.people, data.n_respondents).matrix,
+        build_covariates(columns, data.people, data.n_respondents).matrix,
     )
 
 
 def at(where, **classes):
     """The point at which classes have these odds, or these sizes."""
-    return point(where, equal_classes(where, TASTES).classes._replace(**classes), TASTES)
+    return evaluate_parameters(
+        where, start_equal_classes(where, TASTES).classes._replace(**classes), TASTES
+    )
 
 
 def tasks_of_people(data, linear=()):
@@ -112,24 +114,24 @@ def test_gradient_and_information_are_finite_differences():
     """Central differences of step h of the value (gradient), and of the gradient (information)."""
     where, h = panel(small()), 1e-5
     here = at(where, odds=ODDS)
-    gradient, information = derivatives(where, here)
+    gradient, information = compute_derivatives(where, here)
     assert len(gradient) == 2 * 3 + 3 * 5
     for j, step in enumerate(h * np.eye(len(gradient))):
-        up, down = (point(where, *stepped(here, sign * step)) for sign in (1, -1))
+        up, down = (evaluate_parameters(where, *apply_step(here, sign * step)) for sign in (1, -1))
         assert gradient[j] == pytest.approx((up.value - down.value) / (2 * h), abs=1e-6)
-        change = derivatives(where, up)[0] - derivatives(where, down)[0]
+        change = compute_derivatives(where, up)[0] - compute_derivatives(where, down)[0]
         np.testing.assert_allclose(information[j], -change / (2 * h), atol=1e-6)
 
 
 def test_without_columns_the_odds_are_those_of_sizes():
-    alone, by_columns = panel_of(small(), build_coding(small())), panel(small())
+    alone, by_columns = build_panel(small(), build_coding(small())), panel(small())
     sizes, constants = np.array([0.2, 0.5, 0.3]), [0, 3, *range(6, 21)]
     odds = np.log(sizes / sizes[0])[:, None]
     one, other = at(alone, sizes=sizes), at(by_columns, odds=np.hstack([odds, np.zeros((3, 2))]))
     assert one.value == pytest.approx(other.value, rel=1e-13)
     (gradient, information), (longer, larger) = (
-        derivatives(alone, one),
-        derivatives(by_columns, other),
+        compute_derivatives(alone, one),
+        compute_derivatives(by_columns, other),
     )
     np.testing.assert_allclose(longer[constants], gradient, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
@@ -152,7 +154,7 @@ def test_every_pass_of_expectation_and_maximisation_gains():
 def test_another_maximiser_finds_the_same():
     """SciPy's BFGS on the naive likelihood, written with arrays, from a point nearby."""
     model, data = fitted(), by_age()
-    z = covariates_of(["age", "sex"], data.people, data.n_respondents)
+    z = build_covariates(["age", "sex"], data.people, data.n_respondents)
     matrix = build_coding(data, "price").encode_codes(data.products)[data.row_product]
     person, starts = data.respondent_of_task, data.first_row[:-1]
     sizes = np.diff(data.first_row)

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import SEGMENTS, camera, of_segments, simulated
+from helpers.experiment_data import SEGMENTS, camera, of_segments, simulate_experiment
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 
@@ -14,15 +14,15 @@ import thali as th
 import thali._choice.latent_class.fit as fit
 from thali._choice.coding import build_coding
 from thali._choice.latent_class.fit import (
-    DRAWS,
+    N_DRAWS,
+    build_panel,
     climb,
-    equal_classes,
+    climb_by_newton,
+    evaluate_parameters,
     expect_and_maximise,
-    panel_of,
-    point,
-    to_summit,
+    start_equal_classes,
 )
-from thali._people.segments import adjusted_rand
+from thali._people.segments import adjusted_rand_index
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))
@@ -30,7 +30,7 @@ SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=
 
 @cache
 def small():
-    return th.ChoiceExperiment.from_frame(simulated(people=9, tasks=5, seed=2))
+    return th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=9, n_tasks=5, seed=2))
 
 
 @cache
@@ -45,12 +45,14 @@ def fitted():
 
 
 def panel(data):
-    return panel_of(data, build_coding(data))
+    return build_panel(data, build_coding(data))
 
 
 def at(where, sizes=SIZES, tastes=TASTES):
     """The point at which classes have these sizes and tastes."""
-    return point(where, fit.equal_classes(where, tastes).classes._replace(sizes=sizes), tastes)
+    return evaluate_parameters(
+        where, fit.start_equal_classes(where, tastes).classes._replace(sizes=sizes), tastes
+    )
 
 
 def test_every_pass_of_expectation_and_maximisation_gains():
@@ -62,8 +64,8 @@ def test_every_pass_of_expectation_and_maximisation_gains():
         np.testing.assert_allclose(here.sizes, before.membership.mean(axis=0), rtol=1e-12)
         values.append(here.value)
     assert np.all(np.diff(values) >= 0) and values[-1] > values[0] + 50
-    summit = to_summit(where, here)
-    assert summit.converged and summit.where.value >= values[-1]
+    summit = climb_by_newton(where, here)
+    assert summit.converged and summit.parameters.value >= values[-1]
     assert np.abs(summit.gradient).max() < 1e-3 and np.linalg.eigvalsh(summit.information).min() > 0
 
 
@@ -86,7 +88,7 @@ def test_one_class_is_the_multinomial_logit():
 @pytest.mark.fit
 def test_three_segments_are_found_again():
     model, (_, truth) = fitted(), segments()
-    assert adjusted_rand(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
+    assert adjusted_rand_index(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
     row = model.choice_.loc[3]
     assert row["times_found"] >= 3 and row["starts"] >= 12
     names = ["price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]"]
@@ -158,7 +160,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
     chooser = model._chooser()
     person = int(model.membership_.max(axis=1).to_numpy().argmin())
     weights = np.eye(1, data.n_respondents, person)[0]
-    kinds = chooser._weights_of_kinds(weights)
+    kinds = chooser._compute_class_weights(weights)
     np.testing.assert_array_equal(kinds[0], model.membership_.iloc[person])
     np.testing.assert_array_equal(kinds[1:].argmax(axis=1), model._draws_.of_people[:, person])
     assert (kinds[1:].max(axis=1) == 1.0).all()
@@ -173,7 +175,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
 
 
 def _matrix(model, tasks):
-    return build_coding(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
+    return build_coding(segments()[0], model.linear).encode_codes(tasks.products)[tasks.row_product]
 
 
 def test_draws_spread_as_the_standard_errors_say():
@@ -182,9 +184,9 @@ def test_draws_spread_as_the_standard_errors_say():
     errors = np.sqrt(np.diag(model.covariance_)[2:]).reshape(3, 5)
     drawn = model._draws_.tastes
     assert np.abs((drawn.mean(axis=0) - model.coef_) / errors).to_numpy().max() < 4.5 / np.sqrt(
-        DRAWS
+        N_DRAWS
     )
-    assert np.abs(drawn.std(axis=0) / errors - 1).max() < 4.5 / np.sqrt(2 * DRAWS)
+    assert np.abs(drawn.std(axis=0) / errors - 1).max() < 4.5 / np.sqrt(2 * N_DRAWS)
 
 
 def test_choices_of_a_class_without_bound_are_said():
@@ -211,30 +213,34 @@ def test_choices_of_a_class_without_bound_are_said():
 def test_rounding_does_not_choose_the_draws():
     """Directions of which as much is known have no vectors that are theirs alone."""
     noise = np.random.default_rng(1).uniform(-1.0, 1.0, (5, 5)) * np.finfo(float).eps
-    root = fit.root_of_covariance(np.diag([4.0, 4.0, 4.0, 1.0, 0.0]) + noise + noise.T)
+    root = fit.covariance_root(np.diag([4.0, 4.0, 4.0, 1.0, 0.0]) + noise + noise.T)
     np.testing.assert_allclose(root, np.diag([0.5, 0.5, 0.5, 1.0, 0.0]), atol=1e-12)
 
 
 def test_rounding_does_not_say_where_an_endless_climb_ends(monkeypatch):
-    frame = simulated(people=8, tasks=4, seed=2)
+    frame = simulate_experiment(n_respondents=8, n_tasks=4, seed=2)
     frame["choice"] = 0
     frame.loc[frame.groupby(["id", "task"])["price"].idxmin(), "choice"] = 1
     own = panel(th.ChoiceExperiment.from_frame(frame))
-    start = equal_classes(own, np.random.default_rng(1).normal(size=(2, own.tasks.matrix.shape[1])))
-    end, rng, exact = climb(own, start), np.random.default_rng(4), fit.derivatives
+    start = start_equal_classes(
+        own, np.random.default_rng(1).normal(size=(2, own.tasks.matrix.shape[1]))
+    )
+    end, rng, exact = climb(own, start), np.random.default_rng(4), fit.compute_derivatives
 
     def rounded(*given):
         gradient, curve = exact(*given)
         noise = np.abs(curve).max() * np.finfo(float).eps * rng.uniform(-1.0, 1.0, curve.shape)
         return gradient, curve + noise + noise.T
 
-    monkeypatch.setattr(fit, "derivatives", rounded)
+    monkeypatch.setattr(fit, "compute_derivatives", rounded)
     again = climb(own, start)
     # a change of the last digit is a millionth of what is added to every curvature
     np.testing.assert_allclose(
-        again.where.tastes, end.where.tastes, atol=1e-5 * np.abs(end.where.tastes).max()
+        again.parameters.tastes,
+        end.parameters.tastes,
+        atol=1e-5 * np.abs(end.parameters.tastes).max(),
     )
-    assert np.abs(end.where.tastes).max() > 100.0
+    assert np.abs(end.parameters.tastes).max() > 100.0
 
 
 def test_classes_that_coincide_are_said():
@@ -279,4 +285,4 @@ def test_camera():
     (benchmarks/latent_class.py)."""
     model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)
     assert model.log_likelihood_ == pytest.approx(-5420.091, abs=0.01)
-    assert climb(panel(camera()), equal_classes(panel(camera()), np.zeros((1, 13)))).converged
+    assert climb(panel(camera()), start_equal_classes(panel(camera()), np.zeros((1, 13)))).converged

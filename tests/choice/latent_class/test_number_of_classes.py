@@ -11,7 +11,7 @@ from helpers.experiment_data import of_segments
 from helpers.sentences import refused
 
 import thali as th
-from thali._choice.latent_class.fit import drawn_choices, point
+from thali._choice.latent_class.fit import evaluate_parameters, simulate_choices
 from thali.errors import ArgumentError, DataError
 
 
@@ -56,11 +56,13 @@ def test_choices_are_drawn_by_class():
     model = fitted()
     panel, known = model._panel_of_fit()
     assert known.value == pytest.approx(model.log_likelihood_)
-    where = point(panel, known.classes._replace(sizes=np.array([0.7, 0.3])), known.tastes)
+    where = evaluate_parameters(
+        panel, known.classes._replace(sizes=np.array([0.7, 0.3])), known.tastes
+    )
     rng, rows = np.random.default_rng(0), np.zeros(len(panel.tasks.matrix))
     for _ in range(400):
-        rows[drawn_choices(panel, where, rng).tasks.chosen_row] += 1
-    p = np.stack([each.probability for each in where.at], axis=1) @ [0.7, 0.3]
+        rows[simulate_choices(panel, where, rng).tasks.chosen_row] += 1
+    p = np.stack([each.probability for each in where.local_likelihoods], axis=1) @ [0.7, 0.3]
     assert np.abs((rows / 400 - p) / np.sqrt(p * (1 - p) / 400)).max() < 5  # of 720 rows
     assert rows.sum() == 400 * len(panel.tasks.chosen_row)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.places import PROJECT
 from helpers.sentences import refused, said
@@ -19,33 +19,33 @@ from helpers.tiny_models import fitted
 import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.logit import EncodedTasks
-from thali._choice.logits.attention import Attention, attention_of
+from thali._choice.logits.attention import Attention, resolve_attention
 from thali._choice.logits.hierarchical_attention import (
-    attend,
-    decide,
-    draw_ignored,
-    log_likelihood_of,
-    write_heeded,
+    flip_attention,
+    person_log_likelihood,
+    sample_attention,
+    sample_ignored_tastes,
+    write_heeded_mask,
 )
 from thali._choice.logits.hierarchical_draws import (
     TasteDistribution,
     TasteScale,
-    close_to_zero,
-    new_people,
+    draw_new_people,
+    list_attributes_near_zero,
 )
-from thali._choice.logits.hierarchical_moves import slope_of
+from thali._choice.logits.hierarchical_moves import write_likelihood_slope
 from thali._choice.logits.hierarchical_sweep import (
     TasteChain,
     TastePrior,
-    initialise,
-    problem_of,
-    space_of,
-    start_of,
+    build_problem,
+    build_workspace,
+    draw_start,
+    initialise_state,
 )
 from thali._data.experiments.scheme import add_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 
@@ -69,12 +69,12 @@ def one():
         rng.normal(size=(30, 5)).round(1), first_row, first_row[:-1] + rng.integers(3, size=10)
     )
     first_task = np.array([0, 5, 10])
-    problem = problem_of(tasks, first_task, TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED)
-    state, space = start_of(problem, rng), space_of(problem)
+    problem = build_problem(tasks, first_task, TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED)
+    state, space = draw_start(problem, rng), build_workspace(problem)
     state.beta[1] = [1.1, -0.4, 0.3, 0.7, -0.2]
     state.mean[0], state.rate[:] = MEAN, RATE
     state.covariance[:], state.precision[:] = COVARIANCE, np.linalg.inv(COVARIANCE)
-    initialise(problem, state, space)
+    initialise_state(problem, state, space)
     rows = [
         (tasks.matrix[a:b], c - a)
         for a, b, c in zip(first_row[5:-1], first_row[6:], tasks.chosen_row[5:], strict=True)
@@ -99,8 +99,8 @@ def test_all_patterns_of_a_person_by_enumeration(one):
 
     def step(rng, attends):
         state.attends[1] = attends
-        write_heeded(problem, state, 1)
-        decide(rng, problem, state, space, 1)
+        write_heeded_mask(problem, state, 1)
+        flip_attention(rng, problem, state, space, 1)
         attends[:] = state.attends[1]
 
     states, matrix = exact.transition_matrix(
@@ -120,11 +120,11 @@ def test_the_likelihood_is_the_naive_one(one, attends):
     beta, slope = state.beta[1].copy(), np.zeros(5)
     everything = joint(np.ones(3), beta) - np.log(RATE).sum()
     state.attends[1] = 1.0
-    write_heeded(problem, state, 1)
-    all_attended = log_likelihood_of(problem, state, space, 1)
+    write_heeded_mask(problem, state, 1)
+    all_attended = person_log_likelihood(problem, state, space, 1)
     state.attends[1] = attends
-    write_heeded(problem, state, 1)
-    found = slope_of(problem, state, space, beta, 1, slope)
+    write_heeded_mask(problem, state, 1)
+    found = write_likelihood_slope(problem, state, space, beta, 1, slope)
     given = np.log(np.where(np.array(attends) == 1.0, RATE, 1.0 - RATE)).sum()
     assert found - all_attended == pytest.approx(
         joint(attends, beta) - given - everything, rel=1e-9
@@ -132,7 +132,8 @@ def test_the_likelihood_is_the_naive_one(one, attends):
     for i in range(5):
         change = 1e-6 * np.eye(5)[i]
         ends = [
-            slope_of(problem, state, space, beta + way * change, 1, np.zeros(5)) for way in (1, -1)
+            write_likelihood_slope(problem, state, space, beta + way * change, 1, np.zeros(5))
+            for way in (1, -1)
         ]
         assert slope[i] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-7)
     assert not slope[np.array(attends) @ OWNED < OWNED.sum(axis=0)].any()
@@ -155,12 +156,12 @@ def test_what_is_ignored_comes_from_the_population_given_the_rest(one):
     problem, state, space, joint = one
     attends = np.array([0.0, 1.0, 1.0])
     state.attends[1] = attends
-    write_heeded(problem, state, 1)
+    write_heeded_mask(problem, state, 1)
     ignored, was = np.array([0, 1, 4]), state.beta[1].copy()
     drawn = []
     for place in (-1, 0, 1, 2):
         state.beta[1] = was
-        draw_ignored(Noise(place), problem, state, space, 1)
+        sample_ignored_tastes(Noise(place), problem, state, space, 1)
         assert np.array_equal(np.delete(state.beta[1], ignored), np.delete(was, ignored))
         drawn.append(state.beta[1].copy())
     steps = np.array(drawn[1:])[:, ignored] - drawn[0][ignored]
@@ -177,9 +178,11 @@ def test_a_step_leaves_likelihood_and_slope_as_they_are_of_its_end(one):
     problem, state, space, _ = one
     rng = np.random.default_rng(3)
     for _ in range(20):
-        attend(rng, problem, state, space, 1)
+        sample_attention(rng, problem, state, space, 1)
         slope = np.zeros(5)
-        assert state.log_likelihood[1] == slope_of(problem, state, space, state.beta[1], 1, slope)
+        assert state.log_likelihood[1] == write_likelihood_slope(
+            problem, state, space, state.beta[1], 1, slope
+        )
         assert np.array_equal(state.slope[1], slope)
 
 
@@ -189,7 +192,7 @@ def test_a_tiny_problem_against_quadrature():
     x, df, scale, sd = np.array([0.0, 1.0] * 5), 5.0, 0.6, 1.2
     # chosen: 1 1 1 | 0 1
     tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))
-    problem = problem_of(
+    problem = build_problem(
         tasks, np.array([0, 3, 5]), TastePrior(df, scale, sd), owned=np.ones((1, 1))
     )
     mu, log_variance = (
@@ -248,7 +251,7 @@ def test_a_tiny_problem_against_quadrature():
 
 def owned_by_name(attention, data, **coding):
     coded = build_coding(data, **coding)
-    found = attention_of(attention, data, coded)
+    found = resolve_attention(attention, data, coded)
     names = np.array(coded.names)
     return {
         name: names[own == 1.0].tolist() for name, own in zip(found.names, found.owned, strict=True)
@@ -256,7 +259,7 @@ def owned_by_name(attention, data, **coding):
 
 
 def test_levels_slopes_pieces_and_interactions_belong_to_an_attribute():
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     brand = ["brand[B]", "brand[C]"]
     assert owned_by_name(True, data) == {
         "price": ["price[15]", "price[25]"],
@@ -277,7 +280,7 @@ def test_levels_slopes_pieces_and_interactions_belong_to_an_attribute():
 
 
 def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
-    rows = simulated(people=6, tasks=6)
+    rows = simulate_experiment(n_respondents=6, n_tasks=6)
     rows["zoom"] = np.where(rows["alt"] == 3, "-", rows["zoom"])
     none = (
         rows.drop_duplicates(["id", "task"])
@@ -288,28 +291,32 @@ def test_constants_and_what_a_product_lacks_are_attended_to_by_all():
         pd.concat([rows, none], ignore_index=True), none="4", missing="-"
     )
     coding = build_coding(data)
-    owned = attention_of(True, data, coding).owned
+    owned = resolve_attention(True, data, coding).owned
     left = [name for name, own in zip(coding.names, owned.T, strict=True) if not own.any()]
     assert left == ["inside", "zoom[missing]"]
-    data = add_constants(th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6)))
+    data = add_constants(
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
+    )
     coding = build_coding(data)
-    found = attention_of(True, data, coding)
+    found = resolve_attention(True, data, coding)
     left = [name for name, own in zip(coding.names, found.owned.T, strict=True) if not own.any()]
     assert found.names == ("price", "brand", "zoom") and left == ["alt[2]", "alt[3]"]
 
 
 def one_attribute():
-    return th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2), attributes=["price"])
+    return th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=4, n_tasks=2), attributes=["price"]
+    )
 
 
 def three_attributes():
-    frame = simulated(people=4, tasks=2).assign(age=30)
+    frame = simulate_experiment(n_respondents=4, n_tasks=2).assign(age=30)
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
 
 
 def one_zoom():
     """Products have the one zoom that there is, or none."""
-    frame = simulated(people=4, tasks=4)
+    frame = simulate_experiment(n_respondents=4, n_tasks=4)
     levels = {"zoom": ["no", "yes"]}
     return th.ChoiceExperiment.from_frame(
         frame.replace({"zoom": {"no": "-"}}), missing="-", levels=levels
@@ -347,7 +354,7 @@ def test_the_prior_is_narrower_with_attention():
         ({"attention": True}, 0.2),
         ({"attention": True, "priors": {"scale": 0.7}}, 0.7),
     ):
-        assert th.HierarchicalLogit(**arguments)._parts(data).prior.scale == scale
+        assert th.HierarchicalLogit(**arguments)._resolve_arguments(data).prior.scale == scale
 
 
 # Answers ------------------------------------------------------------------------------------------
@@ -358,7 +365,7 @@ def study():
     """Half of the people ignore the price; a fit of few draws, in which they are known as well as
     in a long one."""
     rng = np.random.default_rng(3)
-    frame, rows = simulated(people=40, tasks=12, seed=3), []
+    frame, rows = simulate_experiment(n_respondents=40, n_tasks=12, seed=3), []
     ignores = np.arange(40) % 2 == 0
     for (person, _), products in frame.groupby(["id", "task"], sort=False):
         price, zoom = (
@@ -462,7 +469,7 @@ def test_new_people_ignore_as_often_as_the_population_does():
     scale = TasteScale(("a", "b"), np.zeros(2), np.eye(2), np.ones(2))
     attention = Attention(("a", "b"), np.eye(2))
     people = RespondentCovariates((), np.ones((5, 1)), np.zeros(0), np.zeros(0), (), ())
-    tastes = new_people(TasteDistribution(posterior, scale, people, attention), 3)
+    tastes = draw_new_people(TasteDistribution(posterior, scale, people, attention), 3)
     n = len(tastes)
     assert np.abs((tastes != 0.0).mean(axis=0) - [0.3, 0.8]).max() < 4 * 0.5 / np.sqrt(n)
     both = tastes[(tastes != 0.0).all(axis=1)]
@@ -598,9 +605,9 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     """Zoom is liked by all; a taste whose mean is near 0 among people who differ is named."""
     model, _, _ = study
     posterior = model.posterior_["posterior"].dataset
-    assert close_to_zero(posterior, model._population()) == []
+    assert list_attributes_near_zero(posterior, model._population()) == []
     wide = posterior.assign(covariance=100 * posterior["covariance"])
-    assert close_to_zero(wide, model._population()) == ["price", "zoom"]
+    assert list_attributes_near_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
     assert "Refit with `attention_scale=1" in notes
     said(notes, "distinguish ignoring an attribute")

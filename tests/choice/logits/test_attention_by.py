@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.sentences import refused
 from scipy.special import expit, logit
@@ -16,20 +16,20 @@ import thali as th
 from thali._choice.logit import EncodedTasks
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_attention import (
-    decide,
-    density_of_odds,
+    flip_attention,
     move_odds,
-    write_heeded,
+    write_heeded_mask,
+    write_odds_slope,
 )
-from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, new_people
+from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, draw_new_people
 from thali._choice.logits.hierarchical_sweep import (
     TastePrior,
-    initialise,
-    problem_of,
-    space_of,
-    start_of,
+    build_problem,
+    build_workspace,
+    draw_start,
+    initialise_state,
 )
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 
@@ -48,12 +48,12 @@ def three():
     tasks = EncodedTasks(
         rng.normal(size=(18, 2)).round(1), first_row, first_row[:-1] + rng.integers(3, size=6)
     )
-    problem = problem_of(
+    problem = build_problem(
         tasks, np.array([0, 2, 4, 6]), TastePrior(7.0, 0.5, 1.0), owned=OWNED, looking=LOOKING
     )
-    state, space = start_of(problem, rng), space_of(problem)
+    state, space = draw_start(problem, rng), build_workspace(problem)
     state.rate[:], state.effect[:], state.attends[:] = RATE, EFFECT, [[1, 0], [1, 1], [0, 1]]
-    initialise(problem, state, space)
+    initialise_state(problem, state, space)
     rows = [
         [(tasks.matrix[3 * t : 3 * t + 3], tasks.chosen_row[t] - 3 * t) for t in (2 * n, 2 * n + 1)]
         for n in range(3)
@@ -82,8 +82,8 @@ def test_all_patterns_of_a_person_by_enumeration(three):
 
         def step(rng, attends, n=n):
             state.attends[n] = attends
-            write_heeded(problem, state, n)
-            decide(rng, problem, state, space, n)
+            write_heeded_mask(problem, state, n)
+            flip_attention(rng, problem, state, space, n)
             attends[:] = state.attends[n]
 
         states, matrix = exact.transition_matrix(
@@ -93,7 +93,7 @@ def test_all_patterns_of_a_person_by_enumeration(three):
         assert wanted[at] @ matrix == pytest.approx(wanted[at], abs=1e-12)
         assert np.linalg.matrix_power(matrix, 500)[0] == pytest.approx(wanted[at], abs=1e-9)
         state.attends[:] = was
-        write_heeded(problem, state, n)
+        write_heeded_mask(problem, state, n)
 
 
 def test_the_density_of_the_odds_is_the_naive_one(three):
@@ -107,7 +107,7 @@ def test_the_density_of_the_odds_is_the_naive_one(three):
 
     def density(odds):
         space.odds[:] = odds
-        return density_of_odds(problem, state, space, 1)
+        return write_odds_slope(problem, state, space, 1)
 
     here, there = np.array([0.3, -0.8, 1.7]), np.array([-4.2, 2.0, 0.1])
     assert density(there) - density(here) == pytest.approx(naive(there) - naive(here), rel=1e-9)
@@ -148,10 +148,10 @@ def test_odds_given_who_attends_by_quadrature():
     column, attends = np.array([-1.5, -0.5, 0.0, 0.5, 1.5]), np.array([0.0, 1.0, 0.0, 1.0, 1.0])
     tasks = EncodedTasks(np.zeros((10, 1)), np.arange(6) * 2, np.arange(5) * 2)
     looking = np.column_stack([np.ones(5), column])
-    problem = problem_of(
+    problem = build_problem(
         tasks, np.arange(6), TastePrior(5.0, 0.6, 1.0), owned=np.ones((1, 1)), looking=looking
     )
-    state, space = start_of(problem, np.random.default_rng(1)), space_of(problem)
+    state, space = draw_start(problem, np.random.default_rng(1)), build_workspace(problem)
     state.attends[:, 0] = attends
     a, b = np.linspace(-12, 12, 801)[:, None], np.linspace(-6, 6, 401)[None]
     theta = expit(a[..., None] + b[..., None] * column)
@@ -181,7 +181,7 @@ def test_odds_given_who_attends_by_quadrature():
 def study():
     """Of 60 people the older half mostly ignores the price."""
     rng = np.random.default_rng(3)
-    frame, rows = simulated(people=60, tasks=8, seed=3), []
+    frame, rows = simulate_experiment(n_respondents=60, n_tasks=8, seed=3), []
     age = 20 + np.arange(60)
     looks = rng.random(60) < expit(-0.1 * (age - 50))
     for (person, _), products in frame.groupby(["id", "task"], sort=False):
@@ -291,14 +291,14 @@ def test_new_people_attend_by_what_they_are():
     scale = TasteScale(("a",), np.zeros(1), np.eye(1), np.ones(1))
     of_tastes = RespondentCovariates((), np.ones((2, 1)), np.zeros(0), np.zeros(0), (), ())
     population = TasteDistribution(posterior, scale, of_tastes, attention)
-    tastes = new_people(population, 3)
+    tastes = draw_new_people(population, 3)
     wanted = expit(logit(0.3) + np.array([-1.0, 1.0]))
     assert (tastes != 0.0).mean() == pytest.approx(
         wanted.mean(), abs=4 * 0.5 / np.sqrt(len(tastes))
     )
     draws, like = np.arange(20_000), np.tile([0, 1], (20_000, 1))
     rng = np.random.default_rng(1)
-    found = population.tastes(
+    found = population.compute_tastes(
         draws, rng.normal(size=(20_000, 2, 1)), like, rng.random((20_000, 2, 1))
     )
     assert (found != 0.0).mean(axis=0)[:, 0] == pytest.approx(wanted, abs=4 * 0.5 / np.sqrt(20_000))
@@ -306,7 +306,8 @@ def test_new_people_attend_by_what_they_are():
 
 def described(**columns):
     return th.ChoiceExperiment.from_frame(
-        simulated(people=4, tasks=2).assign(**columns), attributes=["price", "brand", "zoom"]
+        simulate_experiment(n_respondents=4, n_tasks=2).assign(**columns),
+        attributes=["price", "brand", "zoom"],
     )
 
 
@@ -332,6 +333,6 @@ def test_mistakes(arguments, facts):
 
 
 def test_data_that_say_nothing_of_people():
-    data = th.ChoiceExperiment.from_frame(simulated(people=4, tasks=2))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=4, n_tasks=2))
     with refused(DataError, "attention_by", "'age'"):
         th.HierarchicalLogit(attention=True, attention_by="age").fit(data, draws=1)

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import refused, warned
 
 import thali as th
@@ -18,11 +18,13 @@ from thali.errors import ArgumentError, DataError, DataWarning
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated())
+    return th.ChoiceExperiment.from_frame(simulate_experiment())
 
 
 def test_pieces_of_a_number(data):
-    frame = simulated(people=4).assign(price=lambda f: f["price"] + 6 * (f["alt"] == 2))
+    frame = simulate_experiment(n_respondents=4).assign(
+        price=lambda f: f["price"] + 6 * (f["alt"] == 2)
+    )
     data = th.ChoiceExperiment.from_frame(frame)
     coding = build_coding(data, knots={"price": [12, 18]})
     assert coding.names[:3] == ("price[to 12]", "price[12 to 18]", "price[from 18]")
@@ -80,7 +82,7 @@ def test_a_slope_of_each_brand_is_found():
     """Of choices made by known slopes: -.2 of brand A, and .1, -.1 more of B and C; five standard
     errors."""
     rng = np.random.default_rng(3)
-    frame = simulated(people=200, seed=1)
+    frame = simulate_experiment(n_respondents=200, seed=1)
     brand = frame["brand"].map({"A": -0.2, "B": -0.1, "C": -0.3})
     frame["u"] = brand * frame["price"] + (frame["zoom"] == "yes") + rng.gumbel(size=len(frame))
     frame["choice"] = (frame["u"] == frame.groupby(["id", "task"])["u"].transform("max")).astype(
@@ -142,7 +144,7 @@ def test_constants_of_alternatives():
 def test_tasks_held_out_differ_by_their_labels():
     """Of the same products in the same places with other labels of alternatives two tasks are
     made."""
-    frame = simulated(people=20)
+    frame = simulate_experiment(n_respondents=20)
     frame["alt"] = frame["alt"].map({1: "bus", 2: "car", 3: "train"})
     model = th.MultinomialLogit("price", constants=True).fit(th.ChoiceExperiment.from_frame(frame))
     one = frame[
@@ -155,7 +157,7 @@ def test_tasks_held_out_differ_by_their_labels():
 
 
 def test_the_no_choice_option_has_no_label():
-    frame = simulated(people=10)
+    frame = simulate_experiment(n_respondents=10)
     frame["alt"] = frame["alt"].map({1: "left", 2: "right", 3: "none"})
     data = th.ChoiceExperiment.from_frame(frame, none="none")
     model = th.MultinomialLogit("price", constants=True).fit(data)
@@ -168,7 +170,7 @@ def test_the_no_choice_option_has_no_label():
         "alt[right]",
     ]
     # nor has it a place, where each row has a number
-    frame = simulated(people=10).astype({"brand": object})
+    frame = simulate_experiment(n_respondents=10).astype({"brand": object})
     frame.loc[frame["alt"] == frame["task"] % 3 + 1, "brand"] = "none"
     data = add_constants(th.ChoiceExperiment.from_frame(frame, none={"brand": "none"}))
     assert data.levels["alt"] == ("1", "2", "3")
@@ -199,7 +201,7 @@ def test_bad_arguments(data, asked, facts):
 
 
 def test_constants_need_labels():
-    data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=3).drop(columns="alt"))
     with refused(ArgumentError, "name it with `alternative`"):
         th.MultinomialLogit(constants=True).fit(data)
 

@@ -4,7 +4,7 @@ it begins."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import said, warned
 
 import thali as th
@@ -17,13 +17,13 @@ WRONG = {"price": "increasing", "zoom": "decreasing"}
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated(), levels={"zoom": ["no", "yes"]})
+    return th.ChoiceExperiment.from_frame(simulate_experiment(), levels={"zoom": ["no", "yes"]})
 
 
 def test_z_of_many_people_is_that_of_the_logit():
     """One task a person: the prior is then weak, and the two standard errors agree."""
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=4000, tasks=1, sd=0.0), levels={"zoom": ["no", "yes"]}
+        simulate_experiment(n_respondents=4000, n_tasks=1, sd=0.0), levels={"zoom": ["no", "yes"]}
     )
     z = compute_direction_scores(data, ("price", "zoom"))
     plain = th.MultinomialLogit("price").fit(data).summary()["z"]
@@ -34,7 +34,7 @@ def test_z_of_many_people_is_that_of_the_logit():
 def test_tasks_of_a_person_are_no_independent_evidence():
     """The same choices by a tenth of the people, ten times each: z is smaller by the root of
     ten."""
-    rows = simulated(people=60, tasks=4, sd=0.0)
+    rows = simulate_experiment(n_respondents=60, n_tasks=4, sd=0.0)
     again = pd.concat([rows.assign(task=rows["task"] + 10 * k) for k in range(10)])
     one, ten = (
         compute_direction_scores(th.ChoiceExperiment.from_frame(f), ("price",))["price"]
@@ -45,7 +45,7 @@ def test_tasks_of_a_person_are_no_independent_evidence():
 
 def test_separated_choices_speak(data):
     """Everybody always takes the cheapest, so that the likelihood has no maximum."""
-    rows = simulated(people=20, tasks=5)
+    rows = simulate_experiment(n_respondents=20, n_tasks=5)
     cheapest = rows.groupby(["id", "task"])["price"].transform("idxmin")
     data = th.ChoiceExperiment.from_frame(rows.assign(choice=(rows.index == cheapest).astype(int)))
     assert compute_direction_scores(data, ("price",))["price"] < -4
@@ -79,7 +79,7 @@ def test_false_alarms_are_rare():
     side."""
     z = []
     for seed in range(100):
-        rows = simulated(people=20, tasks=5, seed=seed)
+        rows = simulate_experiment(n_respondents=20, n_tasks=5, seed=seed)
         chosen = np.random.default_rng(seed).integers(3, size=100)
         rows["choice"] = (np.arange(3) == chosen[:, None]).ravel().astype(int)
         data = th.ChoiceExperiment.from_frame(rows, levels={"zoom": ["no", "yes"]})
@@ -96,7 +96,7 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch):
     def run(*args, **settings):
         raise Begun
 
-    monkeypatch.setattr(sampling, "sampled", run)
+    monkeypatch.setattr(sampling, "run_sampling", run)
     model = th.ProductClasses(WRONG)
     with warned(DataWarning, "declared for 'price' (increasing") as messages, pytest.raises(Begun):
         model.fit(data)

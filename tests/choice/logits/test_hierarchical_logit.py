@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from arviz_stats.base.array import array_stats
-from helpers.experiment_data import camera, simulated
+from helpers.experiment_data import camera, simulate_experiment
 from helpers.option_words import TYPED
 from helpers.real_data import needs_data
 from helpers.sentences import refused, says, warned
@@ -21,19 +21,19 @@ from thali._choice.coding import build_coding
 from thali._choice.logit import EncodedTasks, choice_probabilities
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_draws import (
-    NEW_PEOPLE,
+    N_NEW_PEOPLE,
     TasteDistribution,
     TasteScale,
-    felt_prior,
-    mean_probabilities,
-    new_people,
-    reported,
-    tastes_of,
+    draw_new_people,
+    measure_prior_influence,
+    monitored_effects,
+    predict_probabilities,
+    read_taste_names,
 )
-from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
+from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, build_problem
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
-from thali._people.columns import RespondentCovariates, covariates_of
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -47,7 +47,7 @@ def test_a_tiny_problem_against_quadrature():
     # chosen: 1 1 1 | 0 1
     tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))
     first_task, df, scale, sd = np.array([0, 3, 5]), 5.0, 0.6, 1.2
-    problem = problem_of(tasks, first_task, TastePrior(df, scale, sd))
+    problem = build_problem(tasks, first_task, TastePrior(df, scale, sd))
     mu, log_variance = (
         np.linspace(-7, 7, 101)[:, None, None],
         np.linspace(-5, 5.5, 101)[None, :, None],
@@ -91,9 +91,9 @@ def test_a_tiny_problem_against_quadrature():
 
 @pytest.fixture(scope="module")
 def fitted():
-    train, test = th.ChoiceExperiment.from_frame(simulated(people=80, tasks=12, sd=2.0)).split(
-        tasks=3
-    )
+    train, test = th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=80, n_tasks=12, sd=2.0)
+    ).split(tasks=3)
     model = th.HierarchicalLogit().fit(
         train, draws=60, tune=60, thin=10, random_seed=1, progressbar=False
     )
@@ -157,8 +157,8 @@ def test_new_people_are_drawn_from_the_population(fitted):
         ("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]), np.zeros(1), ("",), ("age",)
     )
     nobody_ignores = Attention((), np.zeros((0, 2)))
-    tastes = new_people(TasteDistribution(posterior, scale, people, nobody_ignores), 3)
-    n = 20_000 * NEW_PEOPLE
+    tastes = draw_new_people(TasteDistribution(posterior, scale, people, nobody_ignores), 3)
+    n = 20_000 * N_NEW_PEOPLE
     assert tastes.shape == (n, 2) and (tastes[:, 1] < 0.0).all()
     normal = np.column_stack([tastes[:, 0], np.log(-tastes[:, 1])])
     assert np.abs(normal.mean(axis=0) - [1.0, -0.5]).max() < 4 * np.sqrt(2.0 / n)
@@ -176,16 +176,16 @@ def test_new_people_are_drawn_from_the_population(fitted):
     x = np.array([[1.0, 0, 0, 0, 0], [0, 0, 1.0, 0, 1]])
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
-        mean_probabilities(
+        predict_probabilities(
             model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
-        )
+        )[0]
         for seed in (1, 2)
     )
     assert once == pytest.approx(again, abs=0.1) and not np.array_equal(once, again)
 
 
 def test_units_of_a_number_do_not_matter(fitted):
-    rows = simulated(people=10)
+    rows = simulate_experiment(n_respondents=10)
     budget = {"draws": 20, "tune": 10, "random_seed": 5, "progressbar": False}
     data = th.ChoiceExperiment.from_frame(rows)
     cents = th.ChoiceExperiment.from_frame(rows.assign(price=100 * rows["price"]))
@@ -228,7 +228,7 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
     drawn = invwishart(df + people, df * size * np.eye(3) + squares).rvs(40_000, random_state=1)
     drawn = (drawn / np.outer(units, units)).reshape(2, -1, 3, 3)
     posterior = xr.Dataset({"covariance": (("chain", "draw", "one", "other"), drawn)})
-    found = felt_prior(
+    found = measure_prior_influence(
         posterior, TasteScale(("a", "b", "c"), np.zeros(3), np.eye(3), units), df, size
     )
     np.testing.assert_allclose(found, 0.5 * df * size / (df * size + np.diag(squares)), atol=0.02)
@@ -264,12 +264,12 @@ def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
 def test_tastes_keep_their_signs():
     """Of levels, of which each is worse than the one before, and of a slope; predictions of new
     people, too."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=12, n_tasks=4))
     budget = {"draws": 40, "tune": 40, "random_seed": 1, "progressbar": False}
     by_level = th.HierarchicalLogit(signs={"price": "decreasing"}).fit(data, **budget)
     beta = by_level.posterior_["posterior"]["beta"].values
     assert (beta[..., 0] < 0.0).all() and (beta[..., 1] < beta[..., 0]).all()
-    taste = tastes_of(by_level.posterior_["posterior"].dataset)
+    taste = read_taste_names(by_level.posterior_["posterior"].dataset)
     assert list(taste[:3]) == [
         "ln price[5] over price[15]",
         "ln price[15] over price[25]",
@@ -336,7 +336,7 @@ def test_mean_tastes_depend_on_covariates():
 
 def with_people(**columns):
     """Data of four people with these columns."""
-    frame = simulated(people=4, tasks=2)
+    frame = simulate_experiment(n_respondents=4, n_tasks=2)
     number = frame["id"].str[1:].astype(int)
     people = {name: [values[n] for n in number] for name, values in columns.items()}
     return th.ChoiceExperiment.from_frame(
@@ -368,7 +368,7 @@ def test_mistakes_about_signs_and_people(arguments, people, facts):
 
 def test_covariates_of_people_are_centred_and_have_unit_spread():
     data = with_people(age=[20, 30, 40, 70], sex=["f", "m", "m", "m"])
-    found = covariates_of(["age", "sex"], data.people, data.n_respondents)
+    found = build_covariates(["age", "sex"], data.people, data.n_respondents)
     assert found.names == ("age", "sex[m]") and (found.matrix[:, 0] == 1.0).all()
     np.testing.assert_allclose(
         found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70])
@@ -379,11 +379,13 @@ def test_covariates_of_people_are_centred_and_have_unit_spread():
 
 
 def test_a_slope_whose_levels_are_declared_in_another_order():
-    rows = simulated(people=4, tasks=2)
+    rows = simulate_experiment(n_respondents=4, n_tasks=2)
     for order, sign in (([25, 15, 5], -1.0), ([5, 15, 25], 1.0)):
         data = th.ChoiceExperiment.from_frame(rows, levels={"price": order})
         coding = (
-            th.HierarchicalLogit(linear="price", signs={"price": "increasing"})._parts(data).scale
+            th.HierarchicalLogit(linear="price", signs={"price": "increasing"})
+            ._resolve_arguments(data)
+            .scale
         )
         assert coding.sign[0] == sign
     data = th.ChoiceExperiment.from_frame(rows, levels={"price": [15, 5, 25]})
@@ -392,7 +394,7 @@ def test_a_slope_whose_levels_are_declared_in_another_order():
 
 
 def test_directions_that_the_choices_contradict_are_said():
-    data = th.ChoiceExperiment.from_frame(simulated(people=20, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20, n_tasks=6))
     with warned(th.errors.DataWarning, "'price'"):
         th.HierarchicalLogit(signs={"price": "increasing"}).fit(
             data, draws=2, tune=2, progressbar=False
@@ -404,7 +406,10 @@ def test_directions_that_the_choices_contradict_are_said():
 )
 def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
     """Of many respondents, or in many chains."""
-    data, model = th.ChoiceExperiment.from_frame(simulated(people=40)), th.HierarchicalLogit()
+    data, model = (
+        th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=40)),
+        th.HierarchicalLogit(),
+    )
     run = run_of(model, data, tune=200, chains=chains)
     assert (run.run.thin, run.min_draws) == (thin, first)
     longer = run_of(model, data, 4 * first, tune=200, chains=chains)  # as continue_fit asks for
@@ -419,11 +424,14 @@ def test_a_covariance_needs_as_many_degrees_of_freedom_as_coefficients(fitted):
 @pytest.mark.parametrize("count", [1, 5, 36])
 def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count):
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
+        simulate_experiment(n_respondents=12, n_tasks=6, seed=4), levels={"zoom": ["no", "yes"]}
     )
     coding = build_coding(data)
     beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))
-    some, every = reported(beta[:, :count], data, coding), reported(beta, data, coding)
+    some, every = (
+        monitored_effects(beta[:, :count], data, coding),
+        monitored_effects(beta, data, coding),
+    )
     for name, values in every.items():
         np.testing.assert_array_equal(some[name].values, values.values[:, :count], err_msg=name)
 

@@ -4,7 +4,7 @@ input."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.sentences import refused
 from scipy.optimize import minimize
@@ -13,13 +13,13 @@ from scipy.stats import qmc
 
 import thali as th
 from thali._choice.logit import EncodedTasks
-from thali._choice.logits.hierarchical_moves import add_curvature, slope_of
+from thali._choice.logits.hierarchical_moves import add_curvature, write_likelihood_slope
 from thali._choice.logits.hierarchical_sweep import (
     TastePrior,
-    initialise,
-    problem_of,
-    space_of,
-    start_of,
+    build_problem,
+    build_workspace,
+    draw_start,
+    initialise_state,
 )
 from thali.errors import ArgumentError, DataError
 
@@ -37,11 +37,11 @@ def one():
     tasks = EncodedTasks(
         rng.normal(size=(24, 3)).round(1), first_row, first_row[:-1] + rng.integers(3, size=8)
     )
-    problem = problem_of(
+    problem = build_problem(
         tasks, np.array([0, 4, 8]), TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED, PRICE
     )
-    state, space = start_of(problem, rng), space_of(problem)
-    initialise(problem, state, space)
+    state, space = draw_start(problem, rng), build_workspace(problem)
+    initialise_state(problem, state, space)
     rows = [
         (tasks.matrix[a : a + 3], c - a)
         for a, c in zip(first_row[4:8], tasks.chosen_row[4:], strict=True)
@@ -62,9 +62,9 @@ def test_the_likelihood_is_the_naive_one_and_so_are_its_slope_and_curvature(one,
     here, there = np.array([0.6, 0.3, -0.4]), np.array([-1.2, -0.5, 0.2])
     state.heeded[1, 0] = attends
     slope = np.zeros(3)
-    found = slope_of(problem, state, space, there, 1, np.zeros(3)) - slope_of(
-        problem, state, space, here, 1, slope
-    )
+    found = write_likelihood_slope(
+        problem, state, space, there, 1, np.zeros(3)
+    ) - write_likelihood_slope(problem, state, space, here, 1, slope)
     assert found == pytest.approx(joint(there, attends) - joint(here, attends), rel=1e-9)
     for i in range(3):
         change = 1e-6 * np.eye(3)[i]
@@ -206,7 +206,7 @@ def test_new_people_are_of_the_population(study):
     model = study[0]
     population, posterior = model._population(), model.posterior_["posterior"]
     noise = ndtri(qmc.Sobol(3, rng=3).random(2**12).clip(1e-9))
-    tastes = population.tastes(
+    tastes = population.compute_tastes(
         np.array([7]), noise[None], np.zeros((1, 2**12), int), np.zeros((1, 2**12, 0))
     )[0]
     normal = np.column_stack([np.log(-tastes[:, 0]), -tastes[:, 1:] / tastes[:, :1]])
@@ -234,13 +234,13 @@ BAD = {
 
 @pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
 def test_bad_arguments(how, facts):
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     with refused(ArgumentError, *facts):
         th.HierarchicalLogit(**{**MONEY, **how}).fit(data, draws=1)
 
 
 def test_data_without_amounts():
-    rows = simulated(people=20)
+    rows = simulate_experiment(n_respondents=20)
     with refused(ArgumentError, "among the attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"})), draws=1
@@ -302,7 +302,7 @@ def test_simulated_maximum_likelihood_finds_the_same():
 
 @pytest.mark.long
 def test_two_hundred_data_sets_are_calibrated():
-    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=6))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     model = th.HierarchicalLogit(**MONEY, priors={"mean_sd": 1.0})
     run = {"draws": 100, "tune": 100, "chains": 1}
     found = th.testing.calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)

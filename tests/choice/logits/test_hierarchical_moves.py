@@ -9,25 +9,25 @@ from scipy import stats
 
 from thali._choice.logit import EncodedTasks, choice_probabilities
 from thali._choice.logits.hierarchical_moves import (
+    accept_population_move,
     add_curvature,
-    add_together,
-    add_together_prior,
-    adopt,
-    draw_covariance,
-    draw_mean,
-    follow,
-    population_slope,
-    slope_of,
+    add_population_curvature,
+    add_prior_curvature,
+    sample_covariance,
+    sample_mean,
     write_force,
+    write_likelihood_slope,
+    write_population_slope,
+    write_trial_tastes,
 )
 from thali._choice.logits.hierarchical_sweep import (
     TasteDraws,
     TastePrior,
-    initialise,
-    problem_of,
-    run,
-    space_of,
-    start_of,
+    build_problem,
+    build_workspace,
+    draw_start,
+    initialise_state,
+    run_sweeps,
 )
 
 
@@ -58,9 +58,9 @@ SIGN = np.array([0.0, -1.0])
 def small():
     """A problem with a covariate and a signed taste, a state away from its start, and the naive
     joint density."""
-    problem = problem_of(*design(), TastePrior(7.0, 0.8, 1.5), SIGN, COVARIATES)
-    state, space = start_of(problem, np.random.default_rng(1)), space_of(problem)
-    initialise(problem, state, space)
+    problem = build_problem(*design(), TastePrior(7.0, 0.8, 1.5), SIGN, COVARIATES)
+    state, space = draw_start(problem, np.random.default_rng(1)), build_workspace(problem)
+    initialise_state(problem, state, space)
     state.covariance[:] = [[1.3, 0.4], [0.4, 0.7]]
     state.precision[:] = np.linalg.inv(state.covariance)
     state.mean[1] = [0.2, -0.4]
@@ -106,8 +106,8 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
         return joint(beta=beta)
 
     def log_density(own, slope):
-        value = slope_of(problem, state, space, own, 1, slope)
-        return value + population_slope(problem, state, space, 1, own)
+        value = write_likelihood_slope(problem, state, space, own, 1, slope)
+        return value + write_population_slope(problem, state, space, 1, own)
 
     slope = np.zeros(2)
     other = state.beta[1] + [0.7, -1.1]
@@ -115,7 +115,7 @@ def test_people_move_along_the_slope_of_the_joint_density(small):
     assert difference == pytest.approx(joint_of(other) - joint(), rel=1e-12)
     wanted = slopes_by_differences(joint_of, state.beta[1].copy())
     assert slope + space.vector == pytest.approx(wanted, rel=1e-6)
-    assert slope_of(problem, state, space, state.beta[2], 2, slope) == pytest.approx(
+    assert write_likelihood_slope(problem, state, space, state.beta[2], 2, slope) == pytest.approx(
         state.log_likelihood[2], rel=1e-12
     )
 
@@ -157,7 +157,7 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
     def found(place):
         space.place[:] = place
         space.off[:] = state.beta - COVARIATES @ state.mean
-        return follow(problem, state, space, k) + write_force(problem, state, space, k)
+        return write_trial_tastes(problem, state, space, k) + write_force(problem, state, space, k)
 
     start = np.concatenate([state.mean.ravel(), np.zeros(2)])
     there, moving = start + np.array([0.3, -0.2, 0.1, 0.5, 0.4, -0.3]), np.arange(6) != 4 + k
@@ -168,7 +168,7 @@ def test_everybody_moves_along_the_slope_of_the_joint_density(small, k):
         slopes_by_differences(wanted, there)[moving], rel=1e-5
     )
     assert (space.force[~moving] == 0.0).all()
-    adopt(problem, state, space, k)
+    accept_population_move(problem, state, space, k)
     beta, mean, covariance, _ = changed_from(at, there, k)
     assert state.beta == pytest.approx(beta) and state.mean == pytest.approx(mean)
     assert state.covariance == pytest.approx(covariance)
@@ -203,7 +203,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
     curvatures = np.zeros((3, 2, 2))
     for n in range(3):
         add_curvature(problem, state, space, state.beta[n], n, curvatures[n])
-        add_together(problem, state, space, n, curvatures[n])
+        add_population_curvature(problem, state, space, n, curvatures[n])
     added = state.together_sum.copy()
     for k in range(3):
         wanted = np.zeros((6, 6))
@@ -216,7 +216,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
                 jacobian.T @ (np.tril(curvatures[n]) + np.tril(curvatures[n], -1).T) @ jacobian
             )
         assert np.tril(added[k]) == pytest.approx(np.tril(wanted))
-    add_together_prior(problem, state)
+    add_prior_curvature(problem, state)
     prior = (state.together_sum - added)[:, 4:, 4:]
     assert np.tril(prior[0]) == pytest.approx(np.tril(problem.scale * state.precision))
     assert not prior[2].any()
@@ -226,7 +226,7 @@ def test_the_metric_of_everybody_is_the_curvature_of_the_likelihood(small):
 def test_large_utilities_neither_overflow_nor_vanish(small):
     problem, state, space, _ = small
     far, taste = np.array([3000.0, 7.0]), np.array([3000.0, -np.exp(7.0)])
-    value = slope_of(problem, state, space, far, 0, np.zeros(2))
+    value = write_likelihood_slope(problem, state, space, far, 0, np.zeros(2))
     u = (problem.matrix @ taste)[: problem.first_row[2]].reshape(2, 3)
     own = (problem.matrix @ taste)[problem.chosen_row[:2]]
     assert np.isfinite(value) and value == pytest.approx((own - u.max(axis=1)).sum(), rel=1e-9)
@@ -237,11 +237,11 @@ def test_the_mean_is_drawn_from_its_conditional(small):
     noise's square."""
     problem, state, space, joint = small
     was = state.mean.copy()
-    draw_mean(Normals(), problem, state, space)
+    sample_mean(Normals(), problem, state, space)
     centre = state.mean.copy()
     noise = []
     for one in range(4):
-        draw_mean(Normals(one), problem, state, space)
+        sample_mean(Normals(one), problem, state, space)
         noise.append((state.mean - centre).ravel())
     state.mean[:] = was
     precision = np.linalg.inv(np.array(noise).T @ np.array(noise))
@@ -265,7 +265,7 @@ def test_the_covariance_is_drawn_from_its_conditional(small):
     was = state.covariance.copy(), state.precision.copy()
     rng, draws = np.random.default_rng(2), []
     for _ in range(20_000):
-        draw_covariance(rng, problem, state, space)
+        sample_covariance(rng, problem, state, space)
         draws.append(state.covariance[np.tril_indices(2)])
     assert state.precision @ state.covariance == pytest.approx(np.eye(2), abs=1e-9)
     state.covariance[:], state.precision[:] = was
@@ -317,13 +317,13 @@ def test_joint_distribution(sign, covariates, owned, price, looking):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm
     in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(
+    problem = build_problem(
         *design(), TastePrior(df, scale, sd), sign, covariates, owned, price, looking
     )
-    state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
+    state, space = draw_start(problem, np.random.default_rng(3)), build_workspace(problem)
     q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
     effects = len(state.effect)
-    initialise(problem, state, space)
+    initialise_state(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
     sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k), (1, effects, k)]
@@ -331,7 +331,7 @@ def test_joint_distribution(sign, covariates, owned, price, looking):
     owns = [0] if price == 1 else [1]  # a coefficient that can be ignored
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):
-        run(rng, problem, state, space, kept, 1, 3, 0, 10)
+        run_sweeps(rng, problem, state, space, kept, 1, 3, 0, 10)
         taste = np.where(problem.sign == 0.0, state.beta, problem.sign * np.exp(state.beta))
         inner = np.where(problem.sign == 0.0, 1.0, taste)
         if price == 1:

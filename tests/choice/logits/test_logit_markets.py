@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import limits
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import warned
 
 import thali as th
-import thali._choice.answers.logits as market
+import thali._choice.answers.logit_chooser as market
 import thali._choice.answers.market as asked_of
-from thali._choice.answers.logits import AttributeColumns, LogitChooser, logit_tastes
+from thali._choice.answers.logit_chooser import AttributeColumns, LogitChooser, round_tastes
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.coding import build_coding
 
@@ -26,7 +26,7 @@ def rule_of(model, data):
         AttributeColumns(part.table, name in coding.linear)
         for name, part in zip(data.levels, coding.parts, strict=True)
     ]
-    return logit_tastes(columns, model.coef_.to_numpy()[None, None])
+    return round_tastes(columns, model.coef_.to_numpy()[None, None])
 
 
 def table(data, market):
@@ -37,7 +37,7 @@ def table(data, market):
 
 
 def test_shares_are_the_probabilities_of_the_multinomial_logit():
-    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     model = th.MultinomialLogit().fit(data)
     rule = rule_of(model, data)
     wanted = model.predict_proba(table(data, MARKET))
@@ -46,7 +46,7 @@ def test_shares_are_the_probabilities_of_the_multinomial_logit():
 
 
 def test_any_number_of_an_attribute_with_a_slope():
-    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     model = th.MultinomialLogit(linear="price").fit(data)
     rule = rule_of(model, data)
     place = list(data.levels).index("price")
@@ -67,12 +67,12 @@ def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute()
         np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]),
     ]
     tastes = rng.normal(size=(5, 7, 4))
-    rule = logit_tastes(
+    rule = round_tastes(
         [AttributeColumns(tables[0], False), AttributeColumns(tables[1], True)], tastes
     )
     market = [(1, 0.5), (2, 0.25), (None, None)]
     matrix = np.array([[1, 0, 0.5, 0], [0, 1, 0.25, 0], [0, 0, 0, 1]])
-    np.testing.assert_array_equal(rule.matrix(market), matrix)
+    np.testing.assert_array_equal(rule.encode_market(market), matrix)
     odds = np.exp(tastes @ matrix.T)
     weights = hash_exponentials(5, 7)
     wanted = (
@@ -80,7 +80,7 @@ def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute()
         / weights.sum(axis=1)[:, None]
     )
     np.testing.assert_allclose(rule.shares([market])[0], wanted, rtol=0, atol=1e-3)
-    assert rule.packed()["people"] == 7 and rule.codes.dtype == np.int16
+    assert rule.pack()["people"] == 7 and rule.codes.dtype == np.int16
 
 
 ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]]
@@ -93,13 +93,13 @@ ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]
 )
 def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
     weigh_as_the_page(monkeypatch)
-    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     for model in (th.MultinomialLogit(**asked), th.HierarchicalLogit(**asked)):
         quick = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 1, "progressbar": False}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(data, **(quick if isinstance(model, th.HierarchicalLogit) else {}))
-        draws = model._market_draws()
+        draws = model._get_market_draws()
         assert [part.takes_any for part in draws.attributes] == [True, False, False]
         names, levels = list(data.levels), data.levels
         for products, found in zip(ASKED, draws.shares(ASKED), strict=True):
@@ -110,7 +110,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares(asked, monkeypatch):
             table = model.market_shares(pd.DataFrame(rows, columns=names))
             # tastes are rounded to a 32,767th of the largest
             np.testing.assert_allclose(
-                draws.described(found, (0.055, 0.945))[0], table["share"], rtol=0, atol=2e-3
+                draws.summarize(found, (0.055, 0.945))[0], table["share"], rtol=0, atol=2e-3
             )
 
 
@@ -123,7 +123,7 @@ def weigh_as_the_page(monkeypatch):
 
 def of_groups(people=12):
     """A study whose people have columns."""
-    frame = simulated(people=people, tasks=6, seed=4)
+    frame = simulate_experiment(n_respondents=people, n_tasks=6, seed=4)
     person = frame["id"].str[1:].astype(int)
     frame = frame.assign(sex=np.where(person % 3 == 0, "m", "w"), weight=0.25 * (person % 5))
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand", "zoom"])
@@ -148,7 +148,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
     )
     people = data.people.reset_index()
     for model, kinds in ((hierarchical, ()), (classes, ("class 1", "class 2"))):
-        draws = model._market_draws()
+        draws = model._get_market_draws()
         assert [column.name for column in draws.people.columns] == [
             "sex",
             "weight",
@@ -162,7 +162,7 @@ def test_the_draws_of_a_market_are_those_of_market_shares_of_some_people_with_we
             table = model.market_shares(
                 products, people=people_asked, respondent_weights=weights_asked
             )
-            found = draws.described(draws.shares(ASKED[:1], weights)[0], (0.055, 0.945))
+            found = draws.summarize(draws.shares(ASKED[:1], weights)[0], (0.055, 0.945))
             for values, name in zip(found, ("share", "share_low", "share_high"), strict=True):
                 # tastes are rounded
                 np.testing.assert_allclose(values, table[name], rtol=0, atol=1e-4)
@@ -185,7 +185,9 @@ def test_classes_of_people_have_the_market_of_their_respondents():
     part = weights / weights.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(found[0], part[0] @ chooser.membership @ p[0], rtol=1e-12)
     for d in (1, 7, len(p) - 1):
-        np.testing.assert_allclose(found[d], part[d] @ p[d, chooser.kinds[d]], rtol=1e-12)
+        np.testing.assert_allclose(
+            found[d], part[d] @ p[d, chooser.respondent_classes[d]], rtol=1e-12
+        )
     table = model.market_shares(products)
     these = model.market_shares(products, people="respondents")
     np.testing.assert_allclose(table["share"], these["share"], rtol=1e-12)  # the estimate is alike
@@ -195,26 +197,26 @@ def test_classes_of_people_have_the_market_of_their_respondents():
 
 
 def test_people_who_are_alike_are_not_told_apart():
-    assert th.MultinomialLogit().fit(of_groups())._market_draws().people is None
+    assert th.MultinomialLogit().fit(of_groups())._get_market_draws().people is None
 
 
 def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
-    data = th.ChoiceExperiment.from_frame(simulated(people=30, seed=4))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=30, seed=4))
     coding = build_coding(data)
     tastes = np.random.default_rng(0).normal(size=(60, 30, 5))
     chooser = LogitChooser(coding, data, tastes, np.zeros(60, int))
     limits.lower_in(market, monkeypatch, MAX_TASTES=40 * 10 * 5)
-    found = market.market_draws(chooser)
+    found = market.build_logit_market_draws(chooser)
     assert found.rule.codes.shape == (40, 10, 5) and "10 of 30 respondents" in found.size
 
 
 def test_levels_that_no_task_shows_are_not_offered():
     data = th.ChoiceExperiment.from_frame(
-        simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]}
+        simulate_experiment(n_respondents=10), levels={"brand": ["A", "Z", "B", "C"]}
     )
     with warned(th.errors.DataWarning, "no task shows"):
         model = th.MultinomialLogit().fit(data)
-    draws = model._market_draws()
+    draws = model._get_market_draws()
     assert draws.attributes[1].levels == ("A", "B", "C")
     shown = [draws.attributes[1].levels[product[1]] for product in draws.first_task]
     assert shown == data.to_frame()["brand"].head(3).tolist()

@@ -4,7 +4,7 @@ bad input."""
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused
 from scipy.optimize import minimize
@@ -19,7 +19,7 @@ MONEY = {"linear": "price", "space": "willingness-to-pay"}
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated())
+    return th.ChoiceExperiment.from_frame(simulate_experiment())
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_draws_of_the_price_are_log_normal(fitted):
 
 
 def test_coefficients_that_are_not_known(data, tmp_path):
-    rows = simulated().assign(again=lambda f: (f["zoom"] == "yes") * 2)
+    rows = simulate_experiment().assign(again=lambda f: (f["zoom"] == "yes") * 2)
     with pytest.warns(ThaliWarning):
         model = th.MultinomialLogit(["price", "again"], space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows)
@@ -127,7 +127,7 @@ def test_bad_arguments(data, how, facts):
 
 
 def test_data_without_amounts():
-    rows = simulated(people=20)
+    rows = simulate_experiment(n_respondents=20)
     with refused(ArgumentError, "among the attributes"):
         th.MultinomialLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"}))

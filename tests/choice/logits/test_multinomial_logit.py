@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import camera, simulated, table
+from helpers.experiment_data import camera, simulate_experiment, table
 from helpers.naive.choice_models import choice_probability
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
@@ -19,7 +19,7 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarni
 
 @pytest.fixture(scope="module")
 def data():
-    return th.ChoiceExperiment.from_frame(simulated())
+    return th.ChoiceExperiment.from_frame(simulate_experiment())
 
 
 def two(choices, **columns):
@@ -111,7 +111,7 @@ def test_the_maximum_has_no_slope(data):
 
 
 def test_what_determines_each_other_is_told_and_costs_no_prediction(data):
-    rows = simulated().assign(cents=lambda f: 100 * f["price"])
+    rows = simulate_experiment().assign(cents=lambda f: 100 * f["price"])
     with warned(DataWarning, "'cents'") as messages:
         model = th.MultinomialLogit(["price", "cents"]).fit(th.ChoiceExperiment.from_frame(rows))
     assert messages[0].filename == __file__
@@ -140,7 +140,9 @@ def test_strong_tastes_are_no_separation():
 
 
 def test_missing_attributes_have_a_coefficient_of_their_own():
-    rows = simulated(people=20).assign(zoom=lambda f: f["zoom"].where(f["alt"] != 3, "n/a"))
+    rows = simulate_experiment(n_respondents=20).assign(
+        zoom=lambda f: f["zoom"].where(f["alt"] != 3, "n/a")
+    )
     data = th.ChoiceExperiment.from_frame(rows, missing="n/a")
     assert build_coding(data).names == (
         "price[15]",
@@ -207,7 +209,7 @@ def fit_quickly(model, data):
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_a_level_that_was_never_shown_is_refused(make, data):
-    declared = th.ChoiceExperiment.from_frame(simulated(), levels=PRICES)
+    declared = th.ChoiceExperiment.from_frame(simulate_experiment(), levels=PRICES)
     with warned(DataWarning, "'price = 35'") as messages:
         model = fit_quickly(make(), declared)
     # nothing of attributes that others determine
@@ -215,7 +217,7 @@ def test_a_level_that_was_never_shown_is_refused(make, data):
     plain = fit_quickly(make(), data)
     assert model.coef_.index.tolist() == plain.coef_.index.tolist()
     np.testing.assert_array_equal(model.coef_, plain.coef_)
-    rows = simulated().head(6)
+    rows = simulate_experiment().head(6)
     np.testing.assert_array_equal(model.predict_proba(rows), plain.predict_proba(rows))
     with refused(DataError, "'price'", "'35'", "'5'", "'15'"):
         model.predict_proba(rows.assign(price=[5, 35, 5, 5, 5, 5]))
@@ -225,12 +227,12 @@ def test_a_first_level_that_was_never_shown_is_no_reference(data):
     with warned(DataWarning, "'price = 1'", "'brand = Z'"):
         model = th.MultinomialLogit().fit(
             th.ChoiceExperiment.from_frame(
-                simulated(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")}
+                simulate_experiment(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")}
             )
         )
     assert model.coef_.to_dict() == th.MultinomialLogit().fit(data).coef_.to_dict()
     with refused(DataError, "'brand'", "'Z'", "'A'", "'B'"):
-        model.predict_proba(simulated().head(3).assign(brand="Z"))
+        model.predict_proba(simulate_experiment().head(3).assign(brand="Z"))
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
@@ -242,17 +244,21 @@ def test_a_number_takes_any_number(make, data):
     if make is th.MultinomialLogit:
         assert np.log(p[1] / p[0]) == pytest.approx(15.5 * model.coef_["price"], rel=1e-9)
     assert model.predict_proba(rows.assign(price=["5.0", "2.05e1"])) == pytest.approx(p)
-    declared = th.ChoiceExperiment.from_frame(simulated(), levels={"price": [5, 15, 25, 20.5]})
+    declared = th.ChoiceExperiment.from_frame(
+        simulate_experiment(), levels={"price": [5, 15, 25, 20.5]}
+    )
     # a level that is only declared changes nothing, and is no news
     other = fit_quickly(make("price"), declared)
     assert other.predict_proba(rows) == pytest.approx(p)
     # an experiment with levels of its own
-    new = simulated(people=2, tasks=2).assign(price=lambda f: f["price"] * 0.9 + 1)
+    new = simulate_experiment(n_respondents=2, n_tasks=2).assign(
+        price=lambda f: f["price"] * 0.9 + 1
+    )
     assert model.predict_proba(th.ChoiceExperiment.from_frame(new)) == pytest.approx(
         model.predict_proba(new)
     )
     assert model.predict_proba(new.assign(price=(new["price"] - 1) / 0.9)) == pytest.approx(
-        model.predict_proba(simulated(people=2, tasks=2))
+        model.predict_proba(simulate_experiment(n_respondents=2, n_tasks=2))
     )
     for wrong in ("cheap", "inf", "nan"):
         with refused(DataError, "'price'"):
@@ -260,7 +266,7 @@ def test_a_number_takes_any_number(make, data):
 
 
 def test_what_nothing_lacked_must_not_be_lacking():
-    rows = simulated(people=20)
+    rows = simulate_experiment(n_respondents=20)
     plain = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(rows, missing="n/a"))
     with refused(DataError, "'zoom'"):
         plain.predict_proba(rows.head(3).assign(zoom=["n/a", "yes", "no"]))

@@ -18,27 +18,37 @@ from thali._inference.threads import NoProgress
 from thali._model.run_budget import BUDGET
 
 
-def bounded(data, **asked):
+def build_sampling(data, **asked):
     return run_of(thali.ProductClasses(MONOTONE), data, tune=250, **asked)
 
 
-def chains_for(data, sweeps):
+def count_affordable_chains(data, sweeps):
     """How many chains the half of the budget that is not for looks holds, each of so many
     sweeps."""
-    return int(0.5 * BUDGET / ((sweeps + 0.5) * bounded(data).forecast.sweep))
+    return int(0.5 * BUDGET / ((sweeps + 0.5) * build_sampling(data).forecast.sweep))
 
 
 @pytest.mark.unit
 def test_looks_count_in_the_budget_and_max_time_takes_its_place():
     data = experiment()
-    free = bounded(data)
-    assert (free.allowed(), free.min_draws, free.run.tune, free.run.thin) == (8_000, 125, 250, 16)
-    chains = chains_for(data, 16 * 1_500)
-    half = bounded(data, chains=chains)
-    assert (half.allowed(), half.min_draws, half.run.tune, half.run.thin) == (1_250, 125, 250, 16)
+    free = build_sampling(data)
+    assert (free.count_allowed_draws(), free.min_draws, free.run.tune, free.run.thin) == (
+        8_000,
+        125,
+        250,
+        16,
+    )
+    chains = count_affordable_chains(data, 16 * 1_500)
+    half = build_sampling(data, chains=chains)
+    assert (half.count_allowed_draws(), half.min_draws, half.run.tune, half.run.thin) == (
+        1_250,
+        125,
+        250,
+        16,
+    )
     assert half.forecast is not None and half.forecast.most == pytest.approx(0.5 * BUDGET, rel=0.01)
-    assert bounded(data, chains=chains, max_time=5.0).allowed() == 8_000
-    assert bounded(data, chains=chains, draws=700).allowed() == 700
+    assert build_sampling(data, chains=chains, max_time=5.0).count_allowed_draws() == 8_000
+    assert build_sampling(data, chains=chains, draws=700).count_allowed_draws() == 700
 
 
 @pytest.mark.unit
@@ -46,17 +56,17 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
     """First those between two draws, then draws and tuning; many chains take as long as many
     people."""
     data = experiment(people=40)
-    chains = chains_for(data, 4 * 375)
-    short = bounded(data, chains=chains)
-    assert (short.allowed(), short.min_draws, short.run.tune, short.run.thin) == (
+    chains = count_affordable_chains(data, 4 * 375)
+    short = build_sampling(data, chains=chains)
+    assert (short.count_allowed_draws(), short.min_draws, short.run.tune, short.run.thin) == (
         125,
         125,
         250,
         4,
     )
-    assert bounded(data, chains=chains, thin=16).run.thin == 16
-    least = bounded(data, chains=chains_for(data, 150))
-    assert (least.allowed(), least.min_draws, least.run.tune, least.run.thin) == (
+    assert build_sampling(data, chains=chains, thin=16).run.thin == 16
+    least = build_sampling(data, chains=count_affordable_chains(data, 150))
+    assert (least.count_allowed_draws(), least.min_draws, least.run.tune, least.run.thin) == (
         100,
         100,
         100,
@@ -68,14 +78,18 @@ def test_sweeps_of_a_study_with_many_people_are_fewer():
 def test_draws_of_many_classes_are_fewer():
     """A sweep of 46 classes costs twice one of 10, of which the forecast knows."""
     data = experiment()
-    short = bounded(data, chains=chains_for(data, 16 * 1_250))
+    short = build_sampling(data, chains=count_affordable_chains(data, 16 * 1_250))
     usual, many = (
         [SimpleNamespace(kept_draws=[(1, SimpleNamespace(n_owners=range(n)))])] for n in (10, 46)
     )
     assert (
-        short.allowed() == short.allowed(usual) == short.allowed([SimpleNamespace(kept_draws=[])])
+        short.count_allowed_draws()
+        == short.count_allowed_draws(usual)
+        == short.count_allowed_draws([SimpleNamespace(kept_draws=[])])
     )
-    assert (short.allowed(), short.allowed(many)) == pytest.approx((1_000, 375), abs=3)
+    assert (short.count_allowed_draws(), short.count_allowed_draws(many)) == pytest.approx(
+        (1_000, 375), abs=3
+    )
 
 
 @pytest.mark.unit
@@ -84,7 +98,7 @@ def test_draws_of_many_classes_are_fewer():
 def test_the_next_look_is_where_the_check_says(draws, longer):
     """Half as many draws more at least, eight times as many at most, and so that more than half of
     all are kept."""
-    found = bounded(experiment(people=2)).next_look(
+    found = build_sampling(experiment(people=2)).choose_next_check(
         draws, SimpleNamespace(facts={"longer": longer})
     )
     wanted = draws * min(max(longer, 1.5), 8.0)
@@ -99,7 +113,7 @@ def test_a_fit_looks_where_the_check_says_and_knows_what_it_found(monkeypatch):
         experiment(),
         {"tune": 4, "thin": 1, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False},
     )
-    sweep = bounded(data).forecast.sweep
+    sweep = build_sampling(data).forecast.sweep
     limits.lower_in(bound, monkeypatch, BUDGET=2.0 * 610.0 * sweep)  # of two chains
     with pytest.warns(thali.errors.ConvergenceWarning):
         whole = thali.ProductClasses(MONOTONE).fit(data, **run)

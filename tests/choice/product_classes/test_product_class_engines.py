@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers import limits
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 
 import thali as th
 from thali.errors import ConvergenceWarning
@@ -20,7 +20,7 @@ MONOTONE = {"price": "decreasing", "zoom": "increasing"}
 
 @pytest.fixture(scope="module")
 def data():
-    frame = simulated(people=25, tasks=10, seed=4)
+    frame = simulate_experiment(n_respondents=25, n_tasks=10, seed=4)
     return th.ChoiceExperiment.from_frame(frame, levels={"zoom": ["no", "yes"]}).split(tasks=3)
 
 

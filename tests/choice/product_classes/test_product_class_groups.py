@@ -27,7 +27,7 @@ def slow_groups(held, weight, similar):
     return centre
 
 
-def products_of(name, levels):
+def list_products(name, levels):
     """The products that a class of this name holds, as tuples of levels."""
     held = set(product(*levels.values()))
     for condition in () if name == "any product" else name.split(" & "):
@@ -51,7 +51,7 @@ def test_similar_classes_are_found_by_counting_products(none, similar):
     model = fitted(experiment(people=5, none=none), draws=20, alpha=4.0)
     every = model.classes(cover=1.0, similar=1)
     every = every[every["product_class"] != "no choice"]
-    held = [products_of(name, ATTRIBUTES) for name in every["product_class"]]
+    held = [list_products(name, ATTRIBUTES) for name in every["product_class"]]
     centre = slow_groups(held, every["importance"].tolist(), similar)
     table = model.classes(cover=1.0, similar=similar)
     table = table[table["product_class"] != "no choice"].set_index("product_class")["rules"]

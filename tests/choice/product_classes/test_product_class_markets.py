@@ -22,19 +22,19 @@ MARKETS = [
 ]
 
 
-def as_codes(products):
+def convert_to_codes(products):
     return np.array([[-1 if level is None else level for level in product] for product in products])
 
 
-def market_of(data, **settings):
+def build_market(data, **settings):
     """The draws of a market of these people, and the draws of the posterior that they are of."""
     draws, design = drawn(data, **settings)
     return market.build_market_draws(draws, design, data.people), draws
 
 
-def plain_shares(draws, rule, products):
+def compute_naive_shares(draws, rule, products):
     """The shares by the slow copy of the choice rule, person by person and occasion by occasion."""
-    codes = as_codes(products)
+    codes = convert_to_codes(products)
     table, entry, found = rule.values.astype(float), 0, np.zeros((len(rule.counts), len(products)))
     weights = hash_exponentials(*rule.counts.shape)
     for d, counts in enumerate(rule.counts):
@@ -47,7 +47,9 @@ def plain_shares(draws, rule, products):
             owned = [(*each, int(rule.owned[o] & 1)) for each, o in zip(classes, own, strict=True)]
             for occasion in range(rule.occasions):
                 places = (
-                    market.spread(np.array([o * rule.occasions + occasion for o in own], np.uint32))
+                    market.mix_bits(
+                        np.array([o * rule.occasions + occasion for o in own], np.uint32)
+                    )
                     >> 25
                 )
                 values = [
@@ -61,23 +63,25 @@ def plain_shares(draws, rule, products):
 
 @pytest.mark.parametrize("none", [False, True])
 def test_shares_are_those_of_the_naive_copy(none):
-    found, draws = market_of(experiment(people=2, none=none), draws=1, alpha=3.0)
+    found, draws = build_market(experiment(people=2, none=none), draws=1, alpha=3.0)
     rule = found.rule._replace(occasions=3)
     inside = (1,) if none else ()
     for products in MARKETS:
         products = [(*inside, *product) for product in products] + ([found.none] if none else [])
-        wanted = plain_shares(draws, rule, products)
+        wanted = compute_naive_shares(draws, rule, products)
         np.testing.assert_allclose(rule.shares([products])[0], wanted, rtol=0, atol=1e-12)
         lapsed = found._replace(rule=rule).shares([products])[0]
         np.testing.assert_allclose(lapsed, 0.98 * wanted + 0.02 / len(products), rtol=0, atol=1e-12)
 
 
 def test_shares_are_those_of_market_shares():
-    found, draws = market_of(experiment(people=12), draws=50, alpha=3.0)
+    found, draws = build_market(experiment(people=12), draws=50, alpha=3.0)
     assert len(found.rule.counts) == 100
     ours, theirs = (
         found.shares(MARKETS),
-        simulate_share_draws(draws, list(map(as_codes, MARKETS)), hash_exponentials(100, 12)),
+        simulate_share_draws(
+            draws, list(map(convert_to_codes, MARKETS)), hash_exponentials(100, 12)
+        ),
     )
     # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded
     # values cost .002.
@@ -91,12 +95,12 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
     place = frame["id"].astype(str).str[1:].astype(int)
     frame = frame.assign(sex=np.where(place < 5, "m", "w"), weight=place / 4)
     data = type(experiment()).from_frame(frame, attributes=["price", "brand", "zoom", "battery"])
-    found, draws = market_of(data, draws=50, alpha=3.0)
+    found, draws = build_market(data, draws=50, alpha=3.0)
     assert [column.name for column in found.people.columns] == ["sex", "weight"]
     weights = np.where(np.arange(12) < 5, np.arange(12) / 4, 0.0)
     ours = found.shares(MARKETS, weights)
     theirs = simulate_share_draws(
-        draws, list(map(as_codes, MARKETS)), weights * hash_exponentials(100, 12)
+        draws, list(map(convert_to_codes, MARKETS)), weights * hash_exponentials(100, 12)
     )
     # as below, with fewer people
     tolerance = 5 * 0.5 * np.sqrt((1 / 500 + 1 / 1_000) / 100) + 0.002
@@ -106,7 +110,7 @@ def test_shares_of_some_people_with_weights_are_those_of_market_shares():
 
 def test_each_draw_has_its_own_weights():
     draws, _ = drawn(experiment(people=12), draws=5, alpha=3.0)
-    asked = as_codes(MARKETS[0])
+    asked = convert_to_codes(MARKETS[0])
     weights = np.random.default_rng(0).standard_exponential((draws.n_draws, 12))
     (found,) = simulate_share_draws(draws, [asked], weights)
     for d in range(draws.n_draws):
@@ -117,7 +121,7 @@ def test_each_draw_has_its_own_weights():
 
 def test_levels_the_no_choice_option_and_the_first_task():
     data = experiment(none=True)
-    found, _ = market_of(data)
+    found, _ = build_market(data)
     assert [attribute.name for attribute in found.attributes] == [
         "inside",
         "price",
@@ -135,23 +139,23 @@ def test_levels_the_no_choice_option_and_the_first_task():
     )
     first = data.products[data.row_product[: data.first_row[1]]]
     assert found.first_task == tuple(tuple(row) for row in first.tolist() if row[0] == 1)
-    assert market_of(experiment())[0].none is None
+    assert build_market(experiment())[0].none is None
 
 
 def test_what_a_product_may_lack():
     frame = experiment().to_frame().astype({"brand": object})
     frame.loc[frame.index[0], "brand"] = "without"
     data = type(experiment()).from_frame(pd.DataFrame(frame), missing={"brand": "without"})
-    lacking = {part.name: part.may_lack for part in market_of(data)[0].attributes}
+    lacking = {part.name: part.may_lack for part in build_market(data)[0].attributes}
     assert lacking == {"price": False, "brand": True, "zoom": False, "battery": False}
 
 
 def test_of_many_people_each_is_taken_equally_often(monkeypatch):
     data = experiment(people=30)
-    everybody, _ = market_of(data, draws=40, alpha=3.0)
+    everybody, _ = build_market(data, draws=40, alpha=3.0)
     said(everybody.size, "80 posterior draws")
     limits.lower_in(market, monkeypatch, MAX_OWNED=len(everybody.rule.owned) // 4)
-    some, _ = market_of(data, draws=40, alpha=3.0)
+    some, _ = build_market(data, draws=40, alpha=3.0)
     draws, people = some.rule.counts.shape
     assert (draws, people < 30) == (40, True) and f"{people} of 30 respondents" in some.size
     assert abs(len(some.rule.owned) - market.MAX_OWNED) < 0.2 * market.MAX_OWNED
@@ -162,11 +166,11 @@ def test_of_many_people_each_is_taken_equally_often(monkeypatch):
 
 
 def test_numbers_are_spread_as_murmur_does():
-    found = market.spread(np.array([0, 1, 2, 0xFFFFFFFF], np.uint32))
+    found = market.mix_bits(np.array([0, 1, 2, 0xFFFFFFFF], np.uint32))
     assert found.tolist() == [0, 0x514E28B7, 0x30F4C306, 0x81F16F39]
 
 
 def test_nobody_owns_a_class():
-    found = market_of(experiment(), draws=2, alpha=1e-9)[0]
+    found = build_market(experiment(), draws=2, alpha=1e-9)[0]
     np.testing.assert_allclose(found.shares(MARKETS)[0], 1 / 3)
-    assert json.loads(json.dumps(found.rule.packed()))["people"] == 8
+    assert json.loads(json.dumps(found.rule.pack()))["people"] == 8

@@ -52,7 +52,7 @@ LOG_THETA = [-0.4, 0.3]  # of the two owners of the class that moves
 LOG_LIKED = math.log(1.5)  # value of LIKED in all tasks
 
 
-def made(monotone, sets, signs, proposals=(0, 0)):
+def build_state(monotone, sets, signs, proposals=(0, 0)):
     """The problem, and the state in which both people own LIKED and, with these signs, upper levels
     of a class."""
     problem = build_class_problem(Experiment(LEVELS, PEOPLE), monotone, 2.0)._replace(
@@ -83,13 +83,13 @@ def made(monotone, sets, signs, proposals=(0, 0)):
     return problem, state
 
 
-def contents(state):
+def read_contents(state):
     """What moves: the class, its polarity, the signs of its owners."""
     signs = state.features.slots[: state.whole[TOP], SIGN]
     return int(state.bits[0, 0]), int(state.classes[0, POLARITY]), tuple(signs.tolist())
 
 
-def log_choices(state, classes, owned):
+def log_choice_probability(state, classes, owned):
     """ln P(choices) with the value of LIKED known and ε of the class that moves integrated out,
     task by task."""
     h = (1.0 - state.real[1]) * state.real[A]
@@ -122,7 +122,7 @@ def log_target(problem, state):
     assert sum(signs) == state.classes[0, NEGATIVE]
     total = naive.log_prior_class(lam, LEVELS, problem.direction != 0)
     total += naive.log_prior_signs(len(signs), sum(signs), lam.polarity)
-    return total + log_choices(state, classes, owned)
+    return total + log_choice_probability(state, classes, owned)
 
 
 ORDER = {"x0": "increasing"}
@@ -147,14 +147,14 @@ def test_moves_of_a_class_by_enumeration(monkeypatch, proposals, monotone, sets,
     """An edit or an exchange, then a flip, by the code of the sweep; ε of the class is integrated
     out."""
     monkeypatch.setattr(class_moves, "draw_eps", lambda *given: None)
-    problem, start = made(monotone, sets, signs, proposals)
+    problem, start = build_state(monotone, sets, signs, proposals)
     work = build_workspace(problem, start)
 
     def step(rng, state):
         move_class(rng, problem, state, work, 0)
         flip_classes(rng, problem, state)
 
-    states, matrix = exact.transition_matrix(step, start, contents)
+    states, matrix = exact.transition_matrix(step, start, read_contents)
     logs = np.array([log_target(problem, state) for state in states])
     known = np.exp(logs - logs.max())
     known /= known.sum()
@@ -167,16 +167,16 @@ def test_moves_of_a_class_by_enumeration(monkeypatch, proposals, monotone, sets,
 def test_a_flip_is_a_symmetry_where_no_product_lacks_the_attribute(attribute, is_lacking):
     sets = [None, None, None]
     sets[attribute] = LOW if attribute else HIGH
-    problem, start = made(ORDER, sets, (0, 0))
+    problem, start = build_state(ORDER, sets, (0, 0))
     assert problem.lacking.tolist() == [False, False, True]
 
     def step(rng, state):
         flip_classes(rng, problem, state)
 
     if is_lacking:
-        assert len(exact.transition_matrix(step, start, contents)[0]) == 1
+        assert len(exact.transition_matrix(step, start, read_contents)[0]) == 1
         return
-    states, matrix = exact.transition_matrix(step, start, contents)
+    states, matrix = exact.transition_matrix(step, start, read_contents)
     assert len(states) == 2 and matrix.tolist() == [[0.5, 0.5], [0.5, 0.5]]
     assert log_target(problem, states[0]) == pytest.approx(
         log_target(problem, states[1]), abs=1e-12

@@ -275,7 +275,7 @@ MARKET = pd.DataFrame(
 )
 
 
-def copies(draws, count):
+def repeat_draw(draws, count):
     """A draw of one person, that many times."""
     assert draws.n_draws == 1
     return concatenate_draws([draws] * count)
@@ -297,7 +297,7 @@ def test_the_population_is_uncertain_after_a_sample():
     )
     count = 600
     shares = simulate_share_draws(
-        copies(people, count), [np.array([[0], [1]])], None, random_seed=1
+        repeat_draw(people, count), [np.array([[0], [1]])], None, random_seed=1
     )[0][:, 0]
     mean, square = (
         0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1),
@@ -316,9 +316,9 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_sign=np.zeros(800, np.int8),
         owned_log_theta=np.zeros(800),
     )
-    wide = simulate_share_draws(copies(many, 400), [np.array([[0], [1]])], None, random_seed=2)[0][
-        :, 0
-    ].var()
+    wide = simulate_share_draws(
+        repeat_draw(many, 400), [np.array([[0], [1]])], None, random_seed=2
+    )[0][:, 0].var()
     beta = 0.25 * 0.8 * 0.2 / 1002 + 0.25 * 0.8**2 * 801 / (802**2 * 803)
     assert 0.7 * beta < wide < 1.6 * beta
 
@@ -330,7 +330,7 @@ def test_newcomers_bring_classes_of_their_own():
     simulated person by person."""
     nothing = single([], members=np.empty((0, 2), bool), alpha=1.5, beta=2.0)
     shares = simulate_share_draws(
-        copies(nothing, 600), [np.array([[0], [1]])], None, random_seed=3
+        repeat_draw(nothing, 600), [np.array([[0], [1]])], None, random_seed=3
     )[0][:, 0]
     assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(600)
     # P(two newcomers choose the same product) is the mean of s^2 + (1 - s)^2

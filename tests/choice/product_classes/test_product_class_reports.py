@@ -148,7 +148,7 @@ def test_opposite_values_of_one_class_cancel():
     assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
 
 
-def name_of(draws, c, sign, the_design, known):
+def format_name(draws, c, sign, the_design, known):
     """What a class goes by that is the only one of one person."""
     key = (draws.member[c].tobytes(), sign)
     if key not in known:
@@ -185,7 +185,7 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
                     / (4 + draws.beta)
                     * (urn if draws.polarity[c] < 0 else draws.polarity[c] == sign)
                 )
-                name = name_of(draws, c, sign, the_design, known)
+                name = format_name(draws, c, sign, the_design, known)
                 decisions[name] = decisions.get(name, 0.0) + owns
             for name, owns in decisions.items():
                 if name in lacks:
@@ -207,7 +207,7 @@ def test_errors_over_groups_and_the_row_of_others():
     for g in range(4):
         part, the_design = drawn(draws=10, groups=4, alpha=4.0)
         keep = np.flatnonzero(part.group == g)
-        own = _only(part, keep)
+        own = _select_draws(part, keep)
         table = of_draws(own, the_design).classes(cover=1.0, similar=1).set_index("product_class")
         shares.append(table["share"].get(first, 0.0))
     assert every["share"].iloc[0] == pytest.approx(np.mean(shares))
@@ -220,7 +220,7 @@ def test_errors_over_groups_and_the_row_of_others():
         model.classes(similar=1.5)
 
 
-def _only(draws, keep):
+def _select_draws(draws, keep):
     """Consecutive draws alone."""
     people = draws.n_respondents
     c0, c1 = draws.first_class[keep[0]], draws.first_class[keep[-1] + 1]
@@ -270,7 +270,7 @@ def test_similar_classes_are_one():
 def test_stability_is_the_share_of_chains_with_half_of_the_importance():
     draws, the_design = drawn(draws=10, groups=4, alpha=4.0)
     table = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("product_class")
-    parts = [_only(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
+    parts = [_select_draws(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
     of_chain = [
         of_draws(part, the_design)
         .classes(cover=1.0, similar=1)
@@ -326,7 +326,7 @@ def test_names_of_the_no_choice_option():
 # effects of levels --------------------------------------------------------------------------------
 
 
-def effects_of(draws, the_design):
+def compute_effects(draws, the_design):
     table = of_draws(draws, the_design).level_effects(random_seed=1)
     return {(row.attribute, row.level, row.over): row for row in table.itertuples()}
 
@@ -335,7 +335,7 @@ def test_the_effect_of_a_level_that_one_class_holds():
     """red & s, liked: red beats blue where the size is s, half of the design, and ties elsewhere:
     .75."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))
-    found = effects_of(draws, design(EVERY, tasks=[range(6)]))
+    found = compute_effects(draws, design(EVERY, tasks=[range(6)]))
     error = 4 * 0.25 / np.sqrt(4000)
     assert abs(found["colour", "blue", "red"].effect - 0.25) < error
     assert abs(found["colour", "green", "red"].effect - 0.25) < error
@@ -345,7 +345,9 @@ def test_the_effect_of_a_level_that_one_class_holds():
 
 def test_effects_weigh_products_as_the_design_does():
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))
-    found = effects_of(draws, design(EVERY, tasks=[[0, 2, 4, 1]]))  # size s in three rows of four
+    found = compute_effects(
+        draws, design(EVERY, tasks=[[0, 2, 4, 1]])
+    )  # size s in three rows of four
     assert abs(found["colour", "blue", "red"].effect - 0.125) < 4 * np.sqrt(3) / 8 / np.sqrt(4000)
 
 
@@ -356,7 +358,7 @@ def test_effects_of_the_no_choice_option():
     draws = single(
         [(0, 0.0)], members=[[1, 1, 1, 0, 0, 1, 1]], monotone=(0, 0, 0), offset=(0, 2, 5, 7)
     )
-    found = effects_of(draws, design(products, tasks=[range(7)], scheme=scheme))
+    found = compute_effects(draws, design(products, tasks=[range(7)], scheme=scheme))
     assert abs(found["inside", "inside", "none"].effect - (0.5 + 1 / 6)) < 4 * np.sqrt(
         2
     ) / 6 / np.sqrt(4000)
@@ -403,7 +405,7 @@ def test_an_effect_at_the_bound_of_its_direction_is_marked():
         assert table["at_bound"].tolist() == [False, False, marked, marked]
 
 
-def importances(draws, the_design):
+def compute_importances(draws, the_design):
     return of_draws(draws, the_design).attribute_importance()
 
 
@@ -417,7 +419,7 @@ def test_importance_of_the_only_attribute_that_counts():
         [(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5), lapse=0.1
     )
     the_design = design(EVERY, tasks=[[0, 3], [2, 4]])  # blue or green: nothing to choose
-    table = importances(draws, the_design).set_index("attribute")
+    table = compute_importances(draws, the_design).set_index("attribute")
     assert table.loc["colour", "importance"] == pytest.approx(0.9 * (0.5 + 0.0) / 2)
     assert table.loc["size", "importance"] == 0.0
     assert table.index.tolist() == ["colour", "size"]
@@ -427,7 +429,7 @@ def test_importance_of_an_interaction():
     """red & s against blue & s: without the size, the common one is s or m with probability 1/2
     each, and m ties."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))
-    table = importances(draws, design(EVERY, tasks=[[0, 2], [1, 3]])).set_index("attribute")
+    table = compute_importances(draws, design(EVERY, tasks=[[0, 2], [1, 3]])).set_index("attribute")
     # rows of the design: s, s, m, m; in the first task the choice changes by 1/4, in the second
     # from even by 1/4
     assert abs(table.loc["size", "importance"] - 0.25) < 4 * 0.25 / np.sqrt(800)
@@ -438,7 +440,9 @@ def test_a_product_that_lacks_an_attribute_is_not_given_it():
     """red, liked; every product that has a colour is red, so that nothing changes if all of them
     have the same one."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
-    table = importances(draws, design([[0, 0], [-1, 1]], tasks=[[0, 1]])).set_index("attribute")
+    table = compute_importances(draws, design([[0, 0], [-1, 1]], tasks=[[0, 1]])).set_index(
+        "attribute"
+    )
     assert table["importance"].tolist() == [0.0, 0.0]
 
 

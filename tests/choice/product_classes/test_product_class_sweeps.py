@@ -100,9 +100,9 @@ def check_state(problem, state):
         assert after < 0 or slots[after, LAST_OWNED] == f
         inside = [
             [naive.contains(lam, worst_to_best(problem, x)) for x in task]
-            for task, _ in tasks_of(problem, n)
+            for task, _ in list_tasks(problem, n)
         ]
-        difference = [int(row[c]) - int(x) for row, c in zip(inside, chosen_of(problem, n), strict=True)
+        difference = [int(row[c]) - int(x) for row, c in zip(inside, list_chosen(problem, n), strict=True)
                       for j, x in enumerate(row) if j != c]  # fmt: skip
         assert features.difference[f, : len(difference)].tolist() == difference
         separates = [len(set(row)) > 1 for row in inside]
@@ -115,11 +115,11 @@ def check_state(problem, state):
         )
 
 
-def tasks_of(problem, n):
+def list_tasks(problem, n):
     return DATA.people[n]
 
 
-def chosen_of(problem, n):
+def list_chosen(problem, n):
     return [chosen for _, chosen in DATA.people[n]]
 
 
@@ -171,7 +171,7 @@ def test_a_dominated_choice_leaves_ties_alone():
     assert owned > 50
 
 
-def violations(monotone, seed):
+def count_violations(monotone, seed):
     """How often a product that is better in one attribute has a class less to its credit, over
     sweeps and pairs."""
     problem = build_class_problem(DATA, monotone, alpha=3.0)
@@ -198,12 +198,12 @@ def violations(monotone, seed):
 
 
 def test_preferences_rise_in_monotone_attributes():
-    found, compared = violations(MIXED, 35)
+    found, compared = count_violations(MIXED, 35)
     assert found == 0 and compared == 4800
 
 
 def test_preferences_need_not_rise_in_free_attributes():
-    found, compared = violations({}, 35)
+    found, compared = count_violations({}, 35)
     assert found > 0.05 * compared
 
 
@@ -279,7 +279,7 @@ def test_the_sum_of_a_persons_values_is_drawn_from_its_prior():
     state = draw_state(rng, problem)
     n = int(np.argmax([len(own) > 1 for own in unpacked(problem, state)[1]]))
     slots = np.flatnonzero(state.features.slots[: state.whole[TOP], PERSON] == n)
-    tasks = len(tasks_of(problem, n))
+    tasks = len(list_tasks(problem, n))
     separates = state.features.separates[slots, :tasks] != 0
     assert len(slots) > 1 and 0 < separates.sum() < separates.size
     a, sigma = 1.4, 0.3

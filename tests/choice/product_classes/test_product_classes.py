@@ -84,7 +84,7 @@ def test_levels_without_an_order_cannot_be_monotone():
 # dominated choices --------------------------------------------------------------------------------
 
 
-def of_rows(rows, **options):
+def build_experiment(rows, **options):
     frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "price", "brand", "zoom"])
     levels = {"price": [1, 2, 3], "brand": ["A", "B"], "zoom": [0, 1]}
     return thali.ChoiceExperiment.from_frame(frame, levels=levels, **options)
@@ -102,7 +102,7 @@ def dominated(data, monotone):
 
 
 def test_dominated_choices_are_found():
-    data = of_rows(
+    data = build_experiment(
         [
             ("ann", "t1", "a", 1, 2, "A", 1),  # dearer, else the same
             ("ann", "t1", "b", 0, 1, "A", 1),
@@ -132,12 +132,14 @@ def test_what_lacks_an_attribute_neither_dominates_nor_is_dominated():
         ("ann", "t2", "b", 0, 2, "B", 0),
         ("ann", "t2", "none", 1, 1, "A", 0),
     ]
-    (sentence,) = dominated(of_rows(rows, none="none"), {"price": "decreasing"})
+    (sentence,) = dominated(build_experiment(rows, none="none"), {"price": "decreasing"})
     assert "'t1'" in sentence and "'t2'" not in sentence
 
 
 def test_dominated_choices_are_named_before_the_run_only_without_lapse():
-    data = of_rows([("ann", "t1", "a", 1, 2, "A", 1), ("ann", "t1", "b", 0, 1, "A", 1)] + _filler())
+    data = build_experiment(
+        [("ann", "t1", "a", 1, 2, "A", 1), ("ann", "t1", "b", 0, 1, "A", 1)] + _filler()
+    )
     for lapse, messages in ((0.0, 1), (0.02, 0)):
         model = thali.ProductClasses({"price": "decreasing"}, lapse=lapse)
         assert len(model._remarks(data, model._checked(data))) == messages
@@ -232,11 +234,11 @@ def test_binned_attributes_survive(tmp_path):
 
 
 def one_task():
-    return of_rows([("ann", "t9", "a", 1, 1, "A", 0), ("ann", "t9", "b", 0, 3, "B", 1)])
+    return build_experiment([("ann", "t9", "a", 1, 1, "A", 0), ("ann", "t9", "b", 0, 3, "B", 1)])
 
 
 def identical_products():
-    return of_rows(
+    return build_experiment(
         [("ann", f"t{t}", "ab"[j], int(j == 0), 1 + t, "A", 0) for t in range(3) for j in range(2)]
     )
 
@@ -284,7 +286,7 @@ def four_chains():
     return hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=400, groups=4), data)
 
 
-def with_chains(log_likelihood=0.0, a=0.0, share=0.0):
+def build_model_with_chains(log_likelihood=0.0, a=0.0, share=0.0):
     """Such a model, to which something is added in its posterior."""
     model = deepcopy(four_chains())
     posterior = model.posterior_["posterior"]
@@ -300,24 +302,24 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     apart = np.array([0.0, 0.1, 0.2, 0.3])[:, None, None]
     rise = np.linspace(0.0, 80.0, 400) + np.array([0.0, 1.0, 2.0, 3.0])[:, None]
     climbing, differing = (
-        with_chains(rise, share=apart).convergence(),
-        with_chains(share=apart).convergence(),
+        build_model_with_chains(rise, share=apart).convergence(),
+        build_model_with_chains(share=apart).convergence(),
     )
     assert not climbing.agrees and climbing.facts["climb"] == pytest.approx(20.0, abs=1.0)
     assert "are still climbing" in str(climbing)
     assert [str(each) for each in climbing.remedies] == ["`tune=400`"]
     assert "climb" not in differing.facts
     assert "do not agree yet" in str(differing)
-    noise = with_chains(
+    noise = build_model_with_chains(
         np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart
     )
     assert "climb" not in noise.convergence().facts  # some chains rise, others fall
-    assert with_chains(rise).convergence().agrees
+    assert build_model_with_chains(rise).convergence().agrees
 
 
 @pytest.mark.long
 def test_the_check_wants_400_effective_draws_of_all_chains_together():
-    assert with_chains().convergence().facts["wanted_ess"] == 400
+    assert build_model_with_chains().convergence().facts["wanted_ess"] == 400
     data = experiment()
     assert (
         hold(thali.ProductClasses(), engine_result(data, draws=50, groups=16), data)
@@ -328,7 +330,7 @@ def test_the_check_wants_400_effective_draws_of_all_chains_together():
 
 
 def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains_differ():
-    good, bad = with_chains(), with_chains(a=np.arange(4.0)[:, None])
+    good, bad = build_model_with_chains(), build_model_with_chains(a=np.arange(4.0)[:, None])
     assert good.convergence().agrees and "a and sigma" not in str(good.convergence())
     assert re.search(r"a, sigma +\d\.\d\d, \d\.\d\d \(R-hat 1\.0\d, 1\.0\d\)", str(good))
     assert bad.convergence().agrees  # they are not judged

@@ -84,7 +84,7 @@ def test_many_rows_in_blocks():
     np.testing.assert_allclose(both[0].weights_, both[1].weights_, atol=1e-8)
 
 
-def test_a_constant_covariate_is_as_if_it_were_not_there():
+def test_a_constant_covariate_does_not_change_the_fit():
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)
     with warned(DataWarning, "column 1"):

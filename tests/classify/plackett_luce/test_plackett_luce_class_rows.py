@@ -14,7 +14,7 @@ from thali._classify.plackett_luce.state import (
 )
 
 
-def peak(call) -> int:
+def measure_peak_memory(call) -> int:
     """Bytes allocated at the same time, and not yet there before."""
     tracemalloc.start()
     try:
@@ -24,27 +24,27 @@ def peak(call) -> int:
         tracemalloc.stop()
 
 
-def exponentials(n):
+def simulate_exponentials(n):
     x = np.random.default_rng(0).normal(size=(n, 13))
     return scaled(np.exp(np.hstack([x, -x, np.zeros((n, 1))])))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_blocks_take_the_memory_of_the_rows(n_classes):
-    W, codes = exponentials(40_000), np.arange(40_000) % n_classes
+    W, codes = simulate_exponentials(40_000), np.arange(40_000) % n_classes
     assert sort_rows_by_class(W, codes, n_classes).W.shape[2] == MAX_BLOCK_WIDTH
     # the blocks themselves are one of it
-    assert peak(lambda: sort_rows_by_class(W, codes, n_classes)) < 1.5 * W.nbytes
+    assert measure_peak_memory(lambda: sort_rows_by_class(W, codes, n_classes)) < 1.5 * W.nbytes
 
 
 def test_opposites_are_found_without_a_second_matrix():
-    W = exponentials(40_000)
-    assert peak(lambda: find_opposite_columns(W)) < 0.25 * W.nbytes
+    W = simulate_exponentials(40_000)
+    assert measure_peak_memory(lambda: find_opposite_columns(W)) < 0.25 * W.nbytes
     assert find_opposite_columns(W).tolist() == [*range(13, 26), *range(13), 26]
 
 
 def test_opposites_are_judged_by_all_rows():
-    W = exponentials(5000)
+    W = simulate_exponentials(5000)
     for row in (0, 4999):
         other = W.copy()
         other[row, 1] *= 1.001
@@ -64,7 +64,7 @@ def test_small_classes_do_not_leave_blocks_empty(members):
 
 def test_narrow_blocks_give_the_posterior_of_wide_ones(monkeypatch):
     rng = np.random.default_rng(3)
-    W, codes = exponentials(90)[:, :5], rng.integers(0, 3, 90)
+    W, codes = simulate_exponentials(90)[:, :5], rng.integers(0, 3, 90)
     settings = {"draws": 400, "tune": 100, "chains": 4, "thin": 5, "random_seed": 1, "a": 0.3}
     means = [fit_gibbs(W, codes, 3, **settings).log_likelihood]
     monkeypatch.setattr("thali._classify.plackett_luce.state.MAX_BLOCK_WIDTH", 1)

@@ -17,7 +17,7 @@ X = np.array([[-1.4, 3.0], [-0.6, 1.0], [-0.1, 2.5], [0.3, 0.5], [0.9, 2.0], [1.
 Y = ["no", "no", "yes", "no", "yes", "yes"]
 
 
-def model(**arguments):
+def build_model(**arguments):
     return th.PlackettLuceRegression(**{"method": "map", "a": 1.1, **arguments})
 
 
@@ -39,7 +39,7 @@ def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covari
     data = np.column_stack([X, np.full(len(X), 2.0), [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
     frame = pd.DataFrame(data, columns=["x", "y", "same", "z"])
     with without_warnings():
-        fitted = model(transform="exponential-pairs").fit(frame, [0, 1, 0, 1, 0, 1])
+        fitted = build_model(transform="exponential-pairs").fit(frame, [0, 1, 0, 1, 0, 1])
     total = dict.fromkeys(frame, 0.0)
     for column, weight in zip(fitted._design_.columns, fitted.weights_.sum(axis=0), strict=True):
         named = [name for name in "xyz" if name in column.replace("exp", "")]
@@ -80,7 +80,7 @@ def test_no_scale_overflows(transform, scale, standardize):
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", DataWarning)
         W = PlackettLuceDesign.fit(data, ["x", "y"], transform, standardize).apply(data)
-        fitted = model(transform=transform, standardize=standardize).fit(data, Y)
+        fitted = build_model(transform=transform, standardize=standardize).fit(data, Y)
         probabilities = fitted.predict_proba(np.vstack([data, [[1e308, -1e308]]]))
     assert np.isfinite(W).all()
     assert (W.max(axis=1) == 1.0).all()
@@ -88,19 +88,21 @@ def test_no_scale_overflows(transform, scale, standardize):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
 
 
-def test_a_function_makes_the_columns():
-    fitted = model(transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])).fit(
-        X, Y
-    )
-    same = model(transform=lambda x: pd.DataFrame({"grows": np.exp(x[:, 0]), "one": 1.0})).fit(X, Y)
+def test_a_function_returns_the_columns():
+    fitted = build_model(
+        transform=lambda x: np.column_stack([np.exp(x[:, 0]), np.ones(len(x))])
+    ).fit(X, Y)
+    same = build_model(
+        transform=lambda x: pd.DataFrame({"grows": np.exp(x[:, 0]), "one": 1.0})
+    ).fit(X, Y)
     assert fitted._columns_ == ["w0", "w1"]
     assert same._columns_ == ["grows", "one"]
     assert fitted.objective_ == same.objective_
 
 
-def test_inputs_as_they_are():
+def test_untransformed_inputs():
     counts = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 4.0], [1.0, 3.0], [1.0, 5.0], [2.0, 1.0]])
-    fitted = model(transform=None).fit(counts, Y)
+    fitted = build_model(transform=None).fit(counts, Y)
     assert fitted._columns_ == ["x0", "x1"]
     np.testing.assert_allclose(
         fitted.predict_proba(counts)[:, 0],
@@ -127,11 +129,11 @@ def test_inputs_as_they_are():
 )
 def test_data_that_cannot_be_transformed(arguments, data, facts):
     with refused(DataError, *facts):
-        model(**arguments).fit(data, Y)
+        build_model(**arguments).fit(data, Y)
 
 
 def test_an_argument_that_cannot_be_used():
-    fitted = model(a=None)
+    fitted = build_model(a=None)
     with refused(ArgumentError, "a=1", "requires a number"):
         fitted.fit(X, Y)
     assert not [name for name in vars(fitted) if name.endswith("_")]
@@ -140,7 +142,7 @@ def test_an_argument_that_cannot_be_used():
 def test_iris_a_thousand_times_as_large():
     data, labels = frame("iris")
     with pytest.warns(DataWarning) as messages:
-        fitted = model(standardize=False).fit(data * 1000.0, labels)
+        fitted = build_model(standardize=False).fit(data * 1000.0, labels)
     assert abs(fitted.log_likelihood_ - -164.7918) < 5e-5
     said(messages[0].message, "'exp(sepal_length)'", "150", "150 rows")
     said(messages[1].message, "9 columns")
@@ -152,7 +154,7 @@ def test_raw_wine():
     data, labels = frame("wine")
     for a in (0.9, 1.0, 1.1):
         with warned(DataWarning, "'exp(proline)' of W"):
-            fitted = model(standardize=False, a=a).fit(data, labels)
+            fitted = build_model(standardize=False, a=a).fit(data, labels)
         assert abs(fitted.log_likelihood_ - -193.3148) < 1e-4
         assert np.isfinite(fitted.predict_proba(data)).all()
 
@@ -161,23 +163,23 @@ def test_standardised_data_do_not_warn():
     data, labels = frame("wine")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model().fit(data, labels)
+        build_model().fit(data, labels)
 
 
 def test_a_constant_covariate_that_is_not_standardised_warns():
     with warned(DataWarning, "Constant covariates: 'x1'") as messages:
-        model(standardize=False).fit(X * [1.0, 0.0] + 0.5, Y)
+        build_model(standardize=False).fit(X * [1.0, 0.0] + 0.5, Y)
     assert messages[0].filename == __file__
 
 
 @pytest.mark.parametrize("constant", [0.0, 2.5, -1e-300])
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
-def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
+def test_a_constant_covariate_does_not_change_the_fit(transform, constant):
     more = np.insert(X, 1, constant, axis=1)
     with warned(DataWarning, "column 1") as messages:
-        with_it = model(transform=transform).fit(more, Y)
+        with_it = build_model(transform=transform).fit(more, Y)
     assert [each.filename for each in messages] == [__file__]
-    without = model(transform=transform).fit(X, Y)
+    without = build_model(transform=transform).fit(X, Y)
     assert np.array_equal(with_it.weights_, without.weights_)
     assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it.weights_)
     for new in (-1e308, -1.0, constant, 7.0, 1e308):
@@ -194,14 +196,14 @@ def test_a_function_gets_zeros_for_a_constant_covariate():
 
     more = X * [1.0, 0.0] + [0.0, 3.0]
     with warned(DataWarning, "in predictions"):
-        fitted = model(transform=transform).fit(more, Y)
+        fitted = build_model(transform=transform).fit(more, Y)
     fitted.predict_proba(X)
     assert not np.concatenate(seen).any()
 
 
 def test_fitted_attributes():
     data, labels = frame("iris")
-    fitted = model(a=1.0).fit(data, labels)
+    fitted = build_model(a=1.0).fit(data, labels)
     assert isinstance(fitted.weights_, pd.DataFrame)
     assert fitted.weights_.index.tolist() == fitted.classes_.tolist() == [0, 1, 2]
     assert list(fitted.weights_) == list(fitted._design_.columns)
@@ -216,28 +218,32 @@ def test_fitted_attributes():
     assert fitted._n_passes_ >= fitted.n_iter_ > 0
     own = fitted.predict_proba(data)[np.arange(150), labels]
     assert abs(np.log(own).sum() - fitted.log_likelihood_) < 1e-9
-    assert isinstance(model().fit(X, Y).weights_, np.ndarray)
+    assert isinstance(build_model().fit(X, Y).weights_, np.ndarray)
 
 
 def test_a_row_far_outside_is_predicted_by_logarithms():
-    fitted = model(a=1.0, standardize=False).fit(X[:, :1], Y)
+    fitted = build_model(a=1.0, standardize=False).fit(X[:, :1], Y)
     assert fitted._columns_ == ["exp(x0)", "exp(-x0)", "1"]
     # exp(800) leaves no float for the column of ones
     fitted.weights_ = np.array([[0.0, 0.0, 0.25], [0.0, 0.0, 0.75]])
     np.testing.assert_allclose(fitted.predict_proba([[800.0]]), [[0.25, 0.75]], rtol=1e-12)
 
 
-def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
-    fitted = model(transform=None).fit(np.abs(X) + 0.1, ["no", "no", "yes", "yes", "yes", "yes"])
+def test_a_row_without_weights_gets_the_class_frequencies():
+    fitted = build_model(transform=None).fit(
+        np.abs(X) + 0.1, ["no", "no", "yes", "yes", "yes", "yes"]
+    )
     fitted.weights_ = np.array([[0.5, 0.0], [0.5, 0.0]])
     with warned(DataWarning, "rows are zero"):
         np.testing.assert_allclose(fitted.predict_proba([[0.0, 1.0]]), [[1 / 3, 2 / 3]], rtol=1e-12)
 
 
-def test_weights_that_have_not_settled_warn(monkeypatch):
-    monkeypatch.setattr(pl_map.maximise_weights, "__kwdefaults__", {"start": None, "max_passes": 3})
+def test_weights_that_have_not_converged_warn(monkeypatch):
+    monkeypatch.setattr(
+        pl_map.maximise_class_weights, "__kwdefaults__", {"start": None, "max_passes": 3}
+    )
     with warned(ConvergenceWarning, "PlackettLuceRegression") as messages:
-        fitted = model().fit(X, Y)
+        fitted = build_model().fit(X, Y)
     assert "converged after 3" in str(fitted.convergence()) and "3 sweeps" in str(
         fitted.convergence()
     )

@@ -28,13 +28,13 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataError
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
 
 
-def predicted(draws, W):
+def predict_mean_probabilities(draws, W):
     """Mean class probabilities of rows of W."""
     scores = np.einsum("cdkp,np->cdnk", draws.weights, W)
     return (scores / scores.sum(axis=3, keepdims=True)).mean(axis=(0, 1))
 
 
-def ess_per_1000(values):
+def compute_ess_per_1000(values):
     """Multi-chain bulk ESS of each quantity (quantity, chain, draw) per 1000 of all draws."""
     return array_stats.ess(values, method="bulk") / values[0].size * 1000
 
@@ -50,8 +50,8 @@ def test_a1_learned_shape():
     log_a = np.log(draws.a)
     assert within(log_a, 1.290255)
     assert within((log_a - 1.290255) ** 2, 1.179423**2)
-    assert ess_per_1000(log_a[None])[0] >= 20
-    found = predicted(draws, np.eye(4))
+    assert compute_ess_per_1000(log_a[None])[0] >= 20
+    found = predict_mean_probabilities(draws, np.eye(4))
     assert found[:, 0] == pytest.approx([0.514739, 0.235318, 0.175357, 0.346675], abs=0.006)
     assert found[:, 1] == pytest.approx([0.217893, 0.529365, 0.333333, 0.346675], abs=0.006)
 
@@ -85,7 +85,7 @@ def test_a2_tiny_quadrature(a, sampler):
         for j in range(3):
             assert within(draws.weights[:, :, k, j], weights[k][j])
             assert draws.weights[:, :, k, j].mean() == pytest.approx(weights[k][j], abs=0.004)
-    assert predicted(draws, exponential([-2.0, 0.0, 2.0]))[:, 1] == pytest.approx(
+    assert predict_mean_probabilities(draws, exponential([-2.0, 0.0, 2.0]))[:, 1] == pytest.approx(
         probability, abs=0.004
     )
 
@@ -111,7 +111,7 @@ def test_a6_learned_shape(name, seed):
     log_a, log_likelihood, mean_log, error, near_a, near = A6[name]
     assert np.log(draws.a).mean() == pytest.approx(log_a, abs=near_a)
     assert draws.log_likelihood.mean() == pytest.approx(log_likelihood, abs=near)
-    found = predicted(draws, W)
+    found = predict_mean_probabilities(draws, W)
     assert np.log(found[np.arange(len(codes)), codes]).mean() == pytest.approx(mean_log, abs=0.002)
     wrong = (found.argmax(axis=1) != codes).mean()
     assert wrong == pytest.approx(error, abs=1.5 / len(codes))  # a row or two lie on the boundary
@@ -178,7 +178,7 @@ def test_dead_columns_and_large_scales():
 # A7: mixing
 
 
-def judged(draws, name):
+def stack_checked_quantities(draws, name):
     """ln a, log-likelihood and the logits of 40 rows, (quantity, chain, draw)."""
     W, codes, K = problem(name)
     rows = np.unique(np.linspace(0, len(W) - 1, 40).astype(int))
@@ -191,10 +191,10 @@ def judged(draws, name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a7_mixing(name):
-    values = judged(
+    values = stack_checked_quantities(
         fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name
     )
-    r_hat, ess = array_stats.rhat(values), ess_per_1000(values)
+    r_hat, ess = array_stats.rhat(values), compute_ess_per_1000(values)
     if name == "heart":
         assert r_hat.max() <= 1.05
         assert ess[:2].min() >= 15

@@ -30,7 +30,7 @@ EXPECTED = {
 }
 
 
-def sums_of(W, codes, weights):
+def compute_naive_sums(W, codes, weights):
     """Log-likelihood, R and s in plain NumPy."""
     scores = W @ weights.T
     own, total = scores[np.arange(len(codes)), codes], scores.sum(axis=1)
@@ -39,7 +39,7 @@ def sums_of(W, codes, weights):
     return np.log(own / total).sum(), one_hot.T @ W, (1.0 / total) @ W
 
 
-def small_problem(n=40, p=5, n_classes=3, seed=1):
+def simulate_small_problem(n=40, p=5, n_classes=3, seed=1):
     rng = np.random.default_rng(seed)
     W = np.exp(rng.normal(size=(n, p)))
     return W / W.max(axis=1, keepdims=True), np.arange(n) % n_classes, n_classes
@@ -57,7 +57,7 @@ def test_a3_maximum_at_a_above_one(name):
         assert abs(fit.objective - expected) <= 1e-6
     assert fit.n_passes <= 100
     assert abs(fit.weights.sum() - 1.0) < 1e-12
-    _, R, s = sums_of(W, codes, fit.weights)
+    _, R, s = compute_naive_sums(W, codes, fit.weights)
     slope = 0.1 + fit.weights * (R - s) - 0.1 * fit.weights.size * fit.weights
     assert np.abs(slope).max() <= 1e-8 * len(W)
     # With b = 1 the total weight is K p (a - 1) / b, and a step of expectation-maximisation changes
@@ -78,7 +78,7 @@ def test_a4_maximum_likelihood_is_sparse(name):
     assert fit.objective == fit.log_likelihood >= expected - 1e-4
     if name != "heart":
         assert fit.objective <= expected + 1e-4
-    _, R, s = sums_of(W, codes, fit.weights)
+    _, R, s = compute_naive_sums(W, codes, fit.weights)
     assert (fit.weights[~fit.support] == 0.0).all()
     assert (R - s)[~fit.support].max() <= 1e-5 * len(W)
     assert np.abs(fit.weights * (R - s)).max() <= 1e-8 * len(W)
@@ -122,16 +122,16 @@ def test_a4_colon():
 def test_the_rule_rests_at_its_fixed_point(a):
     """λ̄ (R − c s) = 1 − a on the support, where the total would otherwise shrink by c = 1 − m (1 −
     a) / n a step."""
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     fit = fit_map(W, codes, n_classes, a=a)
-    _, R, s = sums_of(W, codes, fit.weights)
+    _, R, s = compute_naive_sums(W, codes, fit.weights)
     shrink = 1.0 - fit.support.sum() * (1.0 - a) / len(W)
     assert fit.converged
     np.testing.assert_allclose((fit.weights * (R - shrink * s))[fit.support], 1.0 - a, rtol=1e-7)
 
 
 def test_the_rule_is_published_em_divided_by_its_sum():
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     start = np.full((3, 5), 1.0 / 15.0)
     ours, *_ = iterate_fixed_point(CovariateRows(W, codes, n_classes), start, 0.5, 1)
     theirs = naive.em_step(W, codes, start, a=0.5, b=0.0)
@@ -141,7 +141,7 @@ def test_the_rule_is_published_em_divided_by_its_sum():
 @pytest.mark.first(1)
 @pytest.mark.parametrize("a", [1.0, 1.1, 3.0])
 def test_expectation_maximisation_ends_at_the_same_objective(a):
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     fit = fit_map(W, codes, n_classes, a=a)
     weights = naive.em(W, codes, n_classes, a, 1.0, steps=3000)
     assert abs(fit.objective - naive.log_posterior(W, codes, fit.weights, a)) < 1e-10
@@ -154,7 +154,7 @@ def test_expectation_maximisation_ends_at_the_same_objective(a):
 
 
 def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     target = LogWeights(CovariateRows(W, codes, n_classes), 1.3, np.ones((3, 5), bool))
     point = target.evaluate(np.random.default_rng(2).normal(size=15))
     assert abs(point.value - naive.log_posterior(W, codes, point.weights, 1.3)) < 1e-11
@@ -174,7 +174,7 @@ def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
 
 
 def test_hessian_of_a_part_of_the_weights():
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     active = np.random.default_rng(3).random((3, 5)) < 0.6
     active[:, 0] = True
     target = LogWeights(CovariateRows(W, codes, n_classes), 1.0, active)
@@ -188,9 +188,9 @@ def test_hessian_of_a_part_of_the_weights():
         np.testing.assert_allclose(curve[j], turned, atol=1e-7)
 
 
-def test_a_zero_that_should_grow_is_taken_back():
+def test_a_zero_weight_that_should_grow_is_restored():
     """Started where weights that the maximum needs are exactly zero, the climb takes them back."""
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     best = fit_map(W, codes, n_classes, a=1.0)
     data = CovariateRows(W, codes, n_classes)
     for k, j in np.argwhere(best.support):
@@ -207,7 +207,7 @@ def test_a_zero_that_should_grow_is_taken_back():
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
 def test_multiplying_a_row_changes_nothing(scale):
-    W, codes, n_classes = small_problem()
+    W, codes, n_classes = simulate_small_problem()
     factors = np.where(np.arange(len(W)) % 2, 1.0, scale)[:, None]
     for a in (0.9, 1.0, 1.1):
         fit, other = fit_map(W, codes, n_classes, a=a), fit_map(W * factors, codes, n_classes, a=a)
@@ -224,7 +224,7 @@ def test_many_rows_start_from_a_part_of_them():
         scores.cumsum(axis=1) < rng.random((25_000, 1)) * scores.sum(axis=1, keepdims=True)
     ).sum(axis=1)
     fit = fit_map(W, codes, 3, a=1.1)
-    _, R, s = sums_of(W, codes, fit.weights)
+    _, R, s = compute_naive_sums(W, codes, fit.weights)
     assert fit.converged
     assert np.abs(0.1 + fit.weights * (R - s) - 0.1 * 18 * fit.weights).max() <= 1e-8 * len(W)
     assert fit_map(W, codes, 3, a=1.0).log_likelihood > fit.log_likelihood
@@ -234,18 +234,20 @@ def test_many_rows_start_from_a_part_of_them():
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
 def test_shape_and_rate_must_be_positive(argument, value):
     with refused(ArgumentError, "positive number", argument):
-        fit_map(*small_problem(), **{"a": 1.1, argument: value})
+        fit_map(*simulate_small_problem(), **{"a": 1.1, argument: value})
 
 
-def test_too_few_sweeps_are_told():
-    assert not fit_map(*small_problem(), a=1.1, max_passes=3).converged
-    assert not fit_map(*small_problem(), a=1.0, max_passes=6).converged
-    assert not fit_map(*small_problem(), a=0.9, start=np.ones((3, 5)), max_passes=2).converged
+def test_too_few_sweeps_cause_a_warning():
+    assert not fit_map(*simulate_small_problem(), a=1.1, max_passes=3).converged
+    assert not fit_map(*simulate_small_problem(), a=1.0, max_passes=6).converged
+    assert not fit_map(
+        *simulate_small_problem(), a=0.9, start=np.ones((3, 5)), max_passes=2
+    ).converged
 
 
 @pytest.mark.parametrize("a", [1.1, 1.0, 0.5])
 @pytest.mark.parametrize("most", [5, 50, 200])
-def test_the_limit_of_sweeps_holds_for_all_parts_of_a_search_together(a, most):
+def test_the_limit_of_sweeps_applies_to_the_complete_search(a, most):
     fit = fit_map(*problem("wine"), a=a, max_passes=most)
     assert fit.n_passes <= most + 5  # each of its stages looks at its start
     assert fit.n_passes > 0.5 * most or fit.converged

@@ -10,7 +10,7 @@ from helpers.plackett_luce_cases import exponential, scaled, tiny
 from numba import njit
 from scipy import special, stats
 
-from thali._classify.plackett_luce.chain import compute_potential, start_motion
+from thali._classify.plackett_luce.chain import compute_weight_potential, start_motion
 from thali._classify.plackett_luce.latent_moves import (
     draw_latent_variables,
     draw_shape_given_latent,
@@ -46,7 +46,7 @@ def log_likelihood(W, codes, weights):
     return float(np.log(scores[np.arange(len(codes)), codes] / scores.sum(axis=1)).sum())
 
 
-def started(W, codes, n_classes, seed=0, spread=1.0):
+def start_state(W, codes, n_classes, seed=0, spread=1.0):
     rows = sort_rows_by_class(W, codes, n_classes)
     logs = spread * np.random.default_rng(seed).standard_normal((n_classes, W.shape[1]))
     state = build_weight_state(logs, math.log(0.3), rows)
@@ -56,8 +56,8 @@ def started(W, codes, n_classes, seed=0, spread=1.0):
     return rows, state
 
 
-def small():
-    """Few rows, so that no trial is refused for certain."""
+def build_small_problem():
+    """Build a problem of few rows, so that no trial is rejected with certainty."""
     return scaled(exponential([-1.4, -0.1, 0.9])), np.array([0, 1, 1])
 
 
@@ -65,12 +65,12 @@ def weights_key(state):
     return tuple(np.round(state.log_weights, 8).ravel())
 
 
-def sums_are_right(rows, state):
-    of_class, of_all = np.zeros_like(state.class_scores), np.zeros_like(state.total_scores)
-    found = compute_scores(rows, state.weights, state.weights.sum(axis=0), of_class, of_all)
-    assert state.real[LOG_LIKELIHOOD] == pytest.approx(found, rel=1e-9)
-    assert state.class_scores == pytest.approx(of_class, rel=1e-9)
-    assert state.total_scores == pytest.approx(of_all, rel=1e-9)
+def check_scores(rows, state):
+    T, S = np.zeros_like(state.class_scores), np.zeros_like(state.total_scores)
+    log_likelihood = compute_scores(rows, state.weights, state.weights.sum(axis=0), T, S)
+    assert state.real[LOG_LIKELIHOOD] == pytest.approx(log_likelihood, rel=1e-9)
+    assert state.class_scores == pytest.approx(T, rel=1e-9)
+    assert state.total_scores == pytest.approx(S, rel=1e-9)
     assert state.weights == pytest.approx(np.exp(state.log_weights), rel=1e-9)
     assert state.weights.sum() == pytest.approx(1.0, rel=1e-9)
 
@@ -78,8 +78,8 @@ def sums_are_right(rows, state):
 @pytest.mark.parametrize("a", [0.05, 0.3, 2.0])
 def test_exchange_is_exact(a):
     """The products λ c of a class are permuted: 36 states, all with their exact probabilities."""
-    W, codes = small()
-    rows, state = started(W, codes, 2)
+    W, codes = build_small_problem()
+    rows, state = start_state(W, codes, 2)
 
     def step(rng, s):
         work = s.scratch
@@ -99,7 +99,7 @@ def test_exchange_is_exact(a):
         )
 
     def target(s):
-        sums_are_right(rows, s)
+        check_scores(rows, s)
         weights = np.exp(s.log_weights)
         return log_likelihood(W, codes, weights) + 6 * a * math.log(
             float((weights * rows.mean).sum())
@@ -109,8 +109,8 @@ def test_exchange_is_exact(a):
 
 
 def test_mirror_is_exact():
-    W, codes = small()
-    rows, state = started(W, codes, 2)
+    W, codes = build_small_problem()
+    rows, state = start_state(W, codes, 2)
     assert rows.opposite.tolist() == [1, 0, 2]
 
     def step(rng, s):
@@ -129,7 +129,7 @@ def test_mirror_is_exact():
         )
 
     def target(s):
-        sums_are_right(rows, s)
+        check_scores(rows, s)
         return log_likelihood(W, codes, np.exp(s.log_weights))
 
     assert exact.invariance_error(step, state, weights_key, target) < 1e-12
@@ -139,7 +139,7 @@ def test_scan_of_columns_is_exact():
     """All 81 divisions of four rows among three columns."""
     W = scaled(exponential([-1.4, -0.1, 0.9, 0.2]))
     codes, a = np.array([0, 1, 1, 0]), 0.3
-    rows, state = started(W, codes, 2)
+    rows, state = start_state(W, codes, 2)
     of_row = {}  # place in the blocks -> row
     for k in range(2):
         for place, row in enumerate(np.flatnonzero(codes == k)):
@@ -176,7 +176,7 @@ def test_scan_of_columns_is_exact():
 
 
 @njit
-def _latent_draws(rng, rows, state, repeats, chosen, times):
+def _draw_latent_variables(rng, rows, state, repeats, chosen, times):
     work = state.scratch
     for i in range(repeats):
         draw_latent_variables(
@@ -199,10 +199,10 @@ def _latent_draws(rng, rows, state, repeats, chosen, times):
 
 def test_latent_variables():
     W, codes, K = tiny()
-    rows, state = started(W, codes, K)
+    rows, state = start_state(W, codes, K)
     repeats = 20_000
     chosen, times = np.zeros(repeats, np.int64), np.zeros(repeats)
-    _latent_draws(np.random.default_rng(1), rows, state, repeats, chosen, times)
+    _draw_latent_variables(np.random.default_rng(1), rows, state, repeats, chosen, times)
     row = np.flatnonzero(codes == 1)[2]
     pull = W[row] * state.weights[1]
     assert (
@@ -226,7 +226,7 @@ LOG_WEIGHTS = np.array([[-30.0, -1.2, -5.0], [-0.5, -14.0, -2.4]])
 
 
 @njit
-def _moved(rng, kind, starts, counts, log_rate, log_weights, low, high, out):
+def _draw_shapes(rng, kind, starts, counts, log_rate, log_weights, low, high, out):
     room = np.zeros(counts.size, np.int64)
     for i in range(starts.size):
         if kind == 0:
@@ -255,7 +255,7 @@ def test_moves_of_the_shape(kind):
     rng = np.random.default_rng(4)
     starts = np.interp(rng.random(200_000), cdf, grid)
     out = np.empty_like(starts)
-    _moved(rng, kind, starts, COUNTS, LOG_RATE, LOG_WEIGHTS, LOW, HIGH, out)
+    _draw_shapes(rng, kind, starts, COUNTS, LOG_RATE, LOG_WEIGHTS, LOW, HIGH, out)
     assert stats.kstest(np.interp(out, grid, cdf), "uniform").pvalue > 1e-4
     assert (out != starts).mean() > 0.2
     forward, back = (
@@ -269,7 +269,7 @@ def test_moves_of_the_shape(kind):
 
 
 @njit
-def _many_logs(rng, shape, out):
+def _draw_log_gammas(rng, shape, out):
     for i in range(out.size):
         out[i] = draw_log_gamma(rng, shape)
 
@@ -277,7 +277,7 @@ def _many_logs(rng, shape, out):
 @pytest.mark.parametrize("shape", [1e-3, 0.4, 1.0, 6.5])
 def test_log_gamma_draws(shape):
     logs = np.empty(100_000)
-    _many_logs(np.random.default_rng(2), shape, logs)
+    _draw_log_gammas(np.random.default_rng(2), shape, logs)
     assert np.isfinite(logs).all()
     # E ln Gamma = psi, var = trigamma, without a number ever leaving the range of floats
     assert logs.mean() == pytest.approx(
@@ -293,7 +293,7 @@ def test_a_trial_keeps_its_digits(removed):
     noise."""
     W = scaled(exponential(np.linspace(-2, 2, 150)))
     codes = np.arange(150) % 3
-    rows, state = started(W, codes, 3)
+    rows, state = start_state(W, codes, 3)
     state.log_weights[:] = -40.0
     state.log_weights[1, 2] = 0.0
     state = build_weight_state(state.log_weights, 0.0, rows)
@@ -328,11 +328,11 @@ def test_a_trial_keeps_its_digits(removed):
 
 def test_gradient_of_hamiltonian():
     W, codes, K = tiny()
-    rows, state = started(W, codes, K)
+    rows, state = start_state(W, codes, K)
     motion, prior, a = start_motion(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
     at = state.log_weights + 0.4
     force, nothing = np.zeros_like(at), np.zeros_like(at)
-    value, found = compute_potential(rows, prior, a, at, force, state, motion)
+    value, found = compute_weight_potential(rows, prior, a, at, force, state, motion)
     assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
     naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
     assert value == pytest.approx(naive, rel=1e-12)
@@ -340,7 +340,7 @@ def test_gradient_of_hamiltonian():
         step = np.zeros_like(at)
         step[place] = 1e-5
         up, down = (
-            compute_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
+            compute_weight_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
             for sign in (1, -1)
         )
         assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
@@ -360,7 +360,7 @@ def test_opposite_columns():
 def test_redraws_leave_the_totals_of_their_columns():
     """Where all weights of a column are tiny, the difference of two has no correct digit."""
     W, codes, K = tiny()
-    rows, state = started(W, codes, K)
+    rows, state = start_state(W, codes, K)
     state.log_weights[:, 1] -= 80.0
     normalise_weights(state.log_weights, state.weights, state.totals)
     sums = state.class_scores, state.total_scores

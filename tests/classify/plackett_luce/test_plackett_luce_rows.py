@@ -8,7 +8,7 @@ from thali._classify.plackett_luce.map_estimate import fit_map
 from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows, merge_equal_rows
 
 
-def made(n, p=7, n_classes=3, seed=1):
+def simulate_rows(n, p=7, n_classes=3, seed=1):
     rng = np.random.default_rng(seed)
     W = np.exp(rng.normal(size=(n, p)))
     W /= W.max(axis=1, keepdims=True)
@@ -20,7 +20,7 @@ def made(n, p=7, n_classes=3, seed=1):
     )
 
 
-def plain(W, codes, A, m, counts):
+def compute_naive_sums(W, codes, A, m, counts):
     own, total = (W * A[codes]).sum(axis=1), W @ m
     one_hot = np.eye(len(A))[codes]
     R = (one_hot * (counts / own)[:, None]).T @ W
@@ -29,17 +29,17 @@ def plain(W, codes, A, m, counts):
 
 @pytest.mark.parametrize("p", [1, 3, 7, 27, 40])
 def test_sums_are_those_of_numpy(p):
-    W, codes, A, m = made(1000, p)
+    W, codes, A, m = simulate_rows(1000, p)
     counts = np.random.default_rng(2).integers(1, 5, 1000).astype(float)
     sums = CovariateRows(W, codes, 3, counts).compute_statistics(A, m)
-    value, R, s = plain(W, codes, A, m, counts)
+    value, R, s = compute_naive_sums(W, codes, A, m, counts)
     assert abs(sums.log_likelihood - value) < 1e-11 * abs(value)  # a thousand terms, each to 1e-14
     np.testing.assert_allclose(sums.R, R, rtol=1e-12)
     np.testing.assert_allclose(sums.s, s, rtol=1e-12)
 
 
 def test_products_are_those_of_numpy():
-    W, codes, A, m = made(500)
+    W, codes, A, m = simulate_rows(500)
     columns = np.array([1, 2, 5])
     sums = CovariateRows(W, codes, 3).compute_curvature(A, m, columns)
     V, own, total = W[:, columns], (W * A[codes]).sum(axis=1), W @ m
@@ -51,7 +51,7 @@ def test_products_are_those_of_numpy():
         )
 
 
-def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
+def test_impossible_rows_give_minus_infinity_and_not_nan():
     W = np.array([[1.0, 0.0], [0.0, 1.0], [1e-200, 0.0]])
     A = np.array([[1.0, 0.0], [1e-200, 0.0]])
     sums = CovariateRows(W, [0, 1, 1], 2).compute_statistics(A, A.sum(axis=0))
@@ -65,7 +65,7 @@ def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
 
 
 def test_number_of_threads_changes_no_bit():
-    W, codes, A, m = made(5 * BLOCK_ROWS + 17)
+    W, codes, A, m = simulate_rows(5 * BLOCK_ROWS + 17)
     several = [CovariateRows(W, codes, 3, threads=threads) for threads in (1, 2, 5)]
     sums = [rows.compute_statistics(A, m) for rows in several]
     products = [rows.compute_curvature(A, m, np.arange(3)) for rows in several]
@@ -82,8 +82,8 @@ def test_partial_sums_do_not_grow_with_the_rows():
     assert len(CovariateRows(np.ones((10**6, 1)), np.zeros(10**6, int), 2).spans) <= 64
 
 
-def test_equal_rows_are_put_together_exactly():
-    W, codes, *_ = made(50)
+def test_equal_rows_are_merged_exactly():
+    W, codes, *_ = simulate_rows(50)
     again = np.random.default_rng(3).integers(0, 50, 1000)
     few, few_codes, counts = merge_equal_rows(W[again], codes[again])
     order = np.unique(again, return_index=True)[1]
@@ -95,7 +95,7 @@ def test_equal_rows_are_put_together_exactly():
         fit_map(few, few_codes, 3, a=1.1, counts=counts),
     )
     assert np.array_equal(both[0].weights, both[1].weights)
-    A, m = made(1)[2:]
+    A, m = simulate_rows(1)[2:]
     whole, fewer = (
         CovariateRows(W[again], codes[again], 3).compute_statistics(A, m),
         CovariateRows(few, few_codes, 3, counts).compute_statistics(A, m),
@@ -104,15 +104,15 @@ def test_equal_rows_are_put_together_exactly():
     np.testing.assert_allclose(whole.R, fewer.R, rtol=1e-12)
 
 
-def test_the_same_row_in_many_classes_stays_as_many():
+def test_equal_rows_of_different_classes_are_not_merged():
     """Five hundred keys in a table of some thousand places: dozens share one, and only the class
     tells them apart."""
     few, few_codes, counts = merge_equal_rows(np.ones((2000, 2)), np.arange(2000) % 500)
     assert (few_codes.tolist(), counts.tolist(), len(few)) == (list(range(500)), [4.0] * 500, 500)
 
 
-def test_rows_mostly_distinct_are_left_as_they_are():
-    W, codes, *_ = made(100)
+def test_mostly_distinct_rows_are_not_merged():
+    W, codes, *_ = simulate_rows(100)
     assert merge_equal_rows(W, codes)[0] is W
 
 
@@ -128,7 +128,7 @@ def test_statistics_of_blocks_add_up():
         for i in (0, 30, 60)
     ]
     total = parts[0] + parts[1] + parts[2]
-    value, R, s = plain(W, codes, A, m, np.ones(90))
+    value, R, s = compute_naive_sums(W, codes, A, m, np.ones(90))
     assert abs(total.log_likelihood - value) < 1e-11 * abs(value)
     np.testing.assert_allclose(total.R, R, rtol=1e-12)
     np.testing.assert_allclose(total.s, s, rtol=1e-12)

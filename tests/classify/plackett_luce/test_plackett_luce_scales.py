@@ -26,7 +26,7 @@ METHODS = {
 }
 
 
-def problem():
+def simulate_problem():
     """Covariates up to 4, so that 4e307 times the largest is nearly the largest float."""
     rng = np.random.default_rng(8)
     X = np.clip(rng.normal(size=(60, 2)), -4.0, 4.0)
@@ -36,7 +36,7 @@ def problem():
     ]
 
 
-def fitted(X, y, which, **more):
+def fit_method(X, y, which, **more):
     with without_warnings(), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         return fit_rows(
@@ -45,7 +45,7 @@ def fitted(X, y, which, **more):
 
 
 def check_finite(model, X, extreme):
-    """The fit, and its predictions of these rows and of others."""
+    """Check that the fit and its predictions are finite, also for extreme rows."""
     for name in (
         "weights_",
         "a_",
@@ -71,19 +71,19 @@ def check_finite(model, X, extreme):
 
 
 @cache
-def of_usual_scale(which):
-    """The fit to the covariates as they are."""
-    return fitted(*problem(), which)
+def fit_original_scale(which):
+    """Fit a method to the covariates without rescaling."""
+    return fit_method(*simulate_problem(), which)
 
 
 @pytest.mark.first(8)
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("which", METHODS)
 def test_standardised_covariates_of_any_scale_give_the_same_fit(which, factor):
-    X, y = problem()
-    model = fitted(X * factor, y, which)
+    X, y = simulate_problem()
+    model = fit_method(X * factor, y, which)
     check_finite(model, X * factor, EXTREME)
-    one = of_usual_scale(which)
+    one = fit_original_scale(which)
     assert model.log_likelihood_ == pytest.approx(
         one.log_likelihood_, rel=1e-6 if "gibbs" not in which else 0.1
     )
@@ -96,8 +96,8 @@ def test_standardised_covariates_of_any_scale_give_the_same_fit(which, factor):
 @pytest.mark.parametrize("which", METHODS)
 @pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
 def test_raw_covariates_of_any_scale_give_numbers(which, factor, transform):
-    X, y = problem()
-    model = fitted(X * factor, y, which, standardize=False, transform=transform)
+    X, y = simulate_problem()
+    model = fit_method(X * factor, y, which, standardize=False, transform=transform)
     check_finite(model, X * factor, EXTREME)
 
 
@@ -105,11 +105,13 @@ def test_raw_covariates_of_any_scale_give_numbers(which, factor, transform):
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("which", METHODS)
 def test_non_negative_covariates_of_any_scale_give_numbers(which, factor):
-    X, y = problem()
-    check_finite(fitted(np.abs(X) * factor, y, which, transform=None), np.abs(X) * factor, POSITIVE)
+    X, y = simulate_problem()
+    check_finite(
+        fit_method(np.abs(X) * factor, y, which, transform=None), np.abs(X) * factor, POSITIVE
+    )
 
 
-def test_covariates_as_they_are_that_explain_little_are_warned_of():
+def test_untransformed_covariates_that_explain_little_cause_a_warning():
     rng = np.random.default_rng(0)
     spread = rng.random((200, 20))
     labels = spread[:, :10].sum(axis=1) > spread[:, 10:].sum(axis=1)

@@ -24,7 +24,7 @@ from thali._classify.plackett_luce.variational import (
 from thali.errors import ArgumentError, ConvergenceWarning
 
 
-def full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
+def compute_full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
     """F for any q(C), q(Z) and q(λ), term by term."""
     from scipy.special import digamma, gammaln, xlogy
 
@@ -41,8 +41,8 @@ def full_bound(W, codes, shapes, rates, a, b, shares, mean_times):
     return float(rows + times + prior + entropy)
 
 
-def best_latent(W, codes, shapes, rates):
-    """The best q(C) and ⟨Z⟩ of the best q(Z) given q(λ), for `full_bound`."""
+def optimise_latent(W, codes, shapes, rates):
+    """Compute the optimal q(C) and ⟨Z⟩ given q(λ), for `compute_full_bound`."""
     logs = mean_log_weights(shapes, rates)[codes]
     shares = W * np.exp(logs - logs.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
@@ -56,17 +56,17 @@ def expected_probabilities(W, shapes, rates):
     return compute_expected_probabilities(logs, shapes, rates)
 
 
-def rows(name):
+def build_rows(name):
     W, codes, K = problem(name)
     return CovariateRows(W, codes, K, threads=1)
 
 
-def plug_in(fit, W):
+def predict_at_means(fit, W):
     scores = W @ (fit.shapes / fit.rates).T
     return scores / scores.sum(axis=1, keepdims=True)
 
 
-def never_falls(fit):
+def has_rising_bounds(fit):
     return np.diff(fit.bounds).min() >= -1e-10
 
 
@@ -83,7 +83,7 @@ def test_a1_the_bound_stays_below_the_evidence(a, evidence):
     W, codes, K = one_hot()
     fit = fit_variational(CovariateRows(W, codes, K), a=a)
     assert evidence - 10.0 < fit.lower_bound < evidence
-    assert never_falls(fit)
+    assert has_rising_bounds(fit)
 
 
 def test_a1_closed_form():
@@ -91,11 +91,11 @@ def test_a1_closed_form():
     fit = fit_variational(CovariateRows(W, codes, K), a=1.0)
     assert fit.lower_bound == pytest.approx(-51.975442, abs=1e-5)
     expected = (1 + COUNTS) / (3 + COUNTS.sum(axis=0))
-    assert plug_in(fit, np.eye(4)).T == pytest.approx(expected, abs=1e-12)
+    assert predict_at_means(fit, np.eye(4)).T == pytest.approx(expected, abs=1e-12)
     assert expected_probabilities(np.eye(4), fit.shapes, fit.rates).T == pytest.approx(
         expected, abs=1e-12
     )
-    assert never_falls(fit) and fit.converged and not fit.collapsed
+    assert has_rising_bounds(fit) and fit.converged and not fit.collapsed
 
 
 A2 = {
@@ -111,10 +111,10 @@ def test_a2_tiny(a):
     bound, evidence, at_means, integral = A2[a]
     assert fit.lower_bound == pytest.approx(bound, abs=1e-6)
     assert fit.lower_bound < evidence
-    assert never_falls(fit)
+    assert has_rising_bounds(fit)
     if at_means is not None:
         new = exponential([-2.0, 0.0, 2.0])
-        assert plug_in(fit, new)[:, 1] == pytest.approx(at_means, abs=1e-6)
+        assert predict_at_means(fit, new)[:, 1] == pytest.approx(at_means, abs=1e-6)
         assert expected_probabilities(new, fit.shapes, fit.rates)[:, 1] == pytest.approx(
             integral, abs=1e-6
         )
@@ -128,7 +128,7 @@ def test_a2_independent_of_b(a, b):
     # at its maximum, also where a is learned
     objective, same = (fit.bounds[-1] for fit in (one, other))
     assert same == pytest.approx(objective, abs=1e-9)
-    assert plug_in(other, W) == pytest.approx(plug_in(one, W), abs=1e-5)
+    assert predict_at_means(other, W) == pytest.approx(predict_at_means(one, W), abs=1e-5)
 
 
 @pytest.mark.parametrize("factor", [1e-100, 1e100])
@@ -148,11 +148,11 @@ def test_a5_fixed_shape(name, place):
         "iris": (-93.194006, -96.766410, -128.112743),
         "wine": (-94.510715, -117.080781, -185.057933),
     }
-    fit = fit_variational(rows(name), a=(0.01, 0.1, 1.0)[place])
+    fit = fit_variational(build_rows(name), a=(0.01, 0.1, 1.0)[place])
     assert fit.lower_bound >= bounds[name][place] - 1e-3
     if not (name == "wine" and place == 1):  # where a better one was found: -115.430
         assert fit.lower_bound == pytest.approx(bounds[name][place], abs=1e-3)
-    assert never_falls(fit) and fit.converged
+    assert has_rising_bounds(fit) and fit.converged
 
 
 @needs_data
@@ -161,9 +161,9 @@ def test_a5_fixed_shape(name, place):
     [("heart", 0.01, -141.9445), ("pima", 0.1, -409.1091), ("german", 0.01, -552.6517)],
 )
 def test_a5_fixed_shape_of_two_classes(name, a, least):
-    fit = fit_variational(rows(name), a=a)
+    fit = fit_variational(build_rows(name), a=a)
     assert fit.lower_bound >= least - 1e-3
-    assert never_falls(fit)
+    assert has_rising_bounds(fit)
 
 
 @pytest.mark.parametrize(
@@ -176,26 +176,26 @@ def test_a5_fixed_shape_of_two_classes(name, a, least):
     ],
 )
 def test_a5_learned_shape(name, a, least):
-    fit = fit_variational(rows(name))
+    fit = fit_variational(build_rows(name))
     objective = fit.lower_bound - math.log(fit.a)
     assert objective >= least - 1e-5
     if a is not None:
         assert objective == pytest.approx(least, abs=1e-5)
         assert fit.a == pytest.approx(a, rel=1e-3)
     assert fit.n_passes <= 600
-    assert never_falls(fit) and fit.converged and not fit.collapsed
+    assert has_rising_bounds(fit) and fit.converged and not fit.collapsed
     assert fit.bounds[-1] == pytest.approx(objective, abs=1e-9)
 
 
 def test_a5_without_a_prior():
-    fit = fit_variational(rows("iris"), prior_of_a="none")
+    fit = fit_variational(build_rows("iris"), prior_of_a="none")
     assert fit.a == pytest.approx(0.021880, rel=1e-3)
     assert fit.lower_bound == pytest.approx(-92.582666, abs=1e-5)
 
 
 @needs_data
 def test_a5_the_collapsed_optimum_is_recognised():
-    fit = fit_variational(rows("heart"), starts=[30.0])
+    fit = fit_variational(build_rows("heart"), starts=[30.0])
     assert fit.lower_bound - math.log(fit.a) == pytest.approx(-192.344, abs=0.01)
     assert fit.collapsed
     X, y = frame("heart")
@@ -211,20 +211,20 @@ def test_bounds_agree():
     rng = np.random.default_rng(0)
     shapes, rates = 0.2 + rng.standard_exponential((K, 3)), 0.5 + rng.standard_exponential(3)
     step = take_variational_step(CovariateRows(W, codes, K), shapes, rates, 0.3, 1.7)
-    shares, times = best_latent(W, codes, shapes, rates)
-    assert full_bound(W, codes, shapes, rates, 0.3, 1.7, shares, times) == pytest.approx(
+    shares, times = optimise_latent(W, codes, shapes, rates)
+    assert compute_full_bound(W, codes, shapes, rates, 0.3, 1.7, shares, times) == pytest.approx(
         step.bound, abs=1e-11
     )
     for _ in range(5):
         other = shares * np.exp(0.1 * rng.standard_normal(shares.shape))
         other /= other.sum(axis=1, keepdims=True)
         late = times * np.exp(0.1 * rng.standard_normal(len(times)))
-        assert full_bound(W, codes, shapes, rates, 0.3, 1.7, other, late) < step.bound
+        assert compute_full_bound(W, codes, shapes, rates, 0.3, 1.7, other, late) < step.bound
     # the step maximises the full bound over q(lambda) for these q(C), q(Z)
-    best = full_bound(W, codes, step.shapes, step.rates, 0.3, 1.7, shares, times)
+    best = compute_full_bound(W, codes, step.shapes, step.rates, 0.3, 1.7, shares, times)
     for _ in range(5):
         near = step.shapes * np.exp(0.1 * rng.standard_normal(shapes.shape))
-        assert full_bound(W, codes, near, step.rates, 0.3, 1.7, shares, times) < best
+        assert compute_full_bound(W, codes, near, step.rates, 0.3, 1.7, shares, times) < best
 
 
 def test_learned_shape_is_the_maximum():
@@ -247,7 +247,7 @@ def test_learned_shape_is_the_maximum():
     assert maximise_shape(0.05, counts * 0, slope, True, 1e-3, 1e2) == pytest.approx(1e-3, rel=1e-6)
 
 
-def drawn_probabilities(logs, shapes, rates, draws=100_000):
+def average_drawn_probabilities(logs, shapes, rates, draws=100_000):
     """Class probabilities of rows of ln W averaged over draws of the Gammas, and their standard
     errors."""
     rng = np.random.default_rng(1)
@@ -276,7 +276,7 @@ FAR = np.array(
 FEW = np.array([[0.004, 50.004, 10.004], [0.004, 5.004, 30.004]])
 
 
-def some_shapes(a):
+def simulate_shapes(a):
     rng = np.random.default_rng(2)
     return a * (1 + rng.standard_exponential((3, 3))), 1 + rng.standard_exponential(3)
 
@@ -285,17 +285,17 @@ def some_shapes(a):
 @pytest.mark.parametrize("logs", [NEAR, FAR], ids=["near", "far"])
 @pytest.mark.parametrize("a", [0.004, 0.02, 0.5, 30.0])
 def test_integral_against_monte_carlo(a, logs):
-    shapes, rates = some_shapes(a)
-    mean, error = drawn_probabilities(logs, shapes, rates)
+    shapes, rates = simulate_shapes(a)
+    mean, error = average_drawn_probabilities(logs, shapes, rates)
     assert (
         np.abs(compute_expected_probabilities(logs, shapes, rates) - mean) <= 4.5 * error + 1e-12
     ).all()
 
 
-def test_integral_of_rows_far_from_what_was_seen():
+def test_integral_of_rows_far_from_the_training_data():
     """The survival function falls like t^-0.008 until the columns with counts come into sight."""
     rates = np.array([1.0, 30.0, 20.0])
-    mean, error = drawn_probabilities(FAR, FEW, rates)
+    mean, error = average_drawn_probabilities(FAR, FEW, rates)
     found = compute_expected_probabilities(FAR, FEW, rates)
     assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
     assert abs(found[0, 0] - 0.5) > 0.2  # what the first column alone would say
@@ -309,7 +309,7 @@ def test_integral_of_rows_far_from_what_was_seen():
 @pytest.mark.parametrize("a", [1e-6, 1e-3, 0.3, 30.0, 1e6])
 def test_integral_is_one_before_it_is_divided(a, logs):
     """The range and the step of ln t suffice."""
-    shapes, rates = some_shapes(a)
+    shapes, rates = simulate_shapes(a)
     assert integrate_probabilities(logs, shapes, rates).sum(axis=1) == pytest.approx(
         np.ones(len(logs)), abs=1e-9
     )
@@ -320,7 +320,7 @@ def test_integral_is_one_before_it_is_divided(a, logs):
 def test_integral_of_a_fit_is_that_of_another_rule():
     W, codes, K = problem("iris")
     fit = fit_variational(CovariateRows(W, codes, K))
-    by_hand = np.array([_simpson(w, fit.shapes, fit.rates) for w in W[::50]])
+    by_hand = np.array([_integrate_by_simpson(w, fit.shapes, fit.rates) for w in W[::50]])
     assert integrate_probabilities(np.log(W[::50]), fit.shapes, fit.rates) == pytest.approx(
         by_hand, abs=1e-9
     )
@@ -333,7 +333,7 @@ def test_prediction_far_from_the_training_data(a):
     far = X.iloc[:3].copy()
     far.iloc[:, :] = [[60.0, 2.0, 3.0, 1.0], [640.0, 3.0, 4.0, 1.0], [1e300, 1.0, 1.0, 1.0]]
     logs = model._design_.compute_logs(far.to_numpy())
-    mean, error = drawn_probabilities(logs, model.shapes_.to_numpy(), model.rates_)
+    mean, error = average_drawn_probabilities(logs, model.shapes_.to_numpy(), model.rates_)
     found = model.predict_proba(far)
     assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
     if a is None:
@@ -345,7 +345,7 @@ def test_prediction_far_from_the_training_data(a):
         assert np.abs(cut[1] - found[1]).max() > 0.005
 
 
-def _simpson(w, shapes, rates):
+def _integrate_by_simpson(w, shapes, rates):
     u = np.linspace(-60, 60, 24_001) - math.log(float((shapes * w / rates).sum()))
     t = np.exp(u)[:, None]
     logs = -(shapes.sum(axis=0) * np.log1p(t * w / rates)).sum(axis=1)
@@ -382,4 +382,4 @@ def test_raw_data_are_finite(name, scale):
             np.isfinite(fit.lower_bound)
             and np.isfinite(expected_probabilities(W, fit.shapes, fit.rates)).all()
         )
-        assert never_falls(fit)
+        assert has_rising_bounds(fit)

@@ -32,31 +32,34 @@ TILTS = [0.0, 1e-9, 0.3, 1.5, 3.1, 3.2, 8.0, 30.0, 100.0]
 
 
 @compiled
-def many_polya_gamma(rng, c, out):
+def draw_many_polya_gammas(rng, c, out):
     for i in range(out.size):
         out[i] = draw_polya_gamma(rng, c)
 
 
 @compiled
-def many_of_shape(rng, shape, c, out):
+def draw_many_of_shape(rng, shape, c, out):
     for i in range(out.size):
         out[i] = draw_polya_gamma_shape(rng, shape, c)
 
 
 @compiled
-def many_halves(rng, r, out):
+def draw_many_half_gaussians(rng, r, out):
     for i in range(out.size):
         out[i] = draw_half_inverse_gaussian(rng, r)
 
 
-def drawn(many, argument, seed=1):
+def draw_many(many, argument, seed=1):
     out = np.empty(N)
     many(np.random.default_rng(seed), argument, out)
     return out
 
 
-def by_series(c, rng, n=20_000, terms=500):
-    """PG(1, c) as its defining sum of exponentials; the mean of what is cut off is added."""
+def draw_by_series(c, rng, n=20_000, terms=500):
+    """Draw PG(1, c) from its defining sum of exponentials.
+
+    The mean of the omitted terms is added.
+    """
     k = np.arange(1, terms + 1) - 0.5
     rates = 2 * np.pi**2 * (k**2 + c**2 / (4 * np.pi**2))
     rest = math.tanh(c / 2) / (2 * c) if c > 1e-6 else 0.25
@@ -65,7 +68,7 @@ def by_series(c, rng, n=20_000, terms=500):
 
 @pytest.mark.parametrize("c", TILTS)
 def test_a9_polya_gamma_has_its_mean_and_variance(c):
-    draws = drawn(many_polya_gamma, c)
+    draws = draw_many(draw_many_polya_gammas, c)
     small = c < 0.01
     mean = 0.25 if small else math.tanh(c / 2) / (2 * c)
     variance = 1 / 24 if small else (math.sinh(c) - c) / (4 * c**3 * math.cosh(c / 2) ** 2)
@@ -76,15 +79,15 @@ def test_a9_polya_gamma_has_its_mean_and_variance(c):
 
 @pytest.mark.parametrize("c", [0.0, 2.0, 3.5, 8.0])
 def test_a9_polya_gamma_has_the_law_of_its_series(c):
-    expected = by_series(c, np.random.default_rng(7))
-    assert stats.ks_2samp(drawn(many_polya_gamma, c), expected).pvalue > FALSE_ALARM
+    expected = draw_by_series(c, np.random.default_rng(7))
+    assert stats.ks_2samp(draw_many(draw_many_polya_gammas, c), expected).pvalue > FALSE_ALARM
 
 
 def test_polya_gamma_of_large_tilts_is_inverse_gaussian():
     c = 5000.0  # of the sum over n in the density only the first term is left
     prior = stats.invgauss(mu=2 / c, scale=0.25)
-    assert stats.kstest(drawn(many_polya_gamma, c), prior.cdf).pvalue > FALSE_ALARM
-    assert np.isfinite(drawn(many_polya_gamma, 1e8)).all()
+    assert stats.kstest(draw_many(draw_many_polya_gammas, c), prior.cdf).pvalue > FALSE_ALARM
+    assert np.isfinite(draw_many(draw_many_polya_gammas, 1e8)).all()
     assert np.isnan(draw_polya_gamma(np.random.default_rng(0), math.nan))
 
 
@@ -94,7 +97,7 @@ def test_polya_gamma_of_any_tilt_ends(shape, c):
     """However large the tilt, which a weight near 0 beside others makes, or coefficients that are
     hardly shrunk."""
     draws = np.empty(200)
-    many_of_shape(np.random.default_rng(0), shape, c, draws)
+    draw_many_of_shape(np.random.default_rng(0), shape, c, draws)
     assert np.isfinite(draws).all() and (
         shape < 0.1 or draws.mean() == pytest.approx(0.5 * shape / c, rel=1e-3)
     )
@@ -102,7 +105,7 @@ def test_polya_gamma_of_any_tilt_ends(shape, c):
 
 def test_polya_gamma_of_what_is_no_number_is_none():
     draws = np.empty(1)
-    many_of_shape(np.random.default_rng(0), 0.5, math.nan, draws)
+    draw_many_of_shape(np.random.default_rng(0), 0.5, math.nan, draws)
     assert np.isnan(draws[0])
 
 
@@ -110,18 +113,20 @@ def test_polya_gamma_of_what_is_no_number_is_none():
 def test_a9_polya_gamma_agrees_with_the_package_of_that_name(c):
     package = pytest.importorskip("polyagamma")
     expected = package.random_polyagamma(1, c, size=N, random_state=3)
-    assert stats.ks_2samp(drawn(many_polya_gamma, c), expected).pvalue > FALSE_ALARM
+    assert stats.ks_2samp(draw_many(draw_many_polya_gammas, c), expected).pvalue > FALSE_ALARM
 
 
 @pytest.mark.parametrize("r", [0.0, 1e-8, 0.5, 3.0, 50.0])
 def test_scales_are_generalised_inverse_gaussian(r):
     prior = stats.geninvgauss(0.5, r, scale=r) if r > 1e-3 else stats.chi2(1)
-    assert stats.kstest(drawn(many_halves, r)[:15_000], prior.cdf).pvalue > FALSE_ALARM
+    assert (
+        stats.kstest(draw_many(draw_many_half_gaussians, r)[:15_000], prior.cdf).pvalue
+        > FALSE_ALARM
+    )
 
 
-def fixed_conditional(wide, n=5, d=8, seed=3):
-    """A chain's state with weights, pulls and variances that no longer change, and the exact
-    conditional they give."""
+def build_fixed_conditional(wide, n=5, d=8, seed=3):
+    """Build a state with constant weights, and its exact conditional."""
     rng = np.random.default_rng(seed)
     problem = build_coefficient_problem(
         rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, CoefficientPrior(1.0, 1, 1, True), wide
@@ -137,7 +142,7 @@ def fixed_conditional(wide, n=5, d=8, seed=3):
 
 @pytest.mark.parametrize("wide", WIDE)
 def test_both_factorisations_draw_the_same_normal_vector(wide):
-    problem, state, mean, precision = fixed_conditional(wide)
+    problem, state, mean, precision = build_fixed_conditional(wide)
     rng, rounds = np.random.default_rng(4), 2_000
     white = np.empty((rounds, mean.size))
     root = np.linalg.cholesky(precision)
@@ -178,7 +183,7 @@ def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
 
 @pytest.mark.parametrize(("wide", "most"), [(False, 1e100), (True, 1e13)])
 def test_variances_of_any_size_are_survived(wide, most):
-    problem, state, _, _ = fixed_conditional(wide)
+    problem, state, _, _ = build_fixed_conditional(wide)
     state.variance[1, :3] = 1e-300
     state.variance[1, 3:5] = most
     draw_class_coefficients(np.random.default_rng(0), problem, state, 1)

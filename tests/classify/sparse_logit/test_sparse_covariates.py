@@ -16,8 +16,8 @@ import thali._classify.sparse_logit.approximation as approximation
 from thali.errors import DataError, DataWarning, LongRunWarning
 
 
-def texts(n=90, words=6, seed=0, unseen=1):
-    """Counts of words, some of which no text has, and the classes of the texts."""
+def simulate_texts(n=90, words=6, seed=0, unseen=1):
+    """Simulate counts of words, some in no text, and classes of texts."""
     rng = np.random.default_rng(seed)
     X = rng.poisson(0.4, size=(n, words)) * (rng.random((n, words)) < 0.6)
     X[:, words - unseen :] = 0
@@ -25,24 +25,24 @@ def texts(n=90, words=6, seed=0, unseen=1):
     return X.astype(float), (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)
 
 
-X, Y = texts()
+X, Y = simulate_texts()
 
 
-def many(rows, columns, classes=2, density=1e-2):
-    """So many rows and columns, one of which is the intercept, of few words each."""
+def simulate_matrix(rows, columns, classes=2, density=1e-2):
+    """Simulate a sparse matrix of this size, with classes."""
     X = sparse.random_array((rows, columns - 1), density=density, rng=1, format="csr")
     return X, np.arange(rows) % classes
 
 
-def fitted(X, **arguments):
+def fit_model(X, **arguments):
     with without_warnings():
         return th.SparseMultinomialLogit(draws=50, random_state=1, **arguments).fit(
             X, Y, progressbar=False
         )
 
 
-def same(one, other, X_dense=X):
-    """Whether two fits left the same draws and predictions to 1e-8."""
+def check_same_fits(one, other, X_dense=X):
+    """Check that two fits have the same draws and predictions, to 1e-8."""
     for group in ("posterior", "log_likelihood", "log_prior"):
         ours, theirs = (model.posterior_[group].to_dataset() for model in (one, other))
         assert ours.sizes == theirs.sizes
@@ -66,17 +66,17 @@ def test_sparse_covariates_give_the_fit_of_dense_ones(method, more, monkeypatch)
     """In several blocks of rows."""
     limits.lower_in(approximation, monkeypatch, _BLOCK_CELLS=7 * 20)
     one, other = (
-        fitted(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray)
+        fit_model(kind(X), method=method, **more) for kind in (sparse.csr_matrix, np.asarray)
     )
-    same(one, other)
+    check_same_fits(one, other)
     assert one.method_ == method
     if method == "variational":
         assert one.lower_bound_ == pytest.approx(other.lower_bound_, rel=1e-10)
 
 
 @pytest.mark.fit
-def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
-    one = fitted(sparse.csr_array(X), method="laplace")
+def test_a_sparse_fit_is_saved_and_resumed(tmp_path):
+    one = fit_model(sparse.csr_array(X), method="laplace")
     one.save(tmp_path / "sparse.nc")
     again = th.load(tmp_path / "sparse.nc")
     with without_warnings():
@@ -84,7 +84,7 @@ def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
         whole = th.SparseMultinomialLogit("laplace", draws=70, random_state=1).fit(
             X, Y, progressbar=False
         )
-    same(again, whole)
+    check_same_fits(again, whole)
     assert again.predict_proba(sparse.csr_array(X), return_se=True)[1].shape == (90, 3)
     assert again.posterior_predictive(sparse.csr_array(X), Y)["posterior_predictive"][
         "label"
@@ -92,11 +92,13 @@ def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
 
 
 @pytest.mark.unit
-def test_auto_with_sparse_covariates_chooses_among_what_takes_them():
+def test_auto_chooses_a_method_for_sparse_covariates():
     for data in (X, sparse.csr_array(X)):
         assert without_fit(th.SparseMultinomialLogit(), data, Y).method_ == "polya-gamma"
     assert (
-        without_fit(th.SparseMultinomialLogit(), *many(100_000, 1000, density=1e-3)).method_
+        without_fit(
+            th.SparseMultinomialLogit(), *simulate_matrix(100_000, 1000, density=1e-3)
+        ).method_
         == "variational"
     )
 
@@ -121,7 +123,7 @@ def test_auto_draws_the_same_from_a_small_sparse_matrix(uncompiled):
 
 @pytest.mark.unit
 def test_a_normal_law_of_many_coefficients_is_forecast():
-    X, y = many(1797, 62, classes=10, density=0.1)
+    X, y = simulate_matrix(1797, 62, classes=10, density=0.1)
     # 26 seconds of digits
     assert 13 < forecast_of(th.SparseMultinomialLogit("variational"), X, y).least < 52
     with warned(LongRunWarning, "37 minutes", "method='map'"):
@@ -133,22 +135,22 @@ def test_a_normal_law_of_many_coefficients_is_forecast():
 
 
 @pytest.mark.unit
-def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
+def test_a_sparse_matrix_too_large_for_draws_is_refused():
     wide = sparse.random_array((90, 20_000), density=1e-2, rng=1, format="csr")
     with refused(DataError, "(90, 20000)", "method='map'"):
         th.SparseMultinomialLogit().fit(wide, Y)
     with refused(DataError, "to 5,000 coefficients"):
         th.SparseMultinomialLogit("laplace").fit(wide, Y)
-    without_fit(th.SparseMultinomialLogit(), *many(533, 200))
+    without_fit(th.SparseMultinomialLogit(), *simulate_matrix(533, 200))
     with refused(DataError, "1,990 coefficients"):
-        th.SparseMultinomialLogit().fit(*many(533, 2000))
+        th.SparseMultinomialLogit().fit(*simulate_matrix(533, 2000))
     with refused(DataError, "'laplace'", "'variational'"):
         th.SparseMultinomialLogit("polya-gamma").fit(sparse.csr_array(X), Y)
 
 
 @pytest.mark.fit
 @pytest.mark.parametrize("standardize", [True, False])
-def test_words_that_no_text_of_a_fold_has_are_no_matter_for_a_warning(standardize):
+def test_words_missing_from_a_fold_cause_no_warning(standardize):
     model = th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -20,14 +20,14 @@ X, Y = three_classes(60)
 SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_state": 3}
 
 
-def fitted(X=X, y=Y, **arguments):
+def fit_model(X=X, y=Y, **arguments):
     with without_warnings():
         return fit_rows(th.SparseMultinomialLogit, X, y, **(SHORT | arguments))
 
 
-def test_what_is_there_after_fit():
+def test_attributes_exist_after_fit():
     frame = pd.DataFrame(X, columns=["width", "height"])
-    model = fitted(frame, np.array(["low", "mid", "top"])[Y])
+    model = fit_model(frame, np.array(["low", "mid", "top"])[Y])
     assert model.classes_.tolist() == ["low", "mid", "top"] and model._reference_ == "low"
     assert model.coef_.shape == (2, 2) and model.intercept_.shape == (2,)
     posterior = model.posterior_["posterior"].dataset
@@ -59,8 +59,8 @@ def test_what_is_there_after_fit():
     )
 
 
-def test_a_fixed_eta_and_no_intercept_are_left_out():
-    model = fitted(eta=2.0, fit_intercept=False)
+def test_a_fixed_eta_and_a_missing_intercept_are_omitted():
+    model = fit_model(eta=2.0, fit_intercept=False)
     assert (model.posterior_["posterior"]["eta"].values == 2.0).all()
     assert "intercept" not in model.posterior_["posterior"]
     # standardising takes the means off
@@ -69,8 +69,8 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
 
 
 @pytest.mark.long
-def test_the_horseshoe_has_scales_of_its_own(tmp_path):
-    model = fitted(prior="horseshoe")
+def test_the_horseshoe_records_its_scales(tmp_path):
+    model = fit_model(prior="horseshoe")
     assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
     assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_[
         "posterior"
@@ -80,7 +80,7 @@ def test_the_horseshoe_has_scales_of_its_own(tmp_path):
     assert again.prior == "horseshoe" and np.array_equal(
         again.predict_proba(X), model.predict_proba(X)
     )
-    whole = fitted(prior="horseshoe", draws=300)
+    whole = fit_model(prior="horseshoe", draws=300)
     with without_warnings():
         again.continue_fit(100, progressbar=False)
     assert np.array_equal(
@@ -93,14 +93,14 @@ def test_the_horseshoe_leaves_large_coefficients_and_shrinks_small_ones():
     data = rng.normal(size=(150, 12))
     labels = (data[:, 0] * 3 + rng.logistic(size=150) > 0).astype(int)
     laplace, horseshoe = (
-        fitted(data, labels, prior=each, draws=600) for each in ("laplace", "horseshoe")
+        fit_model(data, labels, prior=each, draws=600) for each in ("laplace", "horseshoe")
     )
     small = [np.abs(each.coef_[0, 1:]).mean() for each in (laplace, horseshoe)]
     assert small[1] < 0.6 * small[0] and horseshoe.coef_[0, 0] > 0.8 * laplace.coef_[0, 0] > 1.5
 
 
-def test_coefficients_apply_to_covariates_as_given():
-    model, scaled = fitted(), fitted(X * [1000.0, 0.01] + [5.0, -3.0])
+def test_coefficients_apply_to_original_units():
+    model, scaled = fit_model(), fit_model(X * [1000.0, 0.01] + [5.0, -3.0])
     assert np.allclose(scaled.coef_ * [1000.0, 0.01], model.coef_, rtol=1e-6)
     at = X[:5] @ model.coef_.T + model.intercept_
     z = (X - X.mean(0)) / X.std(0)
@@ -112,7 +112,7 @@ def test_coefficients_apply_to_covariates_as_given():
 
 
 def test_probabilities_are_posterior_means():
-    model = fitted(reference=1)
+    model = fit_model(reference=1)
     posterior = model.posterior_["posterior"].dataset
     z = (X[:7] - X.mean(0)) / X.std(0)
     linear = (
@@ -129,13 +129,13 @@ def test_two_classes_have_the_sign_of_scikit_learn():
     y = (X[:, 0] + np.random.default_rng(0).logistic(size=len(X)) > 0).astype(int)
     linear_model = pytest.importorskip("sklearn.linear_model")
     theirs = linear_model.LogisticRegression().fit(X, y)
-    model = fitted(y=y)
+    model = fit_model(y=y)
     assert (
         model.coef_.shape == (1, 2)
         and np.sign(model.coef_[0, 0]) == np.sign(theirs.coef_[0, 0]) == 1
     )
     assert np.corrcoef(model.predict_proba(X)[:, 1], theirs.predict_proba(X)[:, 1])[0, 1] > 0.99
-    assert fitted(y=y, reference=1).coef_[0, 0] < 0
+    assert fit_model(y=y, reference=1).coef_[0, 0] < 0
 
 
 def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
@@ -144,14 +144,14 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
-    model = fitted()
+    model = fit_model()
     with pytest.raises(KeyboardInterrupt):
         model.set_params(tune=10**7).fit(X, Y)
     with pytest.raises(NotFittedError):
         model.predict(X)
 
 
-def test_chains_that_are_too_short_are_said_to_be():
+def test_short_chains_are_reported():
     with warned(ConvergenceWarning, "has not converged") as said:
         th.SparseMultinomialLogit(draws=20, tune=5, chains=2, random_state=1).fit(X, Y, thin=1)
     assert said[0].filename == __file__
@@ -161,7 +161,7 @@ def test_convergence_is_judged_by_the_largest_of_many_coefficients():
     """Of 120 the last 20 are small: whether chains agree about these does not matter."""
     rng = np.random.default_rng(0)
     how = {"draws": 60, "tune": 1, "chains": 2, "thin": 1, "random_state": 1, "eta": 1.0}
-    model = fitted(rng.normal(size=(12, 60)), np.arange(12) % 3, **how)
+    model = fit_model(rng.normal(size=(12, 60)), np.arange(12) % 3, **how)
     posterior = model.posterior_["posterior"]
     posterior["log_likelihood"].values[...] = rng.normal(size=(2, 60))
     noise = 0.01 * rng.normal(size=(2, 60, 120)) + (np.arange(120) < 100)
@@ -177,9 +177,9 @@ def test_convergence_is_judged_by_the_largest_of_many_coefficients():
 def test_scales_of_any_size_give_numbers(factor, standardize):
     if factor > 1 and not standardize:
         with refused(DataError, "Column 0"):
-            fitted(X * factor, standardize=False)
+            fit_model(X * factor, standardize=False)
         return
-    model = fitted(X * factor, standardize=standardize)
+    model = fit_model(X * factor, standardize=standardize)
     for rows in (X * factor, np.full((1, 2), 1e308), np.full((1, 2), -1e308), np.zeros((1, 2))):
         assert np.isfinite(model.predict_proba(rows)).all()
     assert (
@@ -189,7 +189,7 @@ def test_scales_of_any_size_give_numbers(factor, standardize):
 
 
 def test_separable_data_are_fitted():
-    model = fitted(X[:, :1], (X[:, 0] > 0).astype(int), draws=500, tune=500)
+    model = fit_model(X[:, :1], (X[:, 0] > 0).astype(int), draws=500, tune=500)
     assert model.score(X[:, :1], (X[:, 0] > 0).astype(int)) > 0.95
     assert np.isfinite(model.posterior_["posterior"]["coef"].values).all()
 
@@ -197,13 +197,13 @@ def test_separable_data_are_fitted():
 def test_constant_columns():
     frame = pd.DataFrame({"a": X[:, 0], "b": 2.5, "c": X[:, 1]})
     with refused(DataError, "column 'b'"):
-        fitted(frame[["b"]])
+        fit_model(frame[["b"]])
     with warnings.catch_warnings(), warned(DataWarning, "column 'b'") as messages:
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         model = th.SparseMultinomialLogit(draws=200, tune=100, chains=2, random_state=3).fit(
             frame, Y, thin=1
         )
-        alone = fitted(frame[["a", "c"]], Y)
+        alone = fit_model(frame[["a", "c"]], Y)
     assert [each.filename for each in messages] == [__file__]
     assert (model.coef_[:, 1] == 0).all() and np.array_equal(model.coef_[:, ::2], alone.coef_)
     assert model.posterior_["posterior"]["covariate"].values.tolist() == ["a", "c"]
@@ -235,14 +235,13 @@ def test_bad_arguments(arguments, facts):
 
 
 def check_error_rate(name, published, splits, **lengths):
-    """Hold the mean test error over random halves against that over 20 others, the last class as
-    the reference."""
+    """Check the mean test error over random halves of the data."""
     data, labels = (part.to_numpy() for part in frame(name))
     errors = []
     for split in range(splits):
         order = np.random.default_rng(split).permutation(len(labels))
         train, test = order[: len(order) // 2], order[len(order) // 2 :]
-        model = fitted(data[train], labels[train], reference=labels.max(), chains=1, **lengths)
+        model = fit_model(data[train], labels[train], reference=labels.max(), chains=1, **lengths)
         errors.append(1 - model.score(data[test], labels[test]))
     error = np.std(errors, ddof=1) * np.sqrt(1 / splits + 1 / 20)
     assert abs(np.mean(errors) - published) <= 3 * error, (np.mean(errors), error)
@@ -269,9 +268,9 @@ def test_a8_error_rates_of_table_2_over_more_splits(name, published):
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-def test_tables_say_on_which_scale_coefficients_stand(standardize):
+def test_tables_state_the_scale_of_coefficients(standardize):
     wide = X * [1.0, 100.0]
-    model = fitted(wide, standardize=standardize)
+    model = fit_model(wide, standardize=standardize)
     unit, own = (
         "unit of the covariate",
         "standard deviation" if standardize else "unit of the covariate",

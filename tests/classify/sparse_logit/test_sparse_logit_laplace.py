@@ -24,12 +24,12 @@ X, Y = three_classes(400)
 LEARNED = CoefficientPrior(None, 1, 1, True)
 
 
-def of(reference=1, prior=LEARNED, X=X, y=Y, classes=3, counts=None):
+def build_problem(reference=1, prior=LEARNED, X=X, y=Y, classes=3, counts=None):
     return build_coefficient_problem(X, y, classes, reference, prior, False, counts)
 
 
-def naive(coef, counts, reference=1):
-    """Log-likelihood of coef (q, m), row by row."""
+def compute_naive_likelihood(coef, counts, reference=1):
+    """Compute the log-likelihood of coef (q, m), row by row."""
     whole = np.insert(coef, reference, 0.0, axis=0)
     total = 0.0
     for x, label, count in zip(np.column_stack([X, np.ones(len(X))]), Y, counts, strict=True):
@@ -41,9 +41,9 @@ def naive(coef, counts, reference=1):
 def test_the_expansion_is_that_of_the_log_likelihood(monkeypatch):
     rng = np.random.default_rng(0)
     counts = rng.random(len(X)) + 0.5
-    problem, coef = of(counts=counts), rng.normal(size=(2, 3))
+    problem, coef = build_problem(counts=counts), rng.normal(size=(2, 3))
     at = expand_log_likelihood(problem, coef)
-    assert at.log_likelihood == pytest.approx(naive(coef, counts), rel=1e-12)
+    assert at.log_likelihood == pytest.approx(compute_naive_likelihood(coef, counts), rel=1e-12)
     for place in range(6):
         step = np.zeros(6)
         step[place] = 1e-5
@@ -75,7 +75,7 @@ def test_one_coefficient_of_many_rows_has_the_moments_of_quadrature(slope):
         mean = (beta * posterior).sum()
         sd = np.sqrt(((beta - mean) ** 2 * posterior).sum())
         found = fit_normal_approximation(
-            of(0, CoefficientPrior(eta, 1, 1, False), x[:, None], y, 2), eta
+            build_problem(0, CoefficientPrior(eta, 1, 1, False), x[:, None], y, 2), eta
         )
         assert found.converged and found.mean[0] == pytest.approx(mean, abs=0.05 * sd)
         assert 1 / found.factor[0, 0] == pytest.approx(sd, rel=0.05)
@@ -100,7 +100,7 @@ def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     draws = model.posterior_["posterior"].dataset
     assert np.array_equal(draws["coef"], again.posterior_["posterior"]["coef"])
     z = (X - X.mean(0)) / X.std(0)
-    normal = fit_normal_approximation(of(0, X=z), None)
+    normal = fit_normal_approximation(build_problem(0, X=z), None)
     covariance = np.linalg.inv(normal.factor @ normal.factor.T)
     whole = np.concatenate(
         [draws["coef"].values, draws["intercept"].values[..., None]], axis=-1
@@ -108,13 +108,13 @@ def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     white = (whole - normal.mean) @ np.linalg.cholesky(np.linalg.inv(covariance))
     assert np.abs(white.mean(axis=0)).max() < 4.5 / np.sqrt(len(white))
     assert np.abs(white.T @ white / len(white) - np.eye(6)).max() < 4.5 * np.sqrt(2 / len(white))
-    exact = np.array([naive_of(each, z) for each in whole[:40]])
+    exact = np.array([sum_naive_likelihood(each, z) for each in whole[:40]])
     assert np.abs(draws["log_likelihood"].values.ravel()[:40] - exact).mean() < 0.2
     assert model.converged_ and model.convergence().agrees
     assert "normal approximation" in str(model.convergence())
 
 
-def naive_of(coef, z):
+def sum_naive_likelihood(coef, z):
     scores = np.insert(np.column_stack([z, np.ones(len(z))]) @ coef.reshape(2, 3).T, 0, 0.0, axis=1)
     return (scores[np.arange(len(z)), Y] - special.logsumexp(scores, axis=1)).sum()
 
@@ -135,7 +135,7 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
     np.testing.assert_allclose(*(each.predict_proba(data[:50]) for each in fits), atol=0.01)
 
 
-def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
+def test_few_rows_cause_a_warning_and_many_coefficients_are_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with warned(DataWarning, "20 rows", "'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_state=1).fit(

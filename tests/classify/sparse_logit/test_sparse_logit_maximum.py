@@ -22,12 +22,12 @@ Y = np.array(["a", "b", "c"])[(X[:, 0] + RNG.logistic(size=80) > 0) * 1 + (X[:, 
 WEIGHT = RNG.random(80) * 3
 
 
-def by_map(eta=4.0, **arguments):
+def build_model(eta=4.0, **arguments):
     return th.SparseMultinomialLogit(method="map", eta=eta, **arguments)
 
 
-def objective(coef, intercept, z, labels, weight, eta):
-    """F, slowly: the first class is the reference."""
+def compute_naive_objective(coef, intercept, z, labels, weight, eta):
+    """Compute F row by row; the first class is the reference."""
     total = -math.sqrt(eta) * np.abs(coef).sum() - (intercept**2).sum() / 200
     for row, label, w in zip(z, labels, weight, strict=True):
         linear = np.append(0.0, coef @ row + intercept)
@@ -38,12 +38,13 @@ def objective(coef, intercept, z, labels, weight, eta):
 @pytest.mark.fit
 def test_the_maximum_is_that_of_a_smooth_problem_with_twice_the_variables():
     """beta = u - v with u, v of 0 or more has no kink, and any bounded optimiser finds it."""
-    model = by_map().fit(X, Y, sample_weight=WEIGHT)
+    model = build_model().fit(X, Y, sample_weight=WEIGHT)
     share = WEIGHT / WEIGHT.sum()
     mean = share @ X
     z = (X - mean) / np.sqrt(share @ (X - mean) ** 2)
     assert model.objective_ == pytest.approx(
-        objective(model.scaled_coef_, model.scaled_intercept_, z, Y, WEIGHT, 4.0), rel=1e-12
+        compute_naive_objective(model.scaled_coef_, model.scaled_intercept_, z, Y, WEIGHT, 4.0),
+        rel=1e-12,
     )
     is_class = (Y[:, None] == ["b", "c"]).astype(float)
 
@@ -86,7 +87,7 @@ def test_scikit_learn_reaches_the_same_objective(c):
     coef = theirs.fit(z, labels).coef_[0]
     signs = np.where(labels, 1.0, -1.0)
     best = -np.logaddexp(0, -signs * (z @ coef)).sum() - np.abs(coef).sum() / c
-    model = by_map(1 / c**2, fit_intercept=False, standardize=False).fit(z, labels)
+    model = build_model(1 / c**2, fit_intercept=False, standardize=False).fit(z, labels)
     assert model.objective_ == pytest.approx(best, rel=1e-8)
     assert ((model.coef_[0] == 0) == (coef == 0)).all()
 
@@ -95,8 +96,8 @@ def test_scikit_learn_reaches_the_same_objective(c):
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
 def test_sparse_matrices_give_the_same(kind, standardize):
-    dense = by_map(standardize=standardize).fit(X, Y, sample_weight=WEIGHT)
-    model = by_map(standardize=standardize).fit(kind(X), Y, sample_weight=WEIGHT)
+    dense = build_model(standardize=standardize).fit(X, Y, sample_weight=WEIGHT)
+    model = build_model(standardize=standardize).fit(kind(X), Y, sample_weight=WEIGHT)
     assert np.allclose(model.coef_, dense.coef_, rtol=1e-6, atol=1e-9)
     assert model.objective_ == pytest.approx(dense.objective_, rel=1e-12)
     assert np.allclose(model.predict_proba(kind(X)), dense.predict_proba(X), atol=1e-8)
@@ -108,7 +109,7 @@ def test_a_sparse_matrix_stays_sparse():
     """200,000 rows and 2,000 columns would take 3.2 GB."""
     big = sparse.random_array((200_000, 2000), density=1e-4, rng=1, format="csr")
     labels = big[:, [0]].toarray()[:, 0] > 0.5
-    model = by_map(1.0).fit(big, labels)
+    model = build_model(1.0).fit(big, labels)
     assert model.coef_[0].argmax() == 0
     with refused(DataError, "(200000, 2000)"):
         th.SparseMultinomialLogit("polya-gamma").fit(big, labels)
@@ -122,10 +123,10 @@ def test_the_path_is_that_of_single_fits():
         and (np.diff(path["eta"]) < 0).all()
     )
     row = path.iloc[12]
-    model = by_map(row["eta"]).fit(X, Y, sample_weight=WEIGHT)
+    model = build_model(row["eta"]).fit(X, Y, sample_weight=WEIGHT)
     assert np.allclose(row.iloc[4:].astype(float), model.scaled_coef_.ravel(), atol=1e-7)
     assert row["objective"] == pytest.approx(model.objective_, rel=1e-10)
-    below = by_map(path["eta"].iloc[0] * 1.000001).fit(X, Y, sample_weight=WEIGHT)
+    below = build_model(path["eta"].iloc[0] * 1.000001).fit(X, Y, sample_weight=WEIGHT)
     assert not below.scaled_coef_.any()
     with refused(DataError, "eta", "positive numbers"):
         th.SparseMultinomialLogit().coefficient_path(X, Y, [1.0, -1.0])
@@ -135,15 +136,15 @@ def test_the_path_is_that_of_single_fits():
 def test_more_columns_than_rows_and_columns_that_are_equal():
     wide = np.hstack([RNG.normal(size=(30, 200)), np.zeros((30, 1))])
     wide[:, 1] = wide[:, 0]
-    model = by_map(1.0).fit(wide, wide[:, 0] > 0.1)
+    model = build_model(1.0).fit(wide, wide[:, 0] > 0.1)
     assert (
         model.converged_ and np.count_nonzero(model.scaled_coef_) <= 31 and model.coef_[0, -1] == 0
     )
 
 
 @pytest.mark.fit
-def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
-    model = by_map().fit(X, Y)
+def test_the_answers_of_a_fit_by_map(monkeypatch, tmp_path):
+    model = build_model().fit(X, Y)
     rows = model.summary()
     assert rows.columns.tolist() == ["mean"] and len(rows) == np.count_nonzero(model.coef_)
     assert "of 12 are not 0" in str(model) and model.convergence().agrees
@@ -151,7 +152,7 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
     again = th.load(tmp_path / "map.nc")
     assert (again.predict_proba(X) == model.predict_proba(X)).all() and again.summary().equals(rows)
     for asked in (
-        model._quantities,
+        model._get_quantities,
         model.coefficients,
         lambda: model.predict_proba(X, return_se=True),
     ):
@@ -167,9 +168,9 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
 
 @pytest.mark.fit
 @pytest.mark.parametrize(("prior", "eta"), [({}, 1.0), ({"shape": 2.0, "rate": 0.5}, 4.0)])
-def test_an_eta_that_is_not_given_is_its_prior_mean(prior, eta):
+def test_the_default_eta_is_its_prior_mean(prior, eta):
     model = th.SparseMultinomialLogit(method="map", **prior).fit(X, Y)
-    assert model.objective_ == by_map(eta).fit(X, Y).objective_
+    assert model.objective_ == build_model(eta).fit(X, Y).objective_
     assert model.eta is None  # as it was given: scikit-learn copies estimators by their arguments
 
 
@@ -183,4 +184,4 @@ def test_an_eta_that_is_not_given_is_its_prior_mean(prior, eta):
 )
 def test_bad_sparse_matrices(given, facts):
     with refused(DataError, *facts):
-        by_map().fit(given, Y[: given.shape[0]])
+        build_model().fit(given, Y[: given.shape[0]])

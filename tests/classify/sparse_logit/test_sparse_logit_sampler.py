@@ -31,8 +31,8 @@ Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])
 FOUR = 4.0  # standard errors
 
 
-def far(draws, expected):
-    """Standard errors between the mean of draws (chain, draw) and what it should be."""
+def count_errors(draws, expected):
+    """Return the distance of the mean from its expectation, in standard errors."""
     return abs(np.mean(draws) - expected) / mcse(draws)
 
 
@@ -43,8 +43,8 @@ def test_a9_eta_fixed(trajectories):
     )
     beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert mcse(beta) < 0.004
-    assert far(beta, 0.536084) < FOUR
-    assert far((beta - 0.536084) ** 2, 0.446652) < FOUR
+    assert count_errors(beta, 0.536084) < FOUR
+    assert count_errors((beta - 0.536084) ** 2, 0.446652) < FOUR
 
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
@@ -56,10 +56,10 @@ def test_a9_eta_learned(trajectories):
         np.stack([c.record.coef[:, 0, 0] for c in chains]),
         np.log([c.record.scales[:, 0] for c in chains]),
     )
-    assert far(beta, 0.757483) < FOUR
-    assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
-    assert far(log_eta, -0.320814) < FOUR
-    assert far((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
+    assert count_errors(beta, 0.757483) < FOUR
+    assert count_errors((beta - 0.757483) ** 2, 0.696649) < FOUR
+    assert count_errors(log_eta, -0.320814) < FOUR
+    assert count_errors((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
 
 
 @pytest.mark.fit
@@ -91,7 +91,7 @@ def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
     assert np.allclose(chain.record.log_likelihood, expected, rtol=1e-10)
 
 
-def shape_three(function):
+def integrate_over_eta(function):
     """The mean of a function of a standard Laplace variable's scale over eta ~ Gamma(3, 2)."""
     return quad(lambda eta: function(math.sqrt(eta)) * 4 * eta * eta * math.exp(-2 * eta), 0, 40)[0]
 
@@ -106,7 +106,7 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
     covariates = rng.normal(size=(n, 2))
     prior = CoefficientPrior(None if learned else 1.5, 3, 2, True)
     problem = build_coefficient_problem(
-        covariates, np.arange(n) % 3, 3, 1, prior, wide, trajectories=trajectories
+        covariates, np.arange(n) % 3, 3, 1, prior, wide, n_trajectories=trajectories
     )
     chain = CoefficientChain(problem, prior.eta, rng, 1, 0, 1)
     if trajectories:
@@ -125,7 +125,7 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
         )
     beta, intercept = coefs[:, [0, 2], :2], coefs[:, [0, 2], 2]
     size = np.abs(beta[:, 0, 0])
-    over = shape_three if learned else lambda f: f(math.sqrt(1.5))
+    over = integrate_over_eta if learned else lambda f: f(math.sqrt(1.5))
     expected = {
         "exp(-|beta|)": (np.exp(-size), over(lambda root: root / (1 + root))),
         "|beta| at most 1": (size < 1, over(lambda root: -math.expm1(-root))),
@@ -149,7 +149,7 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
 HORSESHOE = CoefficientPrior(None, 1, 1, False, "horseshoe")
 
 
-def over_spreads(function):
+def integrate_over_scales(function):
     """The prior mean of a function of (sqrt(u), c) at a global scale of 1, by quadrature.
 
     sqrt(u) is a product of two half-Cauchys, of density (4/pi²) ln(x)/(x² - 1).
@@ -177,14 +177,16 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
     def mean_of(values):
         return lambda x, c: np.interp(-0.5 * np.log(x**-2 + c**-2), log_sd, values)
 
-    whole, mean, square = (over_spreads(mean_of(values)) for values in moments)
+    whole, mean, square = (integrate_over_scales(mean_of(values)) for values in moments)
     mean, square = mean / whole, square / whole
     # ln tau and ln lambda are exchangeable given their sum ln sqrt(u)
-    log_tau = 0.5 * over_spreads(lambda x, c: np.log(x) * mean_of(moments[0])(x, c)) / whole
+    log_tau = (
+        0.5 * integrate_over_scales(lambda x, c: np.log(x) * mean_of(moments[0])(x, c)) / whole
+    )
     chains = chains_of(X, Y, 2, 1, HORSESHOE, 60_000)
     drawn = np.stack([c.record.coef[:, 0, 0] for c in chains])
-    assert far(drawn, mean) < FOUR and far(drawn**2, square) < FOUR
-    assert far(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
+    assert count_errors(drawn, mean) < FOUR and count_errors(drawn**2, square) < FOUR
+    assert count_errors(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
 
 
 @pytest.mark.first(1)
@@ -194,7 +196,7 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     """Geweke (2004), as above."""
     rng, n = np.random.default_rng(12), 4
     rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
-    problem = build_coefficient_problem(*rows, HORSESHOE, wide, trajectories=trajectories)
+    problem = build_coefficient_problem(*rows, HORSESHOE, wide, n_trajectories=trajectories)
     chain = CoefficientChain(problem, None, rng, 1, 0, 1)
     if trajectories:
         update_curvature(problem, chain.state, chain.motion)
@@ -207,7 +209,7 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
         draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
     tau, slab, spread, size = draws.T
     inside = [
-        over_spreads(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2))))
+        integrate_over_scales(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2))))
         for b in (0.2, 2.0)
     ]
     expected = {
@@ -231,14 +233,14 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     [("horseshoe", (90, 13, 3), 3), ("horseshoe", (50, 301, 2), 64)]
     + [("laplace", (90, 13, 3), 1), ("laplace", (50, 301, 2), 4), ("laplace", (50, 301, 3), 10)],
 )
-def test_the_usual_sweeps_between_two_draws(prior, size, thin):
+def test_default_sweeps_between_two_draws(prior, size, thin):
     rows, columns, classes = size
     X, y = np.random.default_rng(1).random((rows, columns - 1)), np.arange(rows) % classes
     assert run_of(th.SparseMultinomialLogit("polya-gamma", prior=prior), X, y).run.thin == thin
 
 
 @pytest.mark.long
-def test_the_usual_draws_of_the_horseshoe_pass_their_convergence():
+def test_default_draws_of_the_horseshoe_converge():
     """Correlated covariates, of which tau once had 244 effective draws; and more covariates than
     rows (26)."""
     rng = np.random.default_rng(3)

@@ -12,7 +12,7 @@ from helpers.sparse_logit_runs import (
 
 from thali._classify.sparse_logit.approximation import expand_log_likelihood
 from thali._classify.sparse_logit.trajectory import (
-    compute_potential,
+    compute_coefficient_potential,
     run_leapfrog,
     update_curvature,
 )
@@ -22,12 +22,12 @@ CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1
 
 
 @compiled
-def energy_at(problem, state, motion):
-    return compute_potential(problem, state, motion)
+def compute_energy(problem, state, motion):
+    return compute_coefficient_potential(problem, state, motion)
 
 
 @compiled
-def follow(problem, state, motion, step, count):
+def follow_trajectory(problem, state, motion, step, count):
     return run_leapfrog(problem, state, motion, step, count)
 
 
@@ -38,7 +38,7 @@ def chain(request):
     rng = np.random.default_rng(3)
     prior, counts = CoefficientPrior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
     problem = build_coefficient_problem(
-        X, y % classes, classes, reference, prior, False, counts, trajectories=2
+        X, y % classes, classes, reference, prior, False, counts, n_trajectories=2
     )
     made = CoefficientChain(problem, None, rng, 1, 20, 1)
     made.run_until(20)
@@ -46,7 +46,7 @@ def chain(request):
     return made
 
 
-def others(problem):
+def mask_free_classes(problem):
     return np.arange(problem.classes) != problem.reference
 
 
@@ -55,13 +55,17 @@ def test_the_energy_and_its_slopes(chain):
 
     def naive(coef):
         linear = np.zeros((problem.classes, len(problem.codes)))
-        linear[others(problem)] = coef.reshape(problem.classes - 1, -1) @ problem.covariates
+        linear[mask_free_classes(problem)] = (
+            coef.reshape(problem.classes - 1, -1) @ problem.covariates
+        )
         own = linear[problem.codes, np.arange(len(problem.codes))]
         fit = problem.counts @ (own - np.logaddexp.reduce(linear, axis=0))
-        return 0.5 * (coef**2 / chain.state.variance[others(problem)].ravel()).sum() - fit
+        return (
+            0.5 * (coef**2 / chain.state.variance[mask_free_classes(problem)].ravel()).sum() - fit
+        )
 
     coef = motion.coef.copy()
-    assert energy_at(problem, chain.state, motion) == pytest.approx(naive(coef), rel=1e-12)
+    assert compute_energy(problem, chain.state, motion) == pytest.approx(naive(coef), rel=1e-12)
     for place in range(len(coef)):
         step = np.zeros(len(coef))
         step[place] = 1e-5
@@ -73,16 +77,19 @@ def test_the_energy_and_its_slopes(chain):
 def test_a_trajectory_can_be_followed_back_and_keeps_its_energy(chain):
     problem, state, motion = chain.problem, chain.state, chain.motion
     start = motion.coef.copy()
-    motion.root[:] = np.sqrt(state.variance[others(problem)].ravel())
+    motion.root[:] = np.sqrt(state.variance[mask_free_classes(problem)].ravel())
     D = len(start)
     inside = np.tril(motion.curvature) + np.tril(motion.curvature, -1).T
     motion.factor[:] = np.linalg.cholesky(np.eye(D) + motion.root[:, None] * inside * motion.root)
     motion.momentum[:] = momentum = np.random.default_rng(4).normal(size=D)
-    before = energy_at(problem, state, motion) + 0.5 * momentum @ momentum
-    after = follow(problem, state, motion, 0.01, 30) + 0.5 * motion.momentum @ motion.momentum
+    before = compute_energy(problem, state, motion) + 0.5 * momentum @ momentum
+    after = (
+        follow_trajectory(problem, state, motion, 0.01, 30)
+        + 0.5 * motion.momentum @ motion.momentum
+    )
     assert after == pytest.approx(before, abs=2e-3) and np.abs(motion.coef - start).max() > 0.1
     motion.momentum[:] = -motion.momentum
-    follow(problem, state, motion, 0.01, 30)
+    follow_trajectory(problem, state, motion, 0.01, 30)
     assert np.allclose(motion.coef, start, atol=1e-11) and np.allclose(
         motion.momentum, -momentum, atol=1e-11
     )
@@ -92,5 +99,7 @@ def test_the_curvature_is_that_of_the_likelihood(chain):
     problem, motion = chain.problem, chain.motion
     motion.real[:] = 0.0
     update_curvature(problem, chain.state, motion)
-    expected = expand_log_likelihood(problem, chain.state.coef[others(problem)]).curvature
+    expected = expand_log_likelihood(
+        problem, chain.state.coef[mask_free_classes(problem)]
+    ).curvature
     assert np.allclose(np.tril(motion.curvature), np.tril(expected))

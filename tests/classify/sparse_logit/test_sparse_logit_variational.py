@@ -139,7 +139,7 @@ def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
     assert sds[True].min() > sds[False].min() and far[True] < far[False]
 
 
-def test_a_fit_says_its_bound_and_what_it_is():
+def test_a_fit_reports_its_bound_and_method():
     X, y = three_classes(400)
     model = fit_rows(th.SparseMultinomialLogit, X, y, method="variational", **QUICK)
     assert (
@@ -169,7 +169,7 @@ def test_a_fit_says_its_bound_and_what_it_is():
         ("horseshoe", (10**5, 10, 2), "polya-gamma"),
     ],
 )
-def test_what_auto_chooses(prior, size, method):
+def test_auto_chooses_by_size(prior, size, method):
     rows, columns, classes = size
     X, y = np.random.default_rng(1).random((rows, columns - 1)), np.arange(rows) % classes
     assert without_fit(th.SparseMultinomialLogit(prior=prior), X, y).method_ == method

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.judged import Frozen
 from thali._data.questions import Questions, build_report_rows
-from thali._labels import as_label, plural
+from thali._labels import format_label, format_plural
 from thali.errors import DataError
 
 from .spec import KIND, PICKED
@@ -36,14 +36,14 @@ class Picks(Frozen):
     counts: np.ndarray
 
     def __init__(self, shown: Iterable[Iterable[Any]], picked: Iterable[Iterable[Any]]) -> None:
-        sets = [tuple(map(as_label, each)) for each in shown]
+        sets = [tuple(map(format_label, each)) for each in shown]
         labels = tuple(dict.fromkeys(label for each in sets for label in each))
         # of each set how often each pair was picked
         place: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
         for number, (each, pair) in enumerate(zip(sets, picked, strict=True)):
             members = tuple(sorted({labels.index(label) for label in each}))
             two = tuple(
-                sorted(labels.index(label) for label in map(as_label, pair) if label in each)
+                sorted(labels.index(label) for label in map(format_label, pair) if label in each)
             )
             if len(members) < 3 or len(set(two)) != 2:
                 raise DataError(
@@ -82,8 +82,11 @@ class Picks(Frozen):
         )
 
     def __str__(self) -> str:
-        options, sets = plural(len(self.labels), "option"), plural(len(self.start) - 1, "set")
-        return f"{options}, {sets}, {plural(int(self.counts.sum()), 'answer')}"
+        options, sets = (
+            format_plural(len(self.labels), "option"),
+            format_plural(len(self.start) - 1, "set"),
+        )
+        return f"{options}, {sets}, {format_plural(int(self.counts.sum()), 'answer')}"
 
     def _details(self) -> Any:
         return (("options", self.labels),)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._data.questions import AnswerProbabilities
 from thali._inference.seeds import spawn_generators
 from thali._model.answer_checks import EqualRespondents, check_answers, predict_answers
-from thali._model.base import Job, Sampled
-from thali._model.predictive_check import spaced_draws
-from thali._posterior.summary import mean_errors
+from thali._model.base import Job, SampledModel
+from thali._model.predictive_check import select_draws
+from thali._posterior.summary import compute_mean_errors
 
 from .data import Picks
 
@@ -36,7 +36,7 @@ def answers_of(log_worth: np.ndarray, data: Picks) -> AnswerProbabilities:
     return of_questions
 
 
-class PickedWorths(Sampled):
+class PickedWorths(SampledModel):
     """The worth of each option."""
 
     data_: Picks
@@ -46,17 +46,17 @@ class PickedWorths(Sampled):
 
     def fit(self, data: Picks, draws: int = 1000, random_seed: Any = None) -> "PickedWorths":
         """Check all arguments and data, make a `Job`, and have it carried out."""
-        draws, rngs = whole("draws", draws, 1), spawn_generators(random_seed, CHAINS)
+        draws, rngs = check_integer("draws", draws, 1), spawn_generators(random_seed, CHAINS)
 
         def work() -> dict[str, Any]:
             log_worth = np.stack([_chain(data, draws, rng) for rng in rngs])
             return {"posterior_": _tree(data, log_worth), "_interrupted_": False, "data_": data}
 
-        return self._carry_out(Job(work, draws=draws, data=str(data)))
+        return self._run_job(Job(work, draws=draws, data=str(data)))
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
-        worth = self._fitted()["posterior"]["log_worth"]
+        worth = self._require_posterior()["posterior"]["log_worth"]
         return {
             f"log_worth[{each}]": worth.sel(option=each).values for each in worth["option"].values
         }
@@ -64,7 +64,7 @@ class PickedWorths(Sampled):
     def check(self, random_seed: Any = None, ci: float = 0.89) -> Any:
         """Hold how often each pair was picked against replicates of the model."""
         asked, worths = self.data_.questions(), self._worths()
-        worths = worths[spaced_draws(len(worths), len(asked.counts))]
+        worths = worths[select_draws(len(worths), len(asked.counts))]
         people = [
             EqualRespondents(answers_of(worths, self.data_), lambda some: asked.times[some, None])
         ]
@@ -86,12 +86,12 @@ class PickedWorths(Sampled):
             data.questions(),
         )
         found = np.split(draws.mean(axis=0), asked.start[1:-1])
-        errors = mean_errors(draws.T.reshape(len(asked.counts), CHAINS, -1))
+        errors = compute_mean_errors(draws.T.reshape(len(asked.counts), CHAINS, -1))
         return (found, np.split(errors, asked.start[1:-1])) if return_se else found
 
     def _worths(self) -> np.ndarray:
         """Logarithms of worths, one draw after another (draws, options)."""
-        worth = self._fitted()["posterior"]["log_worth"].values
+        worth = self._require_posterior()["posterior"]["log_worth"].values
         return worth.reshape(-1, worth.shape[-1])
 
 
@@ -122,9 +122,9 @@ def _tree(data: Picks, log_worth: np.ndarray) -> Any:
     """The posterior in the ArviZ schema."""
     import xarray
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     dims = ("chain", "draw", "option")
     posterior = xarray.Dataset({"log_worth": (dims, log_worth)}, {"option": list(data.labels)})
     observed = xarray.Dataset({"picked": ("place", data.counts)})
-    return tree_of({"posterior": posterior, "observed_data": observed}, origin())
+    return build_tree({"posterior": posterior, "observed_data": observed}, describe_origin())

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.judged import Frozen
-from thali._labels import as_label, plural
+from thali._labels import format_label, format_plural
 from thali.errors import DataError
 
 
@@ -20,7 +20,7 @@ class Ratings(Frozen):
     values: np.ndarray  # (ratings,)
 
     def __init__(self, objects: Any, values: Any) -> None:
-        texts = [as_label(each) for each in objects]
+        texts = [format_label(each) for each in objects]
         labels = tuple(dict.fromkeys(texts))
         numbers = np.asarray(values, float)
         if not texts or numbers.shape != (len(texts),) or not np.isfinite(numbers).all():
@@ -46,7 +46,7 @@ class Ratings(Frozen):
         return type(self)._from_fields(self.labels, self.object[which], self.values[which])
 
     def __str__(self) -> str:
-        return f"{plural(len(self.labels), 'object')}, {plural(len(self.values), 'rating')}"
+        return f"{format_plural(len(self.labels), 'object')}, {format_plural(len(self.values), 'rating')}"
 
     def _details(self) -> Any:
         return (("objects", self.labels),)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
-from thali._model.base import Job, Sampled
+from thali._model.base import Job, SampledModel
 from thali.errors import DataError
 
 from .data import Ratings
@@ -19,7 +19,7 @@ from .data import Ratings
 CHAINS = 4
 
 
-class MeanRatings(Sampled):
+class MeanRatings(SampledModel):
     """The mean of the ratings of each object."""
 
     def __init__(self) -> None:  # which stores its arguments, and does nothing else
@@ -27,13 +27,13 @@ class MeanRatings(Sampled):
 
     def fit(self, data: Ratings, draws: int = 1000, random_seed: Any = None) -> "MeanRatings":
         """Check all arguments and data, make a `Job`, and have it carried out."""
-        return self._carry_out(self._job(data, draws, random_seed))
+        return self._run_job(self._job(data, draws, random_seed))
 
     def _job(self, data: Ratings, draws: int, random_seed: Any) -> Job:
         times = np.bincount(data.object, minlength=len(data.labels))
         if (times == 0).any() or (free := len(data.values) - len(times)) < 1:
             raise DataError("Every object needs a rating, and at least one object needs two.")
-        draws, rngs = whole("draws", draws, 1), spawn_generators(random_seed, CHAINS)
+        draws, rngs = check_integer("draws", draws, 1), spawn_generators(random_seed, CHAINS)
         means = np.bincount(data.object, data.values) / times
         squares = float(((data.values - means[data.object]) ** 2).sum())
 
@@ -45,9 +45,9 @@ class MeanRatings(Sampled):
 
         return Job(work, draws=draws, data=str(data))
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """The rows of `summary`, as arrays (chain, draw)."""
-        posterior = self._fitted()["posterior"]
+        posterior = self._require_posterior()["posterior"]
         means = {
             f"mean[{each}]": posterior["mean"].sel(option=each).values
             for each in posterior["option"].values
@@ -56,7 +56,7 @@ class MeanRatings(Sampled):
 
     def _predict_left_out(self, part: Ratings) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of each rating in each draw, (chains, draws, ratings)."""
-        posterior = self._fitted()["posterior"]
+        posterior = self._require_posterior()["posterior"]
         mean = posterior["mean"].sel(option=[part.labels[k] for k in part.object]).values
         return mean, np.broadcast_to(posterior["sigma"].values[..., None], mean.shape)
 
@@ -65,7 +65,7 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
     """The posterior in the ArviZ schema; the draws say what the data were."""
     import xarray
 
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     coordinates = {"option": list(data.labels)}
     posterior = {"mean": (("chain", "draw", "option"), mean), "sigma": (("chain", "draw"), sigma)}
@@ -75,4 +75,4 @@ def _tree(data: Ratings, mean: np.ndarray, sigma: np.ndarray) -> Any:
             {"rating": ("row", data.values), "object": ("row", data.object)}
         ),
     }
-    return tree_of(groups, origin())
+    return build_tree(groups, describe_origin())

@@ -39,7 +39,7 @@ def test_the_app_finds_what_the_command_line_finds(
         run_as_python(monkeypatch)
     table, (name, _, method) = TABLES[combination.table], combination.model.partition(" ")
     table.make().to_csv("table.csv", index=False)
-    typed = short_options(option.word for option in SPECS[name].options_of(method))
+    typed = short_options(option.word for option in SPECS[name].select_options(method))
     words = [*table.words, "--model", name, *(("--method", method) if method else ())]
     words += [word for key, value in typed.items() for word in (f"--{key}", value)]
     typed_there = run("fit", "table.csv", *words, "--out", "out")

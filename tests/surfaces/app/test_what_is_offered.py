@@ -5,7 +5,7 @@ import re
 
 import pytest
 from helpers import app_runs
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 
 from thali._surfaces.app.studies import FIT
 
@@ -36,13 +36,13 @@ def questions(page):
         (SETS, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
         (MAXDIFF, "", ["BTL"], "BTL"),
         (
-            simulated(3, 4).to_csv(index=False),
+            simulate_experiment(3, 4).to_csv(index=False),
             "choice experiments",
             ["hierarchical-logit", "multinomial-logit", "latent-class-logit", "product-classes"],
             "hierarchical-logit",
         ),
         (
-            simulated(3, 2).to_csv(index=False),
+            simulate_experiment(3, 2).to_csv(index=False),
             "choice experiments",
             ["hierarchical-logit", "multinomial-logit", "latent-class-logit", "product-classes"],
             "multinomial-logit",

@@ -22,7 +22,7 @@ from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 import thali
 from thali._compile import store as kernels
 from thali._data import kinds
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._posterior import store
 from thali._reading.recognise import read
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
@@ -404,7 +404,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
     assert process.returncode == 130, err
     kept = thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes
     # a chain far behind is left out
-    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")
+    chains, draws = format_plural(kept["chain"], "chain"), format_plural(kept["draw"], "draw")
     assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
     assert kept["chain"] in (1, 2) and kept["draw"] >= 1
     says(out, *answer)

@@ -419,7 +419,7 @@ def asked(stand_in):
     made = []
 
     class Asked:
-        def _settings_for(self, data, settings):
+        def _complete_settings(self, data, settings):
             return settings
 
         def fit(self, X, y, **run):
@@ -485,7 +485,9 @@ def test_an_option_of_other_models_is_refused(refused, word, spec):
         return
     option = next(iter(owners.values()))
     typed = (
-        [] if option.type is bool else [next(iter(option.words), "x=1" if option.several else "1")]
+        []
+        if option.type is bool
+        else [next(iter(option.words), "x=1" if option.is_repeatable else "1")]
     )
     error = refused(
         "fit", "plants.csv", "--model", spec.name, f"--{word}", *typed, "--out", "results"

@@ -78,7 +78,10 @@ def test_compare_prints_the_table_of_the_library(done):
             progressbar=False,
         )
     found = th.findings(table)
-    for sentence in (*found["comparison"].sentences(TYPED), *found["chains"].sentences(TYPED)):
+    for sentence in (
+        *found["comparison"].format_sentences(TYPED),
+        *found["chains"].sentences(TYPED),
+    ):
         assert sentence in result.out
     for name, row in table.iterrows():
         assert any(

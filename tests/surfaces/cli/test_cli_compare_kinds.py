@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 
 import thali as th
 
@@ -24,7 +24,7 @@ def tables(folder):
         rng.normal(size=(60, 2)) + codes[:, None] * [1.0, 0.5], columns=["len", "wid"]
     )
     table.assign(kind=np.array(["fern", "moss", "reed"])[codes]).to_csv("plants.csv", index=False)
-    simulated(people=8, tasks=5).to_csv("cameras.csv", index=False)
+    simulate_experiment(n_respondents=8, n_tasks=5).to_csv("cameras.csv", index=False)
     (folder / "similar.csv").write_text(SIMILAR)
     (folder / "tea.csv").write_text(
         "chosen,rejected,count\ntea,coffee,12\ncoffee,milk,8\nmilk,tea,5\n"

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.sentences import said, says
 
 import thali as th
@@ -18,7 +18,7 @@ MARKET = {"product": ["A", "B"], "price": [7.5, 25], "brand": ["A", "B"], "zoom"
 
 @pytest.fixture(autouse=True)
 def tables(folder):
-    simulated(people=12).to_csv("sim.csv", index=False)
+    simulate_experiment(n_respondents=12).to_csv("sim.csv", index=False)
     pd.DataFrame(MARKET).to_csv("market.csv", index=False)
 
 
@@ -91,7 +91,7 @@ def test_amounts_as_coefficients(done, refused):
 
 def test_a_second_answer(done, refused):
     """Whether the product would be bought: nothing is an alternative then."""
-    rows = simulated(people=12)
+    rows = simulate_experiment(n_respondents=12)
     rows.assign(buy=[int(n // 3 % 4 > 0) for n in range(len(rows))]).to_csv("dual.csv", index=False)
     done(
         "fit",
@@ -183,7 +183,7 @@ def test_the_study_of_a_posterior(done):
 @pytest.mark.long
 def test_a_market_that_a_page_saved_is_read_as_it_was_shown(done):
     """With an apostrophe before what a spreadsheet would calculate, and the figures of the page."""
-    rows = simulated(people=12).rename(columns={"zoom": "+zoom"})
+    rows = simulate_experiment(n_respondents=12).rename(columns={"zoom": "+zoom"})
     rows.assign(brand=rows["brand"].map({"A": "+5 GB", "B": "'+1 GB", "C": "C"})).to_csv(
         "plan.csv", index=False
     )
@@ -345,7 +345,7 @@ def test_attention_needs_two_attributes_that_differ(refused):
 
 @pytest.mark.long
 def test_who_looks_at_what_by_what_people_are(done, refused):
-    rows = simulated(people=12)
+    rows = simulate_experiment(n_respondents=12)
     rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
     quick = [
         "--draws",

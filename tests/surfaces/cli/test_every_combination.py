@@ -31,7 +31,9 @@ REFUSED = [each for each in EVERY if str(each) not in END_WELL]
 @pytest.fixture
 def short(monkeypatch):
     """What has no option for its length is short, too; somebody answers."""
-    monkeypatch.setattr(th.ProductClasses, "_usual_run", lambda model: {"draws": 4, "chains": 2})
+    monkeypatch.setattr(
+        th.ProductClasses, "_get_comparison_run", lambda model: {"draws": 4, "chains": 2}
+    )
     monkeypatch.setattr(builtins, "input", lambda prompt: "1")
 
 

@@ -30,7 +30,7 @@ def test_an_option_is_an_argument_and_shows_its_default(spec, option):
         option.name == "by" and "people" in signature_of(spec, option)
     ):  # which has it
         return
-    argument = signature_of(spec, option)[option.passed]
+    argument = signature_of(spec, option)[option.target]
     if isinstance(argument.default, int | float) and not isinstance(argument.default, bool):
         assert float(re.match(r"[\d.]+", option.default)[0]) == argument.default
     if isinstance(argument.default, bool):
@@ -44,7 +44,7 @@ def test_an_option_is_an_argument_and_shows_its_default(spec, option):
 @pytest.mark.unit
 @pytest.mark.parametrize("spec", FITTED, ids=[spec.name for spec in FITTED])
 def test_no_message_of_a_model_has_an_argument_for_an_option(spec):
-    renamed = {each.passed for each in spec.options if each.passed != each.name}
+    renamed = {each.target for each in spec.options if each.target != each.name}
     file = Path(inspect.getfile(spec.load()))
     sources = sorted(file.parent.glob("*.py")) if renamed else ()
     calls = [

@@ -151,8 +151,11 @@ def test_a_finding_has_every_sentence_and_every_row(name, show):
     model = fitted(name)
     for found in model.findings():
         text = show(model, found.key)
-        assert all(sentence in text for sentence in found.sentences(TYPED)), (found.key, text)
-        assert found.to_read is None or len(text.splitlines()) > len(found.to_read), found.key
+        assert all(sentence in text for sentence in found.format_sentences(TYPED)), (
+            found.key,
+            text,
+        )
+        assert found.main_table is None or len(text.splitlines()) > len(found.main_table), found.key
 
 
 # every headline says what its table holds ---------------------------------------------------------

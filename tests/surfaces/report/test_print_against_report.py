@@ -12,7 +12,7 @@ from helpers.combinations import FITTED
 from helpers.sentences import said, says
 
 from thali._model.spec import REPORT
-from thali._testing.smallest import simulated
+from thali._testing.small_models import simulate_experiment
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -134,7 +134,9 @@ DIGITS = 3  # of a number in a report, or more
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    study = simulated(people=6, tasks=4, seed=4).rename(columns={"price": "money"})
+    study = simulate_experiment(n_respondents=6, n_tasks=4, seed=4).rename(
+        columns={"price": "money"}
+    )
     study.to_csv("study.csv", index=False)
     market = {
         "product": ["Ours", "Theirs"],

@@ -22,7 +22,7 @@ from helpers.tiny_models import TINY, fitted
 from PIL import Image
 
 import thali as th
-from thali._choice.answers.simulator import simulated
+from thali._choice.answers.simulator import build_simulator_finding
 from thali._surfaces.html import Chapter, Document, _reduce_colours, build_section, render_document
 from thali.errors import PYTHON, ArgumentError, DataError, NotFittedError
 from thali.report import report
@@ -173,7 +173,7 @@ def test_the_command_repeats_the_fit(tmp_path):
     model.fit(data, progressbar=False, **run)
     code = "model.fit(data, draws=20, tune=10, chains=2, random_seed=7)"
     assert code in " ".join(page_of(model, tmp_path)[0].texts)
-    assert model._run_settings() == run
+    assert model._get_run_settings() == run
 
 
 def test_a_seed_is_shown_as_it_is_typed(tmp_path):
@@ -348,7 +348,7 @@ def of_one(section):
 def simulator_of(model):
     """The page of the simulator alone, and what its script reads."""
     page, text = looked_at(
-        render_document(of_one(build_section(simulated(market_of(model)), PYTHON)))
+        render_document(of_one(build_section(build_simulator_finding(market_of(model)), PYTHON)))
     )
     (data,) = page.scripts["application/json"]
     assert not set("<>&") & set(data)
@@ -395,7 +395,7 @@ def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
     both = pd.concat(
         [market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True
     )
-    section = build_section(simulated(draws, offered(model, both), 0.95), PYTHON)
+    section = build_section(build_simulator_finding(draws, offered(model, both), 0.95), PYTHON)
     assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
     _, text = looked_at(render_document(of_one(section)))
     assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
@@ -445,7 +445,9 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
 
 
 def test_the_list_of_chapters_names_the_simulator():
-    section = build_section(simulated(market_of(of_people(sex=["w", "m"] * 8))), PYTHON)
+    section = build_section(
+        build_simulator_finding(market_of(of_people(sex=["w", "m"] * 8))), PYTHON
+    )
     page, _ = looked_at(render_document(of_one(section._replace(title="Market simulator"))))
     assert (
         page.links[-2:] == ["#answers", "#answers-0"]

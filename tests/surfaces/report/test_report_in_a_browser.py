@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.chromium import watched
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulate_experiment
 from helpers.hostile import HOSTILE
 from helpers.markets import market_of
 from helpers.product_class_fits import experiment, fitted
@@ -19,10 +19,16 @@ from helpers.tiny_models import TINY
 
 import thali as th
 import thali._choice.answers.simulator as simulator
-from thali._choice.answers.logits import AttributeColumns, RespondentClasses, logit_tastes
-from thali._choice.answers.simulator import FIRST_CHOICE, How, MarketAttribute, MarketDraws, Offered
+from thali._choice.answers.logit_chooser import AttributeColumns, RespondentClasses, round_tastes
+from thali._choice.answers.simulator import (
+    FIRST_CHOICE,
+    MarketAttribute,
+    MarketDraws,
+    OpeningMarket,
+    ShareSettings,
+)
 from thali._model.finding import Finding
-from thali._people.columns import people_of
+from thali._people.respondent_columns import describe_respondents
 from thali._surfaces.html import Chapter, Document, build_section, render_document
 from thali.errors import PYTHON
 from thali.report import report
@@ -45,7 +51,7 @@ ATTACKS = (
 @cache
 def results():
     """A model of each kind, one whose labels attack, a comparison and a test."""
-    found = {name: tiny.fitted() for name, tiny in TINY.items()}
+    found = {name: tiny.build_fitted() for name, tiny in TINY.items()}
     data = th.PairedComparisons(
         [[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS
     )
@@ -94,7 +100,7 @@ def logits(prices=(1.0, 2.5, 4.0)):
     )
     return MarketDraws(
         attributes,
-        logit_tastes(columns, tastes),
+        round_tastes(columns, tastes),
         0.0,
         (None, None),
         ((0, 1.0), (2, 4.0)),
@@ -104,7 +110,7 @@ def logits(prices=(1.0, 2.5, 4.0)):
 
 def fitted_logit():
     """A market of an estimate, with a number in pieces whose slopes hang on the brand."""
-    data = th.ChoiceExperiment.from_frame(simulated(people=20))
+    data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=20))
     return market_of(
         th.MultinomialLogit(knots={"price": [12]}, interactions=[("price", "brand")]).fit(data)
     )
@@ -132,7 +138,7 @@ def opened(browser, tmp_path):
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
         section = build_section(
-            simulator.simulated(draws, offered, price="price"), PYTHON
+            simulator.build_simulator_finding(draws, offered, price="price"), PYTHON
         )._replace(title="Market simulator")
         file.write_text(
             render_document(
@@ -184,8 +190,8 @@ def interval(values):
 def test_a_market_that_was_asked_for_has_its_names(opened):
     draws = classes(none=True)
     asked = {"Ours <1>": (1, 0, 0, 0, 2), "Theirs": (1, 3, 2, 1, 0)}
-    page = opened(draws, Offered("the one that was asked for", asked, None))
-    wanted = draws.described(draws.shares([list(asked.values())])[0], TAILS)
+    page = opened(draws, OpeningMarket("the one that was asked for", asked, None))
+    wanted = draws.summarize(draws.shares([list(asked.values())])[0], TAILS)
     assert [row["product"] for row in rows_of(page)] == list(asked) and not page.is_checked(
         "#market-none"
     )
@@ -231,7 +237,7 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             found = [
                 [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
             ]
-            np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
+            np.testing.assert_allclose(found, draws.summarize(values, TAILS), rtol=0, atol=1e-6)
             if kept is not None:
                 before = draws.shares([[*kept, *([draws.none] if none else [])]])[0]
                 both = min(len(market), len(kept))
@@ -239,7 +245,7 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
                     [float(r[name]) for r in rows[:both]]
                     for name in ("change", "change_low", "change_high")
                 ]
-                wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
+                wanted = draws.summarize(values[:, :both] - before[:, :both], TAILS)
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         if kept is None:
             page.click("#market-pin")
@@ -251,10 +257,13 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
 @pytest.mark.parametrize(
     "kind, how",
     [
-        ("logits", How(scale=0.5, actual={"A": 0.2, "B": 0.5, "no": 0.3})),
-        ("logits", How(rule=FIRST_CHOICE, availability={"B": 0.25, "no": 0.5})),
-        ("fitted logit", How(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7})),
-        ("classes with none", How(availability={"A": 0.3, "B": 0.6})),
+        ("logits", ShareSettings(scale=0.5, actual={"A": 0.2, "B": 0.5, "no": 0.3})),
+        ("logits", ShareSettings(rule=FIRST_CHOICE, availability={"B": 0.25, "no": 0.5})),
+        (
+            "fitted logit",
+            ShareSettings(scale=1.5, availability={"A": 0.8}, actual={"A": 0.3, "B": 0.7}),
+        ),
+        ("classes with none", ShareSettings(availability={"A": 0.3, "B": 0.6})),
     ],
 )
 def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how):
@@ -265,9 +274,9 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
     )
     first = [draws.first_task[0], draws.first_task[-1]]
     has_none = draws.none is not None
-    draws, offered, notes = simulator.as_asked(
+    draws, offered, notes = simulator.apply_share_settings(
         draws,
-        Offered("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None),
+        OpeningMarket("asked", dict(zip("AB", first, strict=True)), "no" if has_none else None),
         how,
     )
     page = opened(draws, offered)
@@ -292,7 +301,7 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
         found = [
             [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
         ]
-        np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
+        np.testing.assert_allclose(found, draws.summarize(values, TAILS), rtol=0, atol=1e-6)
         if step == "as asked for" and how.actual is not None:
             np.testing.assert_allclose(
                 found[0], [how.actual[name] for name in how.actual], atol=2e-6
@@ -304,7 +313,7 @@ def test_shares_as_they_were_asked_for_are_those_of_the_model(opened, kind, how)
                 for name in ("change", "change_low", "change_high")
             ]
             np.testing.assert_allclose(
-                found, draws.described(values - before, TAILS), rtol=0, atol=1e-6
+                found, draws.summarize(values - before, TAILS), rtol=0, atol=1e-6
             )
     assert notes
 
@@ -315,24 +324,24 @@ def some_people(kind):
         table = pd.DataFrame(
             {"sex": ["w", "m", None, "w", "m", "w", "w", "m"], "weight": np.arange(8) % 5 / 2}
         )
-        return table, classes(False)._replace(people=people_of(table, 8))
+        return table, classes(False)._replace(people=describe_respondents(table, 8))
     number = {"thinned": 40, "kinds": 300}.get(kind, 9)
     table = pd.DataFrame(
         {"sex": np.resize(["w", "m", "w", "w", None], number), "weight": np.arange(number) % 5 / 2}
     )
     draws = logits()
     if kind == "logits":
-        return table, draws._replace(people=people_of(table, number))
+        return table, draws._replace(people=describe_respondents(table, number))
     # draws of 9, and a value of one person, whom four of five draws do not hold
     if kind == "thinned":
         table["rare"] = np.where(np.arange(number) == 7, "only", "many")
         rule = draws.rule._replace(respondents=number)
-        return table, draws._replace(rule=rule, people=people_of(table, number))
+        return table, draws._replace(rule=rule, people=describe_respondents(table, number))
     rng = np.random.default_rng(5)
     kinds = RespondentClasses(
         rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number))
     )
-    people = people_of(table, number, tuple(f"class {k + 1}" for k in range(9)))
+    people = describe_respondents(table, number, tuple(f"class {k + 1}" for k in range(9)))
     rule = draws.rule._replace(respondents=number, kinds=kinds)
     return table, draws._replace(rule=rule, is_estimate=True, people=people)
 
@@ -358,7 +367,7 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
             found = [
                 [float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")
             ]
-            wanted = draws.described(draws.shares([market], weights)[0], TAILS)
+            wanted = draws.summarize(draws.shares([market], weights)[0], TAILS)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
             who = group if group.startswith("all, ") else f"{group} of {number} respondents"
             who += ", weighted by weight" * (weight == "weight")
@@ -373,13 +382,13 @@ def test_shares_of_a_class_of_people(opened):
     table, draws = some_people("kinds")
     page = opened(draws)
     market = [*draws.first_task, draws.none]
-    part = 100 * draws.rule.kinds.membership[:, 2].mean()
+    part = 100 * draws.rule.respondent_classes.membership[:, 2].mean()
     page.select_option("#market-weights", label="weight")
     page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 respondents")
     alone = draws._replace(
         rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1)
     )
-    wanted = draws.described(alone.shares([market])[0], TAILS)
+    wanted = draws.summarize(alone.shares([market])[0], TAILS)
     found = [
         [float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")
     ]
@@ -405,7 +414,7 @@ def test_every_market_is_saved_as_one_table(opened):
     second = [(first[0][0], 3.5, *first[0][2:]), *first[1:]]
     women = (table["sex"] == "w").to_numpy(float)
     wanted = [draws.shares([first])[0], draws.shares([second])[0], draws.shares([second], women)[0]]
-    wanted = np.concatenate([np.transpose(draws.described(each, TAILS)) for each in wanted])
+    wanted = np.concatenate([np.transpose(draws.summarize(each, TAILS)) for each in wanted])
     np.testing.assert_allclose(
         found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6
     )
@@ -445,7 +454,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
             for name in ("change", "change_low", "change_high")
         ]
 
-    np.testing.assert_allclose(changes(), draws.described(now - old, TAILS), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(changes(), draws.summarize(now - old, TAILS), rtol=0, atol=1e-6)
     assert {(row["respondents"], row["respondents_before"]) for row in rows_of(page)} == {
         ("w (sex), 6 of 9 respondents", "all, 9 respondents")
     }
@@ -459,7 +468,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     says(page.evaluate("navigator.clipboard.readText()"), "6 of", "9 respondents")
     page.click("#market-same")
     same = draws.shares([[*map(tuple, draws.first_task), draws.none]], women)[0]
-    np.testing.assert_allclose(changes(), draws.described(now - same, TAILS), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(changes(), draws.summarize(now - same, TAILS), rtol=0, atol=1e-6)
     said(page.inner_text("#market-table caption"), "6 of", "9 respondents")
     assert page.is_hidden("#market-same") and page.inner_text("#market-volume").startswith("Gained")
     page.locator("#market-demand[aria-busy=false]").wait_for()
@@ -483,7 +492,7 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
         {"sex": np.resize(["w", "m"], 540), "rare": np.where(np.arange(540) == 1, "never", "often")}
     )
     rule = draws.rule._replace(respondents=540)  # 30 draws of 9 hold 270 of them, every other
-    page = opened(draws._replace(rule=rule, people=people_of(table, 540)))
+    page = opened(draws._replace(rule=rule, people=describe_respondents(table, 540)))
     offered = page.locator("#market-people option").all_inner_texts()
     everyone = "all, 540 respondents, 270 of them on this page"
     assert offered == [everyone, "w (sex), 270", "often (rare), 539"]
@@ -496,7 +505,7 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
 def test_nobody_has_a_weight_above_zero(opened):
     table, draws = some_people("logits")
     table = table.assign(weight=np.where(table["sex"] == "m", 0.0, 2.0) * np.arange(1, 10))
-    page = opened(draws._replace(people=people_of(table, 9)))
+    page = opened(draws._replace(people=describe_respondents(table, 9)))
     page.select_option("#market-weights", label="weight")
     assert page.inner_text("#market-whom-word") == ""
     page.select_option("#market-people", label="m (sex), 2")
@@ -516,7 +525,8 @@ def test_controls_of_people_are_there_where_people_differ(opened, known):
     rule = draws.rule._replace(respondents=13)
     page = opened(
         draws._replace(
-            rule=rule, people=people_of(pd.DataFrame({name: cells[name] for name in known}), 13)
+            rule=rule,
+            people=describe_respondents(pd.DataFrame({name: cells[name] for name in known}), 13),
         )
     )
     assert page.is_visible("#market-people") == ("sex" in known)
@@ -695,7 +705,7 @@ def test_without_a_script_the_first_market_is_shown(opened):
 def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     names = labels or ["sex", "weight", "w", "m"]
-    people = people_of(
+    people = describe_respondents(
         pd.DataFrame({names[0]: np.resize(names[2:], 8), names[1]: np.arange(8.0)}), 8
     )
     page = opened(
@@ -820,7 +830,10 @@ def test_folded_tables_are_printed_whole(browser):
 def of_hostile_people(model):
     """A study with these words for respondents, alternatives, attributes, levels and the columns of
     people, fitted."""
-    frame, words = simulated(people=12, tasks=4, seed=4), np.array(HOSTILE, dtype=object)
+    frame, words = (
+        simulate_experiment(n_respondents=12, n_tasks=4, seed=4),
+        np.array(HOSTILE, dtype=object),
+    )
     own = {
         name: f"{words[k]} {name}"
         for k, name in enumerate(("id", "task", "alt", "brand", "zoom", "price"))

@@ -6,7 +6,7 @@ from class_chains import enumerate_classes, run_class_chains
 from people_problems import Study
 from scipy.special import expit
 
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 
 pytestmark = pytest.mark.fit
 
@@ -37,7 +37,9 @@ def test_three_respondents_in_two_classes(is_similar, are_known):
         "person": expit(worths[..., 0] - worths[..., 1]),
     }
     scores = {
-        name: float((values.mean() - expected[name]) / mean_mcse(values[None].astype(float))[0])
+        name: float(
+            (values.mean() - expected[name]) / compute_mean_mcse(values[None].astype(float))[0]
+        )
         for name, values in found.items()
         if values.std() > 0.0
     }

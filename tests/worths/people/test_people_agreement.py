@@ -9,7 +9,7 @@ from helpers.naive.worths_of_people import EFFECT_SD, compute_log_likelihood
 from people_chains import run_chains
 from people_problems import Study, build_study, list_answers, simulate_answers
 
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 
 N_DRAWS = 4000  # of each of four chains
 LIMIT = 5.0  # of 800 scores: a false alarm in 2,000 runs
@@ -153,7 +153,7 @@ def test_agreement_with_another_sampler():
             ((ours - middle) ** power).transpose(2, 0, 1),
             ((theirs - middle) ** power).transpose(2, 0, 1),
         )
-        error = np.hypot(mean_mcse(one), mean_mcse(two))
+        error = np.hypot(compute_mean_mcse(one), compute_mean_mcse(two))
         scores = (one.mean(axis=(1, 2)) - two.mean(axis=(1, 2))) / error
         print(
             f"power {power}: largest score {np.abs(scores).max():.2f},"

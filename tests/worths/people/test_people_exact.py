@@ -8,7 +8,7 @@ from people_problems import Study, build_study, list_answers
 from people_quadrature import integrate_two_people
 from scipy.special import expit
 
-from thali._posterior.summary import mean_mcse
+from thali._posterior.summary import compute_mean_mcse
 
 pytestmark = pytest.mark.fit
 
@@ -60,7 +60,7 @@ def test_two_people_and_two_options(counts, lapse, has_ties):
     if has_ties:
         found["log nu"] = draws.log_tie
     for name, values in found.items():
-        score = (values.mean() - expected[name]) / mean_mcse(values[None])[0]
+        score = (values.mean() - expected[name]) / compute_mean_mcse(values[None])[0]
         assert abs(score) < LIMIT, name
 
 

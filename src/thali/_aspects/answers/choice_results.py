@@ -15,14 +15,18 @@ from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import EqualRespondents
 from thali._model.ranks import tabulate_ranks
 from thali._model.stored_choices import store_pairs, store_sets
-from thali._people.latent_classes import aligned_members, label_free_quantities, memberships
-from thali._posterior.view import Posterior, flat
+from thali._people.latent_classes import (
+    align_members,
+    label_free_quantities,
+    membership_probabilities,
+)
+from thali._posterior.view import Posterior, flatten_chains
 
-from ..draws.columns import columns_of
-from ..draws.covariates import cells_of
-from ..draws.tree import DataPart
-from ..likelihoods.answer_draws import choice_answers, comparison_answers
-from ..likelihoods.choice_parts import part_of_data
+from ..draws.covariate_lifts import read_cells
+from ..draws.feature_columns import read_columns
+from ..draws.posterior_tree import DataPart
+from ..likelihoods.answer_draws import build_choice_probabilities, build_comparison_probabilities
+from ..likelihoods.choice_parts import build_data_part
 from . import quantities
 from .group_posterior import group_features_table
 from .latent_class_predictions import (
@@ -86,11 +90,15 @@ class SetResults(PosteriorResults):
             *data.places_of(answer_indices),
             times=counts[answer_indices],
         )
-        return part_of_data(store_sets(answered, self.posterior.lapse), self.posterior.has_unique)
+        return build_data_part(
+            store_sets(answered, self.posterior.lapse), self.posterior.has_unique
+        )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse)
+        return build_choice_probabilities(
+            read_columns(posterior).take(draws), data, posterior.lapse
+        )
 
     def predict_held_out(self, held_out: Any) -> Any:
         return outcome_draws(self.posterior, held_out)
@@ -107,23 +115,23 @@ class PairResults(SetResults):
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Return paired comparisons, without respondents."""
-        cells = cells_of(self.posterior)
+        cells = read_cells(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
         return self._build_comparisons(counts)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
         posterior = self.posterior
-        counts = counts.reshape(len(cells_of(posterior)["pair"]), -1)
+        counts = counts.reshape(len(read_cells(posterior)["pair"]), -1)
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._build_comparisons(counts)
-        return part_of_data(
+        return build_data_part(
             store_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
         )
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Build comparisons from outcome counts (cells, 3); omit empty cells."""
-        cells, has_count = cells_of(self.posterior), counts.sum(axis=1) > 0.0
+        cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
         pair_indices, pair = np.unique(cells["pair"][has_count], return_inverse=True)
         first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
         wins, ties, losses = np.array(counts[has_count].T, float)
@@ -142,8 +150,8 @@ class PairResults(SetResults):
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
         tie_parameter = posterior.tie[draws] if ties else None
-        columns, beta = columns_of(posterior).take(draws), posterior.coefficients[draws]
-        return comparison_answers(columns, data, posterior.lapse, tie_parameter, beta)
+        columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
+        return build_comparison_probabilities(columns, data, posterior.lapse, tie_parameter, beta)
 
 
 class RespondentChoiceResults(RespondentResults):
@@ -152,7 +160,7 @@ class RespondentChoiceResults(RespondentResults):
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
         """Return a table of ranks by the common weights."""
         return tabulate_ranks(
-            flat(self.posterior.common_worth), self.posterior.labels, every_rank, ci
+            flatten_chains(self.posterior.common_worth), self.posterior.labels, every_rank, ci
         )
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
@@ -178,7 +186,7 @@ class LatentClassResults(PosteriorResults):
         posterior, pooled = self.posterior, self.pooled_results
         questions = pooled.data().questions(posterior.has_ties)
         respondent, answer, n_times = list_respondent_answers(posterior)
-        probable_class = memberships(posterior).argmax(axis=1)[respondent]
+        probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent]
         parts, place_indices = [], []
         for class_index in range(posterior.most_classes):
             counts = np.bincount(
@@ -205,12 +213,13 @@ class LatentClassResults(PosteriorResults):
         all_questions = data.questions(self.posterior.has_ties)
         (respondent, answer, times) = list_respondent_answers(self.posterior)
         question = all_questions.question[answer]
-        class_index, classes = aligned_members(self.posterior)[draws], self.class_posterior
+        class_index, classes = align_members(self.posterior)[draws], self.class_posterior
 
         def count_asked(g: int) -> Callable[[slice], np.ndarray]:
             """Return a function of a question slice: times class g was asked each."""
 
             def count_in_slice(part: slice) -> np.ndarray:
+                """Count how often each question was asked, (questions, draws)."""
                 rows = np.flatnonzero((question >= part.start) & (question < part.stop))
                 is_member = class_index[:, respondent[rows]] == g
                 n_asked = np.zeros((part.stop - part.start, len(draws)))
@@ -222,7 +231,7 @@ class LatentClassResults(PosteriorResults):
         groups = GroupResults(classes)
         return [
             EqualRespondents(
-                groups.of_group(name).answer_probabilities(data, draws, ties), count_asked(g)
+                groups.select_group(name).answer_probabilities(data, draws, ties), count_asked(g)
             )
             for g, name in enumerate(classes.groups)
         ]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import Described, Description
-from thali._digits import percent
+from thali._described import DescribedObject, Description
+from thali._digits import format_percent
 from thali._inference.warn import warn
-from thali._labels import as_label, display_width, one_line, shorten
+from thali._labels import display_width, format_label, join_lines, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 from .set_search import (
     FeatureSearchProblem,
     FeatureSets,
@@ -33,33 +33,34 @@ MAX_LABELS_WIDTH = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate(Described):
+class Estimate(DescribedObject):
     """An estimate of features and weights; it prints a table as in the paper.
 
     Attributes
     ----------
     kind : str
-        As `estimate` was asked for it.
+        The estimator: the argument `kind` of `estimate`.
     features : pandas.DataFrame
-        One row a set of owners, the most probable or the heaviest first: `members` (tuple of
-        labels), `probability` (of the expectation only: that a draw has it), `weight` (similarity
-        units; of the expectation the mean over the draws that have it), `gain` (natural logarithm
-        of the factor by which the feature, its weight integrated out, raises the likelihood, the
-        rest of the estimate held fixed). The expectation has more features than are listed.
+        One row per set of owners, the most probable or the heaviest first: `members` (tuple of
+        labels), `probability` (for the expectation: share of draws with the feature), `weight`
+        (similarity units; for the expectation the mean over draws with the feature), `gain`
+        (natural logarithm of the factor by which the feature, its weight integrated out, raises the
+        likelihood, with all other features fixed). The expectation has more features than the table
+        lists.
     weights : ndarray
-        Those of `features`.
+        The weights of `features`.
     constant : float
         The additive constant; 0 for a model without one.
     similarity : pandas.DataFrame, objects by objects
-        The similarities that the estimate gives, the constant included; NaN on the diagonal.
+        The estimated similarities, including the constant; NaN on the diagonal.
     sigma : float
-        Standard deviation of a similarity (of one judgement, see `Similarities`) at which weights
-        and gains were computed.
+        Standard deviation of one judgement (see `Similarities`) at which weights and gains were
+        computed.
     log_joint : float
-        log p(F, w, S) of features, weights and data; NaN for the expectation, which is no single
+        log p(F, w, S) of features, weights and data; NaN for the expectation, which is not a single
         set of features.
     observed : ndarray, objects by objects
-        The data; NaN where they are not measured.
+        The data; NaN for unmeasured pairs.
 
     References
     ----------
@@ -78,23 +79,23 @@ class Estimate(Described):
     learned_sigma: bool = False
 
     def variance_accounted_for(self, target: Any = None) -> float:
-        r"""Share of the variance of similarities that the estimate explains.
+        r"""Return the share of the variance of similarities that the estimate explains.
 
         .. math:: 1 - \sum_{i<j} (t_{ij} - \hat s_{ij})^2 / \sum_{i<j} (t_{ij} - \bar t)^2
 
-        Every measured pair counts once, of however many judgements it is the mean.
+        Every measured pair counts once, whatever its number of judgements.
 
         Parameters
         ----------
         target : Similarities, data frame or array (n, n), optional
-            Others than the data, of the same objects; NaN where not measured, the diagonal is not
-            read.
+            Similarities of the same objects to compare with instead of the data; NaN for unmeasured
+            pairs. The diagonal is ignored.
 
         Returns
         -------
         float
-            At most 1; below 0 for an estimate that is worse than the mean; NaN where all
-            similarities are equal.
+            At most 1; negative for an estimate that is worse than the mean; NaN if all similarities
+            are equal.
 
         Raises
         ------
@@ -147,7 +148,7 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
     if hasattr(target, "reindex"):
         for axis_labels in (target.index, target.columns):
             _check_labels(axis_labels, labels)
-        target = target.rename(index=as_label, columns=as_label).loc[labels, labels]
+        target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
     try:
         matrix = np.array(target, float)
     except (TypeError, ValueError) as error:
@@ -181,21 +182,19 @@ def _format_share(estimate: Estimate) -> str:
         share = estimate.variance_accounted_for()
     if np.isnan(share):
         return "variance accounted for: undefined, because all similarities are equal"
-    return f"variance accounted for: {percent(share, 1)}"
+    return f"variance accounted for: {format_percent(share, 1)}"
 
 
 def _format_feature_table(estimate: Estimate) -> list[str]:
     """Format the table of features as lines, the additive constant last."""
     table = estimate.features
-    labels = [one_line(str(label)) for label in estimate.similarity.index]
+    labels = [join_lines(str(label)) for label in estimate.similarity.index]
     headings = ["PROB."] * ("probability" in table) + ["WEIGHT"]
     largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
     n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
-    member_lines = (
-        [_align_members(members, labels) for members in table["members"]]
-        if _fits_row(labels)
-        else _wrap_members(table["members"])
-    )
+    member_lines = _wrap_members(table["members"])
+    if _fits_row(labels):
+        member_lines = [_align_members(members, labels) for members in table["members"]]
     figures = [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights]
     if "probability" in table:
         figures = [
@@ -231,7 +230,7 @@ def _fits_row(labels: list[str]) -> bool:
 
 def _align_members(members: Any, labels: list[str]) -> list[str]:
     """Write each member in the column of its object (Table 1 of the paper)."""
-    member_names = {one_line(str(member)) for member in members}
+    member_names = {join_lines(str(member)) for member in members}
     return [
         " ".join(
             label if label in member_names else " " * display_width(label) for label in labels
@@ -242,7 +241,7 @@ def _align_members(members: Any, labels: list[str]) -> list[str]:
 def _wrap_members(features: Any) -> list[list[str]]:
     """Write the members of each feature as wrapped lines."""
     return [
-        textwrap.wrap(", ".join(one_line(str(member)) for member in members), MAX_LABELS_WIDTH)
+        textwrap.wrap(", ".join(join_lines(str(member)) for member in members), MAX_LABELS_WIDTH)
         for members in features
     ]
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import positions
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._labels import index_labels
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -29,8 +29,8 @@ def features_table(
     from thali._tables import Table
 
     check_min_probability(min_probability)
-    tails = tails_of(ci)
-    labels, columns = posterior.labels, columns_of(posterior)
+    tails = interval_tails(ci)
+    labels, columns = posterior.labels, read_columns(posterior)
     patterns, pattern = find_distinct_owners(columns)
     # one entry per pattern and draw that contains it, in the order of the patterns
     occurrence, entry_index = np.unique(
@@ -114,7 +114,7 @@ def find_distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.
     """Return the distinct owner sets, and the set index of each column."""
     index_of_key: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
-    bounds = columns.first_owner.tolist()
+    bounds = columns.owner_offsets.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
     set_index = np.fromiter(
         (index_of_key.setdefault(key, len(index_of_key)) for key in keys),
@@ -145,7 +145,7 @@ def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...
     row_of_pattern = {
         np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)
     }
-    owners, bounds = columns.owners.astype(np.int32), columns.first_owner.tolist()
+    owners, bounds = columns.owners.astype(np.int32), columns.owner_offsets.tolist()
     for draw, start, stop in zip(columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True):
         row = row_of_pattern.get(owners[start:stop].tobytes())
         if row is not None:
@@ -155,9 +155,9 @@ def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...
 
 def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
     """Return whether each draw has each feature, bool (features, chains, draws)."""
-    index_of_label = positions(posterior.labels)
+    index_of_label = index_labels(posterior.labels)
     patterns = [tuple(sorted(index_of_label[label] for label in owners)) for owners in members]
-    return find_pattern_presence(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
+    return find_pattern_presence(read_columns(posterior), patterns).reshape(-1, *posterior.shape)
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
@@ -179,10 +179,10 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
     """
     # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
     # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
-    from thali._posterior.summary import convergence, mean_errors
+    from thali._posterior.summary import compute_diagnostics, compute_mean_errors
 
     draws = present.astype(float)
-    ess, r_hat = convergence(draws)
+    ess, r_hat = compute_diagnostics(draws)
     n_chains, n_draws = present.shape[1:]
     has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
     is_constant = present.all(axis=(1, 2)) & has_r_hat
@@ -191,4 +191,10 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
         format_chain_column(k): probability for k, probability in enumerate(draws.mean(axis=2).T)
     }
     extra = chain_probabilities if n_chains > 1 and not converged.all() else {}
-    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **extra}
+    return {
+        "mcse": compute_mean_errors(draws),
+        "ess": ess,
+        "r_hat": r_hat,
+        "converged": converged,
+        **extra,
+    }

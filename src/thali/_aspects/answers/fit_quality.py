@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Message, Setting
@@ -15,11 +15,9 @@ def build_point_check(posterior: Posterior) -> ConvergenceCheck:
     """Return the convergence check of a point estimate: runs that reached it."""
     restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
     runs = f"reached by {reached} of {restarts} annealed runs"
-    advice = (
-        ()
-        if reached > 1
-        else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
-    )
+    advice: tuple[object, ...] = ()
+    if reached <= 1:
+        advice = "; more runs may find a better one, so increase ", Setting("chains", restarts)
     return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},
@@ -49,7 +47,8 @@ def describe_slow_swaps(posterior: Posterior) -> Message | None:
     lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
     return Message(
         f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in"
-        f" {100 * rates[chain, gap]:.2g} % of attempts (target: at least {percent(MIN_SWAP_RATE)}),"
+        f" {100 * rates[chain, gap]:.2g} % of attempts (target: at least"
+        f" {format_percent(MIN_SWAP_RATE)}),"
         " so few states from hot replicas reach temperature 1; increase ",
         Argument("tune"),
         ", during which temperatures are added, or start with more temperatures (",

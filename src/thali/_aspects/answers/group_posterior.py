@@ -16,13 +16,13 @@ import numpy as np
 from thali._data.kinds import GROUPS
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.densities import is_pointwise
-from thali._posterior.interval import tails_of
-from thali._posterior.store import origin
-from thali._posterior.view import FACTS, POPULATION, Posterior, flat
+from thali._posterior.interval import interval_tails
+from thali._posterior.store import describe_origin
+from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.tree import DataPart, KeptDraws, kept_draws, stored_features
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import DataPart, KeptDraws, encode_features, select_kept_draws
 from .features import add_convergence, check_min_probability, features_table, find_distinct_owners
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def build_group_posterior(
     are few.
     """
 
-    draws = kept_draws(chains)
+    draws = select_kept_draws(chains)
     shape, by_group = draws.shape, list_group_columns(draws, range(len(groups)))
-    sampled = draws.coordinates() | {"group": list(groups.names)}
+    sampled = draws.build_coordinates() | {"group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
     n_pairs = groups.n_options * (groups.n_options - 1) // 2
     dense, n_people = n_pairs <= MAX_PAIRS, len(groups) if persons else 1
@@ -73,26 +73,27 @@ def build_group_posterior(
 
     parts, parameters = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
-        group_parameters = {name: draws.parameter(f"{name} {g}") for name in parameters}
+        group_parameters = {name: draws.stack_parameter(f"{name} {g}") for name in parameters}
         for name, values in group_parameters.items():
             parameters[name].append(values)
         flat = {name: values.ravel() for name, values in group_parameters.items()}
         parts.append(
             _drop_large_variables(
-                likelihood.posterior_part(by_group[g], flat, data, shape, stores_pairs), n_people
+                likelihood.build_posterior_part(by_group[g], flat, data, shape, stores_pairs),
+                n_people,
             )
         )
     by_group = scale_weights(by_group, parts, parameters)
     mean_columns = average_weights(by_group)
     variables = {
-        **draws.variables(sum(part.log_constant for part in parts)),
-        **({"kappa": (("chain", "draw"), draws.parameter("kappa"))} if similar else {}),
+        **draws.build_variables(sum(part.log_constant for part in parts)),
+        **({"kappa": (("chain", "draw"), draws.stack_parameter("kappa"))} if similar else {}),
         **{
             name: (("chain", "draw", "group"), np.stack(values, axis=2))
             for name, values in parameters.items()
             if name in parts[0].descriptions  # the parts contain the others
         },
-        **stored_features(mean_columns, shape, dense),
+        **encode_features(mean_columns, shape, dense),
         "group_weights": (("chain", "draw", "group", "feature"), pad_weights(by_group, shape)),
     }
     rows = set(parts[0].rows)
@@ -120,7 +121,9 @@ def build_group_posterior(
             mean_columns, by_group, shape, "group", "group_unique_weights"
         )
     descriptions = parts[0].descriptions | _DESCRIPTIONS
-    datasets = draws.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
+    datasets = draws.build_groups(
+        variables, sampled | {"option": labels, **coordinates}, descriptions
+    )
     if all(part.pointwise for part in parts):
         datasets["log_likelihood"] = join_parts(parts, "pointwise", 2, sampled)
     datasets["observed_data"] = join_parts(parts, "observed", 0, {})
@@ -129,7 +132,7 @@ def build_group_posterior(
     constant[POPULATION] = GROUPS
     constant["similar"] = bool(similar)
     datasets["constant_data"] = constant
-    return Posterior.of(datasets, {**origin(), **attrs})
+    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
 
 
 def build_unique_variables(
@@ -191,7 +194,7 @@ def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureC
         )
         unique_weights = np.concatenate([chain.unique_weights[:n_draws, g] for chain in chains])
         if columns_by_group:
-            columns_by_group.append(columns_by_group[0].reweighted(weights, unique_weights))
+            columns_by_group.append(columns_by_group[0].replace_weights(weights, unique_weights))
         else:
             columns_by_group.append(
                 FeatureColumns(n_features, weights, sizes, owners, unique_weights)
@@ -240,7 +243,7 @@ def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
     Features of all options are not counted, because choices do not depend on them.
     """
     counted_weights = columns.weights * (columns.sizes < columns.n_options)
-    total = columns.summed(counted_weights) + columns.unique_weights.sum(axis=1)
+    total = columns.sum_by_draw(counted_weights) + columns.unique_weights.sum(axis=1)
     total = np.where(total > 0.0, total, 1.0)
     weights, unique_weights = (
         columns.weights / total[columns.draw],
@@ -367,7 +370,7 @@ def group_features_table(
         row: dict[str, Any] = {"members": members}
         present_weights = weights[:, is_present]
         for name, group_weights in zip(names, present_weights, strict=True):
-            low, high = np.quantile(group_weights, tails_of(ci))
+            low, high = np.quantile(group_weights, interval_tails(ci))
             row |= {
                 f"weight[{name}]": group_weights.mean(),
                 f"weight_low[{name}]": low,
@@ -397,8 +400,8 @@ def sum_group_weights(
     posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Sum the weights of each feature's copies, (group, draw), and its presence."""
-    labels, columns = posterior.labels, columns_of(posterior)
-    group_weights = flat(posterior.group_weights)  # (draw, group, feature)
+    labels, columns = posterior.labels, read_columns(posterior)
+    group_weights = flatten_chains(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern = find_distinct_owners(columns)
     index_of_owners = {tuple(labels[i] for i in owners): k for k, owners in enumerate(patterns)}
     weights, is_present = [], []

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.kinds import PEOPLE
-from thali._people.individuals import individuals_table
+from thali._people.individual_preferences import tabulate_individuals
 from thali._people.populations import Individuals
-from thali._people.segments import Preferences, spaced_draws
-from thali._posterior.interval import tails_of
-from thali._posterior.view import Posterior, flat
+from thali._people.segments import Preferences, select_segment_draws
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..draws.columns import columns_of
-from ..draws.probabilities import lapsing
+from ..draws.feature_columns import read_columns
+from ..draws.probabilities import compute_choice_probability
 from .features import features_table
 from .group_posterior import sum_group_weights
 from .option_tables import compute_shares
@@ -52,7 +52,7 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """
     n_draws, people = posterior.n_draws, posterior.groups
     if posterior.facts.of_choices:
-        return individuals_table(
+        return tabulate_individuals(
             lambda part: compute_respondent_shares(posterior, part),
             n_draws,
             people,
@@ -71,7 +71,7 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     for k, (feature_weights, is_present) in enumerate(zip(weights, present, strict=True)):
         weight_draws[is_present, :, k] = feature_weights[:, is_present].T
     names = list(map(", ".join, members))
-    return individuals_table(
+    return tabulate_individuals(
         lambda part: weight_draws[:, part], n_draws, people, names, "feature", ci
     )
 
@@ -81,8 +81,8 @@ def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
-    columns = columns_of(posterior)
-    features, _ = columns.dense(0, columns.n_draws)
+    columns = read_columns(posterior)
+    features, _ = columns.to_dense(0, columns.n_draws)
     weights, unique_weights = select_respondent_weights(posterior, people, slice(None))
     return compute_shares(weights[:, :, : features.shape[1]] @ features + unique_weights)
 
@@ -95,9 +95,9 @@ def compute_preferences(posterior: Posterior) -> Preferences:
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
-    columns, labels = columns_of(posterior), posterior.labels
-    draws = spaced_draws(columns.n_draws, len(posterior.groups), len(labels))
-    features, _ = columns.take(draws).dense(0, len(draws))
+    columns, labels = read_columns(posterior), posterior.labels
+    draws = select_segment_draws(columns.n_draws, len(posterior.groups), len(labels))
+    features, _ = columns.take(draws).to_dense(0, len(draws))
     weights, unique_weights = select_respondent_weights(posterior, slice(None), draws)
     preferences = np.empty((len(draws), *unique_weights.shape[1:]))
     for draw, (owned_by_feature, person_weights, person_unique) in enumerate(
@@ -107,7 +107,7 @@ def compute_preferences(posterior: Posterior) -> Preferences:
             ~owned_by_feature
         ).astype(float) + person_unique[:, :, None]
         preferences[draw] = (
-            lapsing(advantage, advantage.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5
+            compute_choice_probability(advantage, advantage.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5
         ) / (len(labels) - 1)
     return Preferences(tuple((label,) for label in labels), preferences, posterior.groups)
 
@@ -120,12 +120,12 @@ def select_respondent_weights(
     Unique weights are 0 if the model has none.
     """
     weights, unique_weights = (
-        flat(posterior.group_weights)[draws][:, people],
+        flatten_chains(posterior.group_weights)[draws][:, people],
         posterior.group_unique,
     )
     if unique_weights is None:
         return weights, np.zeros((*weights.shape[:2], posterior.n_options))
-    return weights, flat(unique_weights)[draws][:, people]
+    return weights, flatten_chains(unique_weights)[draws][:, people]
 
 
 def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -134,8 +134,8 @@ def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFram
 
     from thali._tables import Table
 
-    worth = flat(posterior.common_worth)
-    low, high = np.quantile(worth, tails_of(ci), axis=0)
+    worth = flatten_chains(posterior.common_worth)
+    low, high = np.quantile(worth, interval_tails(ci), axis=0)
     labels = pd.Index(posterior.labels, name="option")
     table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
     table.attrs["interval"] = ci

@@ -8,13 +8,13 @@ import numpy as np
 from thali._data.kinds import GROUPS
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.option_sets import pair_indices, tabulate_outcomes
-from thali._people.latent_classes import aligned_shares
-from thali._posterior.view import POPULATION, Posterior, parted
+from thali._people.latent_classes import aligned_class_probabilities
+from thali._posterior.view import POPULATION, Posterior, split_draws
 
-from ..draws.columns import columns_of
-from ..draws.covariates import Lift
-from ..draws.probabilities import probability_blocks
-from ..draws.tree import DataPart
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import read_columns
+from ..draws.posterior_tree import DataPart
+from ..draws.probabilities import iterate_probabilities
 from .group_posterior import join_parts
 from .predict import AskedSets, build_lift
 
@@ -37,7 +37,7 @@ def convert_classes_to_groups(
     `parts` are the data of each class, and `kept` the indices of the sets in each part.
     """
     n_classes, order = posterior.most_classes, posterior.class_order
-    variables, shape = posterior.whole(), posterior.shape
+    variables, shape = posterior.merge_draws(), posterior.shape
     names = [str(g + 1) for g in range(n_classes)]
     observed = join_parts(parts, "observed", 0, {})
     constants = join_parts(
@@ -80,8 +80,8 @@ def convert_classes_to_groups(
         ]
         variables = variables.assign_coords(place_group=("place", rows["place_group"]))
         variables = variables.assign_coords(place=np.array(labels, dtype=str))
-    return Posterior.of(
-        parted(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
+    return Posterior.from_groups(
+        split_draws(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
     )
 
 
@@ -105,9 +105,9 @@ def predict_new_respondent(
             / (outcome_probability[..., 0] + outcome_probability[..., 2]),
             return_se,
         )
-    class_shares = aligned_shares(posterior)
+    class_shares = aligned_class_probabilities(posterior)
     class_probabilities = [
-        asked_sets.probabilities(columns_of(classes.of_group(name))) for name in classes.groups
+        asked_sets.probabilities(read_columns(classes.of_group(name))) for name in classes.groups
     ]
     return asked_sets.means(
         np.sum([class_shares[:, g, None] * p for g, p in enumerate(class_probabilities)], axis=0),
@@ -120,18 +120,18 @@ def compute_new_outcomes(
     classes: Posterior,
     first: np.ndarray,
     second: np.ndarray,
-    lift: "Lift | None",
+    lift: CovariateLift | None,
 ) -> np.ndarray:
     """Compute outcome probabilities of a new respondent, (draws, pairs, 3).
 
     Outcomes are the first option, a tie, and the second option.
     """
-    class_shares, lapse = aligned_shares(posterior), posterior.lapse
+    class_shares, lapse = aligned_class_probabilities(posterior), posterior.lapse
     probabilities = np.zeros((len(class_shares), len(first), 3))
     for g, name in enumerate(classes.groups):
         class_posterior = classes.of_group(name)
-        for draws, p, q in probability_blocks(
-            columns_of(class_posterior), first, second, lapse, lift
+        for draws, p, q in iterate_probabilities(
+            read_columns(class_posterior), first, second, lapse, lift
         ):
             nu = np.zeros(1) if class_posterior.tie is None else class_posterior.tie[draws, None]
             probabilities[draws] += class_shares[draws, g, None, None] * compute_outcomes(p, q, nu)

@@ -13,12 +13,12 @@ import numpy as np
 
 from thali._data.kinds import KINDS
 from thali._model.stored_choices import MAX_PAIRS
-from thali._people.latent_classes import shares_of_new
+from thali._people.latent_classes import new_class_probabilities
 from thali._posterior.densities import is_pointwise
-from thali._posterior.store import origin, tree_of
+from thali._posterior.store import build_tree, describe_origin
 from thali._posterior.view import POPULATION
 
-from ..draws.tree import kept_draws, stored_features
+from ..draws.posterior_tree import encode_features, select_kept_draws
 from .group_posterior import (
     average_weights,
     build_unique_variables,
@@ -68,10 +68,10 @@ def build_class_tree(
     import xarray as xr
     from scipy.sparse import csr_array
 
-    draws, questions = kept_draws(chains), data.questions("tie" in likelihood.parameters)
+    draws, questions = select_kept_draws(chains), data.questions("tie" in likelihood.parameters)
     answers = questions.given
     shape, n_classes = draws.shape, draws.chains[0].unique_weights.shape[1]
-    class_draws = np.concatenate(draws.stacked(chain.kinds for chain in draws.chains))
+    class_draws = np.concatenate(draws.stack_chains(chain.classes for chain in draws.chains))
     sizes = (class_draws[:, :, None] == np.arange(n_classes)).sum(axis=1)
     labels, respondents = (
         np.asarray(data.labels, dtype=str),
@@ -82,20 +82,20 @@ def build_class_tree(
 
     class_columns, parts = list_group_columns(draws, range(n_classes)), []
     class_parameters = {
-        name: [draws.parameter(f"{name} {g}") for g in range(n_classes)]
+        name: [draws.stack_parameter(f"{name} {g}") for g in range(n_classes)]
         for name in likelihood.parameters
     }
     for g, columns in enumerate(class_columns):
         flat = {name: values[g].ravel() for name, values in class_parameters.items()}
-        parts.append(likelihood.posterior_part(columns, flat, data, shape, dense))
+        parts.append(likelihood.build_posterior_part(columns, flat, data, shape, dense))
     columns_by_class = scale_weights(class_columns, parts, class_parameters)
     mean_columns, first_part = average_weights(columns_by_class), parts[0]
     variables = {
-        **draws.variables(coefficients.sum()),
-        **({"kappa": (("chain", "draw"), draws.parameter("kappa"))} if similar else {}),
+        **draws.build_variables(coefficients.sum()),
+        **({"kappa": (("chain", "draw"), draws.stack_parameter("kappa"))} if similar else {}),
         "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "respondent"), class_draws.reshape(*shape, -1)),
-        **stored_features(mean_columns, shape, dense),
+        **encode_features(mean_columns, shape, dense),
         "kind_weights": (
             ("chain", "draw", "kind_number", "feature"),
             pad_weights(columns_by_class, shape),
@@ -105,7 +105,7 @@ def build_class_tree(
         variables |= build_unique_variables(
             mean_columns, columns_by_class, shape, "kind_number", "kind_unique_weights"
         )
-    shares = shares_of_new(sizes).reshape(*shape, n_classes)
+    shares = new_class_probabilities(sizes).reshape(*shape, n_classes)
     for name, values in class_parameters.items():
         if name in first_part.descriptions:  # the parts contain the others
             class_values = np.stack(values, axis=2)
@@ -127,7 +127,7 @@ def build_class_tree(
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), class_values
     coordinates = {"option": labels, "respondent": respondents}
     descriptions = first_part.descriptions | _CLASS_DESCRIPTIONS
-    datasets = draws.groups(variables, coordinates | first_part.coordinates, descriptions)
+    datasets = draws.build_groups(variables, coordinates | first_part.coordinates, descriptions)
     with np.errstate(divide="ignore"):  # a probability of 0
         logs = [
             np.log(class_part.answers()) for class_part in parts if class_part.answers is not None
@@ -141,7 +141,8 @@ def build_class_tree(
         terms = _log_person_terms(by_person, class_draws) + coefficients
         likelihood_variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
         datasets["log_likelihood"] = xr.Dataset(
-            {"answers": likelihood_variable}, draws.coordinates() | {"respondent": respondents}
+            {"answers": likelihood_variable},
+            draws.build_coordinates() | {"respondent": respondents},
         )
     observed = first_part.observed | {"answers": ("given_answer", answers.times)}
     datasets["observed_data"] = xr.Dataset(observed, first_part.observed_coordinates)
@@ -159,7 +160,7 @@ def build_class_tree(
         "similar": bool(similar),
     }
     datasets["constant_data"] = datasets["constant_data"].assign(scalars | {"kinds": n_classes})
-    return tree_of(datasets, {**origin(), **attrs})
+    return build_tree(datasets, {**describe_origin(), **attrs})
 
 
 def average_over_classes(

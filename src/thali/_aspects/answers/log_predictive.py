@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.log_predictive import (
+    count_answers_by_respondent,
+    sum_log_choices,
+    tabulate_by_respondent,
+)
 from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.latent_classes import aligned_shares
+from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import Posterior
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .predict import build_set_probabilities
 
 if TYPE_CHECKING:
@@ -21,8 +25,8 @@ def log_predictive_by_respondent(posterior: Posterior, data: Any) -> "pandas.Ser
     """Return each respondent's log mean probability of all choices over draws."""
     from scipy.special import logsumexp
 
-    logs = _compute_log_draws(posterior, [columns_of(posterior)], data)[0]
-    return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+    logs = _compute_log_draws(posterior, [read_columns(posterior)], data)[0]
+    return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
 def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any) -> "pandas.Series":
@@ -30,10 +34,12 @@ def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any)
     from scipy.special import logsumexp
 
     by_kind = _compute_log_draws(
-        posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data
+        posterior, [read_columns(classes.of_group(name)) for name in classes.groups], data
     )
-    logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
-    return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+    logs = logsumexp(
+        np.array(by_kind) + np.log(aligned_class_probabilities(posterior).T)[:, :, None], axis=0
+    )
+    return tabulate_by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
 def _compute_log_draws(
@@ -43,7 +49,7 @@ def _compute_log_draws(
 
     The list has an array for each of `several` columns.
     """
-    choice_indices, n_times = choices_by_person(data)
+    choice_indices, n_times = count_answers_by_respondent(data)
     option_indices, log_draws = set_indices(data, posterior.labels)[0], []
     for columns in column_sets:
         probability_draws, set_starts = build_set_probabilities(
@@ -51,6 +57,6 @@ def _compute_log_draws(
         )
         logs = np.empty((columns.n_draws, n_times.shape[1]))
         for draws in iterate_slices(columns.n_draws, int(set_starts[-1])):
-            logs[draws] = log_of_choices(probability_draws(draws)[:, choice_indices], n_times)
+            logs[draws] = sum_log_choices(probability_draws(draws)[:, choice_indices], n_times)
         log_draws.append(logs)
     return log_draws

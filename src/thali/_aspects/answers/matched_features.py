@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._arguments import check_open_interval
+from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .features import check_min_probability, drop_ignored_weights, find_distinct_owners
 
 if TYPE_CHECKING:
@@ -298,10 +298,12 @@ def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) ->
 
     Features of a single owner are included only if the data depend on them.
     """
-    similar = between("similar", similar, "the minimum Jaccard index of merged features")
+    similar = check_open_interval(
+        "similar", similar, "the minimum Jaccard index of merged features"
+    )
     checked_probability = check_min_probability(min_probability)
     return match_columns(
-        columns_of(posterior), similar, checked_probability, 1 if posterior.shows_single else 2
+        read_columns(posterior), similar, checked_probability, 1 if posterior.shows_single else 2
     )
 
 
@@ -319,7 +321,7 @@ def matched_features_table(
     bounds = np.searchsorted(matched.feature, np.arange(len(matched.membership) + 1))
     entry_slices = [slice(*interval) for interval in pairwise(bounds)]
     interval = np.array(
-        [np.quantile(matched.weight[entries], tails_of(ci)) for entries in entry_slices]
+        [np.quantile(matched.weight[entries], interval_tails(ci)) for entries in entry_slices]
     ).reshape(-1, 2)
     columns = {
         "members": matched.members(posterior.labels),

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
-from thali._model.log_predictive import choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._model.log_predictive import (
+    anneal_log_mean,
+    count_answers_by_respondent,
+    sum_log_choices,
+)
 from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.columns import no_covariates
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 from .population import MAX_NEW_PEOPLE, MIN_NEW_PEOPLE, PopulationDraws, sample_new_weights
 from .predict import AskedSets, build_set_probabilities
 from .weight_slopes import read_covariates, read_slopes
@@ -26,7 +30,7 @@ _MIN_TOTAL = 2**15  # target of new people over all draws, up to MAX_NEW_PEOPLE 
 
 def read_population(posterior: Posterior) -> PopulationDraws:
     """Return the common weights and kappa of a posterior."""
-    common = columns_of(posterior.of_common())
+    common = read_columns(posterior.select_common())
     return PopulationDraws(common, posterior.kappa.ravel(), read_slopes(posterior))
 
 
@@ -44,8 +48,8 @@ def predict_from_population(
     x = None
     if respondent is not None:
         if posterior.slopes is None:
-            raise no_covariates()
-        x = read_covariates(posterior).of_person(respondent)
+            raise no_covariates_error()
+        x = read_covariates(posterior).encode_respondent(respondent)
     if covariates is not None:
         raise ArgumentError(
             Argument("covariates"),
@@ -54,7 +58,7 @@ def predict_from_population(
             ".",
         )
     asked_sets, population = AskedSets(posterior, sets), read_population(posterior)
-    people = draw_new_respondents(population if x is None else population.of(x))
+    people = draw_new_respondents(population if x is None else population.shift_to_covariates(x))
     return asked_sets.means(
         np.asarray(sum(map(asked_sets.probabilities, people)) / len(people)), return_se
     )
@@ -67,7 +71,7 @@ def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
     shared_weights = np.empty((n_people, len(common.weights)))
     unique_weights = np.empty((n_people, *common.unique_weights.shape))
     for draw in range(common.n_draws):
-        columns = slice(common.first_column[draw], common.first_column[draw + 1])
+        columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
         draw_weights = sample_new_weights(population, draw, common.weights[columns], n_people)
         shared_weights[:, columns], unique_weights[:, draw] = np.split(
             draw_weights, [columns.stop - columns.start], axis=1
@@ -87,13 +91,13 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     """Return each respondent's log probability of all choices."""
     import pandas as pd
 
-    choices_by_person(data)  # raises for other data
+    count_answers_by_respondent(data)  # raises for other data
     population, lapse = read_population(posterior), posterior.lapse
     n_draws = population.common.n_draws
     population = population.select_draws(np.repeat(np.arange(n_draws), -(-PEOPLE // n_draws)))
     log_means, covariates = {}, None
     if population.slopes is not None:
-        covariates = read_covariates(posterior).of_others(data.people)
+        covariates = read_covariates(posterior).encode_table(data.people)
     for respondent, own_choices in data.by_respondent().items():
         counts = own_choices.questions().counts
         choice_indices = np.flatnonzero(counts)
@@ -112,13 +116,13 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
             draw_probabilities = build_set_probabilities(
                 columns, option_indices, is_best_worst(data), lapse
             )[0]
-            return log_of_choices(
+            return sum_log_choices(
                 draw_probabilities(slice(0, columns.n_draws))[:, choice_indices], times
             )
 
         person_population = population
         if covariates is not None:
-            person_population = population.of(
+            person_population = population.shift_to_covariates(
                 complete_covariates(population, covariates.loc[respondent].to_numpy())
             )
         log_means[respondent] = estimate_log_mean(
@@ -178,7 +182,7 @@ def estimate_log_mean(
         """Return the proposal in accepted draws, and the current state in others."""
         return multipliers.select_draws(accepted, proposal, draw)
 
-    return log_mean_by_annealing(
+    return anneal_log_mean(
         multipliers,
         lambda multipliers: log_likelihood(multipliers.scale_weights(common)),
         move,
@@ -202,7 +206,7 @@ class LogMultipliers(NamedTuple):
     def log_density(self, common: FeatureColumns, kappa: np.ndarray) -> np.ndarray:
         """Return the unnormalised log density under log Gamma(kappa, kappa), (draws,)."""
         unique_terms = (self.unique - np.exp(self.unique)).sum(axis=1)
-        return kappa * (common.summed(self.weights - np.exp(self.weights)) + unique_terms)
+        return kappa * (common.sum_by_draw(self.weights - np.exp(self.weights)) + unique_terms)
 
     def propose_step(
         self, rng: np.random.Generator, step: float, widths: "LogMultipliers"

@@ -5,28 +5,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between, is_list, whole
+from thali._arguments import check_integer, check_open_interval, is_list
 from thali._inference.numerics.counts import compute_outcomes as with_ties
-from thali._labels import as_label
+from thali._labels import format_label
 from thali._model.next_question import (
     EVERYTHING,
     WORDS,
     LearningTarget,
+    allowed_options,
+    build_worth_target,
     check_goal,
-    every_pair,
-    options_among,
-    pairs_table,
-    place_in,
-    sets_table,
-    spaced,
-    subsets_of,
-    target_of_worths,
+    label_index,
+    list_pairs,
+    list_subsets,
+    space_draws,
+    tabulate_pairs,
+    tabulate_sets,
 )
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.probabilities import compute_probability_draws
 from .option_tables import compute_utilities
 
 if TYPE_CHECKING:
@@ -39,20 +39,20 @@ def next_pairs_table(
     """Return a table of the most informative pairs, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    pairs = every_pair(among, labels, rng)
+    pairs = list_pairs(among, labels, rng)
     columns, draw_indices = select_spaced_draws(posterior, 3 * len(pairs))
     first_options, second_options = pairs.T
-    p = probability_draws(columns, first_options, second_options, posterior.lapse)
+    p = compute_probability_draws(columns, first_options, second_options, posterior.lapse)
     if (tie := posterior.tie) is None:
         outcomes = np.stack([p, 1.0 - p], axis=-1)
     else:
         outcomes = with_ties(p, 1.0 - p, tie[draw_indices][:, None])
-    return pairs_table(
+    return tabulate_pairs(
         labels,
         pairs,
         outcomes,
         build_learning_target(goal, columns, labels, rng),
-        whole("n", n, 1),
+        check_integer("n", n, 1),
         rng,
     )
 
@@ -61,18 +61,23 @@ def next_sets_table(
     posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
     """Return a table of the most informative sets, best first."""
-    from ..likelihoods.set_draws import set_probability_draws
+    from ..likelihoods.set_draws import compute_set_probabilities
 
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    option_indices = options_among(among, labels, size := whole("size", size, 2))
-    sets = subsets_of(option_indices, size, rng)
+    option_indices = allowed_options(among, labels, size := check_integer("size", size, 2))
+    sets = list_subsets(option_indices, size, rng)
     columns, _ = select_spaced_draws(posterior, sets.size)
-    p = set_probability_draws(
+    p = compute_set_probabilities(
         columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
-    return sets_table(
-        labels, sets, p, build_learning_target(goal, columns, labels, rng), whole("n", n, 1), rng
+    return tabulate_sets(
+        labels,
+        sets,
+        p,
+        build_learning_target(goal, columns, labels, rng),
+        check_integer("n", n, 1),
+        rng,
     )
 
 
@@ -81,8 +86,8 @@ def select_spaced_draws(posterior: Posterior, n_outcomes: int) -> tuple[FeatureC
 
     Return their columns and their indices.
     """
-    columns = columns_of(posterior)
-    draw_indices = spaced(columns.n_draws, n_outcomes)
+    columns = read_columns(posterior)
+    draw_indices = space_draws(columns.n_draws, n_outcomes)
     return columns.take(draw_indices), draw_indices
 
 
@@ -98,7 +103,7 @@ def build_learning_target(
         return _build_aspect_target(goal, columns, labels)
     check_goal(goal, words, ", or {'aspect': [labels]}")
     utility = np.empty(0) if goal == EVERYTHING else compute_utilities(columns)
-    return target_of_worths(goal, utility, rng)
+    return build_worth_target(goal, utility, rng)
 
 
 def _build_aspect_target(
@@ -116,14 +121,14 @@ def _build_aspect_target(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
     is_member = np.zeros(columns.n_options, bool)
-    is_member[[place_in(as_label(member), labels, "goal") for member in members]] = True
+    is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
     n_shared = np.zeros(0)
     if len(columns.sizes):
-        n_shared = np.add.reduceat(is_member[columns.owners], columns.first_owner[:-1])
+        n_shared = np.add.reduceat(is_member[columns.owners], columns.owner_offsets[:-1])
     jaccard = n_shared / (columns.sizes + is_member.sum() - n_shared)
     min_jaccard = 1.0
     if goal.get("similar") is not None:
-        min_jaccard = between("similar", goal["similar"], "the minimum Jaccard index")
+        min_jaccard = check_open_interval("similar", goal["similar"], "the minimum Jaccard index")
     has_aspect = np.zeros(columns.n_draws, bool)
     has_aspect[columns.draw[jaccard >= min_jaccard]] = True
     return LearningTarget(np.stack([has_aspect, ~has_aspect]))

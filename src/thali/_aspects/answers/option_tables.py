@@ -7,11 +7,11 @@ import numpy as np
 
 from thali._inference.indexing import BLOCK
 from thali._inference.numerics.ranks import average_ranks
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
+from ..draws.feature_columns import FeatureColumns, read_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +38,7 @@ def compute_ranks(posterior: Posterior) -> np.ndarray:
 
     Rank 1 is the highest utility; ties share their mean rank.
     """
-    return average_ranks(-compute_utilities(columns_of(posterior)))
+    return average_ranks(-compute_utilities(read_columns(posterior)))
 
 
 # Weight unique to each option ---------------------------------------------------------------------
@@ -53,16 +53,16 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
     from thali._tables import Table
 
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     weights = columns.unique_weights.copy()
     single_columns = np.flatnonzero(columns.sizes == 1)
     np.add.at(
         weights,
-        (columns.draw[single_columns], columns.owners[columns.first_owner[single_columns]]),
+        (columns.draw[single_columns], columns.owners[columns.owner_offsets[single_columns]]),
         columns.weights[single_columns],
     )
     total_weights = weights.sum(1, keepdims=True)
-    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    low, high = np.quantile(weights, interval_tails(ci), axis=0)
     shares = np.divide(
         weights,
         total_weights,
@@ -101,14 +101,14 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
             f"The table of similarities would have {n:,} rows, but the limit is"
             f" {MAX_TABLE_OPTIONS:,} options; use fewer options."
         )
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     is_counted = ~find_ignored_columns(columns, posterior.sees_single)
     summed_similarity = np.zeros((n, n))
     n_draws_per_block = max(1, BLOCK // max(1, n * n))
     counted_columns = replace(columns, weights=np.where(is_counted, columns.weights, 0.0))
     for start in range(0, columns.n_draws, n_draws_per_block):
         stop = min(start + n_draws_per_block, columns.n_draws)
-        features, weights = counted_columns.dense(start, stop)
+        features, weights = counted_columns.to_dense(start, stop)
         ownership = features.astype(float)
         shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
         worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]

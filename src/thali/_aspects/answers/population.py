@@ -8,11 +8,11 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._model.stored_choices import all_pair_coordinates, pair_index
-from thali._posterior.view import Posterior, flat, parted
+from thali._posterior.view import Posterior, flatten_chains, split_draws
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import advantages, lapsing
-from ..draws.tree import kept_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import select_kept_draws
+from ..draws.probabilities import compute_advantages, compute_choice_probability
 from .features import find_distinct_owners
 from .group_posterior import normalise_to_shares, pad_weights, select_group_columns
 from .option_tables import compute_shares, compute_utilities
@@ -48,17 +48,17 @@ class PopulationDraws(NamedTuple):
         slopes = None if self.slopes is None else self.slopes.select_draws(self.common, draws)
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
-    def of(self, x: np.ndarray) -> "PopulationDraws":
+    def shift_to_covariates(self, x: np.ndarray) -> "PopulationDraws":
         """Return the population of people with these covariates."""
         assert self.slopes is not None
-        return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa)
+        return PopulationDraws(self.slopes.shift_weights(self.common, x), self.kappa)
 
 
 def add_population(
     posterior: Posterior, chains: Sequence["ChainDraws"], n_people: int, lapse: float
 ) -> Posterior:
     """Add common weights and worths, and population probabilities of pairs."""
-    recorded_draws = kept_draws(chains)
+    recorded_draws = select_kept_draws(chains)
     common = select_group_columns(recorded_draws, n_people)
     if posterior.unique is None:  # the chains' unique weights are not part of the model
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
@@ -78,7 +78,7 @@ def add_population(
     }
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
-        kappa = np.concatenate(recorded_draws.parameter("kappa"))
+        kappa = np.concatenate(recorded_draws.stack_parameter("kappa"))
         mean = average_over_population(
             PopulationDraws(common, kappa, read_slopes(posterior)), lapse
         )
@@ -89,8 +89,8 @@ def add_population(
         name: (*variable, {"description": _DESCRIPTIONS[name]})
         for name, variable in variables.items()
     }
-    return posterior.replaced(
-        parted(posterior.whole().assign(described_variables).assign_coords(coordinates))
+    return posterior.replace_groups(
+        split_draws(posterior.merge_draws().assign(described_variables).assign_coords(coordinates))
     )
 
 
@@ -106,14 +106,14 @@ def average_over_population(population: PopulationDraws, lapse: float) -> np.nda
     n_people = int(np.clip(MAX_PROBABILITIES // len(i), MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
     probability = np.empty((common.n_draws, len(i)))
     for draw in range(common.n_draws):
-        features, weights = common.dense(draw, draw + 1)
+        features, weights = common.to_dense(draw, draw + 1)
         individual_weights = sample_new_weights(population, draw, weights[0], n_people)
         n_shared = weights.shape[1]
         ownership = np.broadcast_to(features, (n_people, *features.shape[1:]))
-        advantage_pair = advantages(
+        advantage_pair = compute_advantages(
             ownership, individual_weights[:, :n_shared], individual_weights[:, n_shared:], i, j
         )
-        probability[draw] = lapsing(*advantage_pair, lapse).mean(axis=0)
+        probability[draw] = compute_choice_probability(*advantage_pair, lapse).mean(axis=0)
     return probability
 
 
@@ -127,7 +127,7 @@ def sample_new_weights(
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population
-    columns = slice(common.first_column[draw], common.first_column[draw + 1])
+    columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
     common_weights = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(
         np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)
@@ -171,8 +171,8 @@ def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 
     Features of a single option are omitted.
     """
-    columns, labels = columns_of(posterior), np.array(posterior.labels)
-    weights = flat(posterior.common_weights)[columns.draw, columns.slot]
+    columns, labels = read_columns(posterior), np.array(posterior.labels)
+    weights = flatten_chains(posterior.common_weights)[columns.draw, columns.slot]
     patterns, pattern = find_distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])
     is_silent = posterior.is_silent(sizes)

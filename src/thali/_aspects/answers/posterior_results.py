@@ -17,13 +17,13 @@ from thali._model.answer_checks import (
     check_unweighted,
     predict_answers,
 )
-from thali._model.predictive_check import group_check_table, spaced_draws
+from thali._model.predictive_check import merge_group_checks, select_draws
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from . import quantities
 from .data_kind_checks import requires_choices_error
 from .features import add_convergence, features_table
@@ -96,7 +96,7 @@ class PosteriorResults:
         data, ties = self.data(), self.posterior.has_ties
         questions = data.questions(ties)
         check_unweighted(questions)
-        draws = spaced_draws(self.posterior.n_draws, len(questions.counts))
+        draws = select_draws(self.posterior.n_draws, len(questions.counts))
         return check_answers(
             questions,
             self.group_respondents(data, questions, draws, ties),
@@ -166,7 +166,7 @@ class PosteriorResults:
         It has the probability of the first rank, or with `every_rank` of all.
         """
         return tabulate_ranks(
-            compute_utilities(columns_of(self.posterior)), self.posterior.labels, every_rank, ci
+            compute_utilities(read_columns(self.posterior)), self.posterior.labels, every_rank, ci
         )
 
     def data(self) -> Any:
@@ -192,17 +192,17 @@ class GroupResults(PosteriorResults):
 
     _unit_name = "group"
 
-    def of_group(self, name: str) -> PosteriorResults:
+    def select_group(self, name: str) -> PosteriorResults:
         """Return the results of one group."""
         return load_results(self.posterior.of_group(name))
 
     def _results_by_group(self) -> dict[str, PosteriorResults]:
         """Return the results of every group, by name."""
-        return {name: self.of_group(name) for name in self.posterior.groups}
+        return {name: self.select_group(name) for name in self.posterior.groups}
 
     def _first_results(self) -> PosteriorResults:
         """Return the results of the first group; all groups share its features."""
-        return self.of_group(self.posterior.groups[0])
+        return self.select_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
         return quantities.group_quantities(
@@ -224,7 +224,7 @@ class GroupResults(PosteriorResults):
             name: results_g.check(random_seed, ci)
             for name, results_g in self._results_by_group().items()
         }
-        return group_check_table(tables, self._unit_name)
+        return merge_group_checks(tables, self._unit_name)
 
     def features(
         self,
@@ -256,7 +256,7 @@ class RespondentResults(GroupResults):
         match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
-        common = self.posterior.of_common()
+        common = self.posterior.select_common()
         return load_results(common).features(
             min_probability, similar, partial(match_posterior, common), ci
         )

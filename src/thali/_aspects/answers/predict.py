@@ -9,14 +9,18 @@ from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.counts import compute_outcomes
-from thali._model.covariates import values_for
+from thali._model.covariates import predictor_matrix
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.covariates import Lift
-from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.probabilities import (
+    compute_mean_probabilities,
+    compute_probability_draws,
+    iterate_probabilities,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +32,7 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """Predict choice probabilities, and their Monte Carlo errors with `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, lift = columns_of(posterior), build_lift(posterior, sets, covariates)
+    columns, lift = read_columns(posterior), build_lift(posterior, sets, covariates)
     means = predict_means(columns, labels, sets, lapse, lift)
     if not return_se:
         return means
@@ -36,7 +40,11 @@ def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates
 
 
 def predict_means(
-    columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns,
+    labels: list[str],
+    sets: Any,
+    lapse: float,
+    lift: CovariateLift | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Predict choice probabilities, means over draws.
 
@@ -46,14 +54,14 @@ def predict_means(
     option_indices, paired = set_indices(sets, labels)
     if paired:
         first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
-        return mean_probabilities(columns, first_options, second_options, lapse, lift)
-    from ..likelihoods.set_draws import mean_over_draws
+        return compute_mean_probabilities(columns, first_options, second_options, lapse, lift)
+    from ..likelihoods.set_draws import average_over_draws
 
     probability_draws, starts = build_set_probabilities(
         columns, option_indices, is_best_worst(sets), lapse
     )
     return np.split(
-        mean_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
+        average_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
     )
 
 
@@ -74,18 +82,18 @@ class AskedSets:
         """Return probabilities per draw: of first options, set members or answers."""
         if self.paired:
             first_options, second_options = self.pairs
-            return probability_draws(columns, first_options, second_options, self.lapse)
+            return compute_probability_draws(columns, first_options, second_options, self.lapse)
         return build_set_probabilities(columns, self.places, self.answers, self.lapse)[0](
             slice(0, columns.n_draws)
         )
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
         """Return mean probabilities for each set, and Monte Carlo errors with `return_se`."""
-        from thali._posterior.summary import mean_errors
+        from thali._posterior.summary import compute_mean_errors
 
         estimates: list[Any] = [draws.mean(axis=0)]
         if return_se:
-            estimates.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+            estimates.append(compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
         if not self.paired:
             sizes = np.array(list(map(len, self.places)))
             ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
@@ -100,12 +108,12 @@ def build_set_probabilities(
 
     Return it with the index of each set's first probability.
     """
-    from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
+    from ..likelihoods.set_draws import compute_answer_probabilities, compute_set_probabilities
 
     start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
     if not has_answers:
-        return partial(set_probability_draws, columns, start, members, lapse), start
-    draw_probabilities = partial(answer_probability_draws, columns, start, members, lapse)
+        return partial(compute_set_probabilities, columns, start, members, lapse), start
+    draw_probabilities = partial(compute_answer_probabilities, columns, start, members, lapse)
     return draw_probabilities, find_first_answers(start)
 
 
@@ -115,10 +123,10 @@ def compute_prediction_errors(
     sets: Any,
     lapse: float,
     n_chains: int,
-    lift: Lift | None,
+    lift: CovariateLift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the same form."""
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []
@@ -127,21 +135,25 @@ def compute_prediction_errors(
         if paired:
             first_option, second_option = np.array(block, np.int64).reshape(-1, 2).T
             block_lift = (
-                None if lift is None else Lift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
+                None
+                if lift is None
+                else CovariateLift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
             )
-            draws = probability_draws(columns, first_option, second_option, lapse, block_lift)
+            draws = compute_probability_draws(
+                columns, first_option, second_option, lapse, block_lift
+            )
         else:
             draw_probabilities, starts = build_set_probabilities(
                 columns, block, is_best_worst(sets), lapse
             )
             draws = draw_probabilities(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
-        errors.append(mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
+        errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
     all_errors = np.concatenate(errors) if errors else np.empty(0)
     return all_errors if paired else np.split(all_errors, np.cumsum(sizes)[:-1])
 
 
-def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
+def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLift | None:
     """Return the effect of covariates on the pairs of a prediction, or None."""
     if covariates is None:
         return None
@@ -150,19 +162,19 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
         raise ArgumentError(
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
-    x = values_for(covariates, posterior.covariates, len(option_indices))
-    return Lift(posterior.coefficients, x) if x.shape[1] else None
+    x = predictor_matrix(covariates, posterior.covariates, len(option_indices))
+    return CovariateLift(posterior.coefficients, x) if x.shape[1] else None
 
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
-    labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
+    labels, columns, tie = posterior.labels, read_columns(posterior), posterior.tie
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
     summed_probability, lift = (
         np.zeros((len(first_options), 3)),
         build_lift(posterior, pairs, covariates),
     )
-    for draws, p, q in probability_blocks(
+    for draws, p, q in iterate_probabilities(
         columns, first_options, second_options, posterior.lapse, lift
     ):
         summed_probability += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
@@ -178,8 +190,8 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """Return outcome probabilities of a held-out pair, (chain, draw, cells, outcomes)."""
     n_cells, n_outcomes = part.counts.shape
     lift = build_lift(posterior, [part.pair] * n_cells, part.known(posterior.covariates))
-    draws = probability_draws(
-        columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift
+    draws = compute_probability_draws(
+        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, lift
     )
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:

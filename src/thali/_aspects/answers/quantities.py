@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali._model.stored_choices import pair_index
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..draws.columns import columns_of
-from ..draws.probabilities import probability_draws
+from ..draws.feature_columns import read_columns
+from ..draws.probabilities import compute_probability_draws
 from .features import features_table, find_presence
 from .option_tables import compute_shares, compute_utilities
 from .population import population_quantities
@@ -36,7 +36,7 @@ _STUCK_CHAINS = (
 
 def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
     """Return the first group's rows that all groups share, and `kappa`."""
-    shared_names = {*SHARED_ROWS, *map(parameter, posterior.covariates)}
+    shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
     shared = {
         name: draws
         for name, draws in first_rows.items()
@@ -81,7 +81,7 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     rows = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
     coefficients = posterior.coefficients.T.reshape(-1, *shape)
     rows |= {
-        parameter(name): draws
+        coefficient_name(name): draws
         for name, draws in zip(posterior.covariates, coefficients, strict=True)
     }
     if len(labels) > MAX_OPTIONS:
@@ -89,7 +89,9 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     if (stored := posterior.choice_probability) is not None:
         compared = stored[..., pair_index(first, second, len(labels))]
     else:
-        probability = probability_draws(columns_of(posterior), first, second, posterior.lapse)
+        probability = compute_probability_draws(
+            read_columns(posterior), first, second, posterior.lapse
+        )
         compared = probability.reshape(*shape, -1)
     numbered_pairs = enumerate(zip(first, second, strict=True))
     return rows | {
@@ -104,7 +106,7 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     Rank 1 is the highest utility.
     """
     labels = posterior.labels
-    utility = compute_utilities(columns_of(posterior)).reshape(*posterior.shape, -1)
+    utility = compute_utilities(read_columns(posterior)).reshape(*posterior.shape, -1)
     worth, rank = compute_shares(utility), average_ranks(-utility)
     worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}

@@ -13,7 +13,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._late import load
+from thali._lazy_imports import load_object
 from thali._posterior.view import Posterior
 
 if TYPE_CHECKING:
@@ -56,4 +56,4 @@ def load_results(posterior: Posterior, population: str = "") -> "PosteriorResult
 
     With `population=ONE` the results depend on the kind of data alone.
     """
-    return load(RESULTS[posterior.data_kind, population or posterior.population])(posterior)
+    return load_object(RESULTS[posterior.data_kind, population or posterior.population])(posterior)

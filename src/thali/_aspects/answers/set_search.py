@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.indexing import BLOCK
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 
 # Likelihood gain of one feature, its weight integrated out ----------------------------------------
 
@@ -222,7 +222,7 @@ class FeatureTerms:
     log_judgements: float  # sum of the logarithms of these numbers
 
     @classmethod
-    def of(
+    def compute(
         cls,
         owners: np.ndarray,
         copies: np.ndarray,
@@ -525,7 +525,7 @@ def _group_by_terms(
     for group in groups.values():
         indices, patterns, copies = zip(*group, strict=True)
         patterns, copies = np.array(patterns), np.array(copies, float)
-        terms = FeatureTerms.of(
+        terms = FeatureTerms.compute(
             owners[patterns],
             copies,
             problem.first,

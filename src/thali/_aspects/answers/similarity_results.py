@@ -10,14 +10,14 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
 from thali._inference.seeds import spawn_generators
-from thali._model.predictive_check import ROWS, SIMILARITY, blocks, spaced_draws
+from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..draws.columns import columns_of
-from ..draws.similarities import measured_similarities, similarity_draws
+from ..draws.feature_columns import read_columns
+from ..draws.similarities import compute_similarities, read_similarities
 from .data_kind_checks import require_data_kind, requires_choices_error
 from .matched_features import choose_similar
 from .posterior_results import PosteriorResults
@@ -86,11 +86,13 @@ class SimilarityResults(ObjectResults):
         return predict_similarity_draws(self.posterior, part)
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return similarity_draws(columns_of(self.posterior), self.posterior.constant, first, second)
+        return compute_similarities(
+            read_columns(self.posterior), self.posterior.constant, first, second
+        )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        columns = columns_of(self.posterior)
-        return similarity_draws(
+        columns = read_columns(self.posterior)
+        return compute_similarities(
             replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second
         )
 
@@ -98,7 +100,7 @@ class SimilarityResults(ObjectResults):
         return similarity_check_table(self.posterior, random_seed, ci)
 
     def data(self) -> Any:
-        return measured_similarities(self.posterior)
+        return read_similarities(self.posterior)
 
     def share_explained(self) -> float:
         """Return 1 - Σ (s - fitted)² / Σ (s - mean of s)²; NaN if all are equal."""
@@ -151,7 +153,9 @@ def predict_similarity_draws(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and sd of each measured similarity, (chain, draw, pair)."""
     posterior = require_data_kind(SIMILARITIES, posterior, "a predicted similarity")
-    mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
+    mean = compute_similarities(
+        read_columns(posterior), posterior.constant, data.first, data.second
+    )
     deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
     return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)
 
@@ -171,19 +175,19 @@ def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) ->
 
     labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
     observed, judgements = posterior.similarities, posterior.judgements
-    all_columns = columns_of(posterior)
-    draws = spaced_draws(all_columns.n_draws, len(first_objects))
+    all_columns = read_columns(posterior)
+    draws = select_draws(all_columns.n_draws, len(first_objects))
     columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
     constant, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))
-    for pairs in blocks(len(observed), len(draws)):
-        mu = similarity_draws(columns, constant, first_objects[pairs], second_objects[pairs])
+    for pairs in split_blocks(len(observed), len(draws)):
+        mu = compute_similarities(columns, constant, first_objects[pairs], second_objects[pairs])
         deviation = sigma[:, None] / np.sqrt(judgements[pairs])
         distance = (observed[pairs] - mu) / deviation
         squares += (distance**2).sum(axis=1)
         replicates = mu + deviation * rng.standard_normal(mu.shape)
-        low, high = np.quantile(replicates, tails_of(ci), axis=0)
+        low, high = np.quantile(replicates, interval_tails(ci), axis=0)
         below = ndtr(distance).mean(axis=0)
         outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
         predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)

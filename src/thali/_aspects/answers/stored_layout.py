@@ -7,7 +7,7 @@ import numpy as np
 from thali._posterior.view import FACTS, LATENT, Posterior
 from thali.errors import DataError
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 
 if TYPE_CHECKING:
     import xarray
@@ -44,7 +44,7 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             f"'{path}', written by thali {version}, contains data of kind {data_kind!r}, which this"
             " version does not support; fit the model again"
         )
-    variables = posterior.whole()
+    variables = posterior.merge_draws()
     required = _REQUIRED | (_LISTED if posterior.features is None else _DENSE)
     required |= {} if posterior.unique is None else _UNIQUE
     for name, dimensions in required.items():
@@ -58,7 +58,7 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             raise DataError(
                 f"'{path}' is not a posterior of this model: {name} must contain numbers"
             )
-    columns = columns_of(posterior)
+    columns = read_columns(posterior)
     owners, n_options = columns.owners, posterior.n_options
     if columns.sizes.sum() != len(owners) or (
         len(owners) and not 0 <= np.min(owners) <= np.max(owners) < n_options

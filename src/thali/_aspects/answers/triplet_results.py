@@ -5,34 +5,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import list_pairs
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import positions, suggest
+from thali._labels import index_labels, suggest
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
-    choose,
-    options_among,
-    question_table,
-    subsets_of,
+    allowed_options,
+    choose_questions,
+    list_subsets,
+    tabulate_questions,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from ..draws.triplets import (
-    answered,
-    mean_value,
-    pair_similarities,
-    probabilities_of_draws,
-    shared_draws,
-    triplet_blocks,
+    compute_mean_weight,
+    compute_pair_similarities,
+    compute_shared_weights,
+    compute_triplet_probabilities,
+    iterate_triplet_sets,
+    read_triplets,
 )
 from .next_question import build_learning_target, select_spaced_draws
 from .quantities import Quantities, presence_quantities
@@ -47,14 +47,14 @@ class TripletResults(ObjectResults):
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         posterior = self.posterior
-        return pair_similarities(
-            columns_of(posterior), posterior.constant, first, second, posterior.link
+        return compute_pair_similarities(
+            read_columns(posterior), posterior.constant, first, second, posterior.link
         )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        columns = columns_of(self.posterior)
+        columns = read_columns(self.posterior)
         unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
-        return shared_draws(unweighted_columns, None, first, second, self.posterior.link)
+        return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
 
     def _data_quantities(self) -> Quantities:
         """Return `constant`, as a share of the mean value, and `presence[a, b, ...]`."""
@@ -64,29 +64,30 @@ class TripletResults(ObjectResults):
         )
         if (constant := posterior.constant) is None:
             return present
-        share = constant / mean_value(columns_of(posterior), constant)
+        share = constant / compute_mean_weight(read_columns(posterior), constant)
         return {"constant": share.reshape(posterior.shape)} | present
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predict_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:
-        return answered(self.posterior)
+        return read_triplets(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         columns, link, lapse = (
-            columns_of(self.posterior).take(draws),
+            read_columns(self.posterior).take(draws),
             self.posterior.link,
             self.posterior.lapse,
         )
         constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
-        def of_questions(questions: slice) -> np.ndarray:
+        def compute_slice(questions: slice) -> np.ndarray:
+            """Return answer probabilities of a slice of questions, (draws, answers)."""
             start, first, second = slice_sets(data.start, questions, data.first, data.second)
-            p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
+            p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
-        return of_questions
+        return compute_slice
 
 
 # Predictions and ranks of pairs -------------------------------------------------------------------
@@ -97,14 +98,14 @@ PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Predict pair probabilities of each set, and Monte Carlo errors with `return_se`."""
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     start, first_objects, second_objects = read_pair_sets(sets, posterior.labels)
     mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
-    for pair_slice, draws in triplet_blocks(posterior, start, first_objects, second_objects):
+    for pair_slice, draws in iterate_triplet_sets(posterior, start, first_objects, second_objects):
         mean[pair_slice] = draws.mean(axis=0)
         if return_se:
-            errors[pair_slice] = mean_errors(
+            errors[pair_slice] = compute_mean_errors(
                 draws.T.reshape(draws.shape[1], posterior.shape[0], -1)
             )
     probabilities = np.split(mean, start[1:-1])
@@ -113,7 +114,7 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
 def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
     """Return the pairs of sets of labels, set after set."""
-    index_of_label = positions(labels)
+    index_of_label = index_labels(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
             _check_known(label, index_of_label, "The data name")
@@ -163,8 +164,8 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
             f"{len(labels):,} objects have {len(first_objects):,} pairs, too many for a table of"
             " ranks; compare selected pairs with predict_proba."
         )
-    similarity = pair_similarities(
-        columns_of(posterior), posterior.constant, first_objects, second_objects, posterior.link
+    similarity = compute_pair_similarities(
+        read_columns(posterior), posterior.constant, first_objects, second_objects, posterior.link
     )
     rank = average_ranks(-similarity)
     coordinates = pair_coordinates("", labels, first_objects, second_objects)
@@ -173,7 +174,7 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
         "b": coordinates["option_b"][1],
     }
     for name, draws in (("similarity", similarity), ("rank", rank)):
-        low, high = np.quantile(draws, tails_of(ci), axis=0)
+        low, high = np.quantile(draws, interval_tails(ci), axis=0)
         table_columns |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
     table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
     table.attrs["interval"] = ci
@@ -186,21 +187,21 @@ def next_triplets_table(
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    triples = subsets_of(options_among(among, labels, 3), 3, rng)
+    triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
     columns, draw_indices = select_spaced_draws(posterior, triples.size)
     constant = None if posterior.constant is None else posterior.constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
-    p = probabilities_of_draws(
+    p = compute_triplet_probabilities(
         columns, constant, start, first_objects, second_objects, posterior.link, posterior.lapse
     )
-    choice = choose(
+    choice = choose_questions(
         QuestionOutcomes(p, start),
         build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
-        whole("n", n, 1),
+        check_integer("n", n, 1),
         rng,
     )
-    return question_table(
+    return tabulate_questions(
         {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
         {},
         choice,

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._people.columns import RespondentCovariates, stored_covariates
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import Posterior, flat, parted
+from thali._people.respondent_columns import RespondentCovariates, stored_covariates
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.view import Posterior, flatten_chains, split_draws
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of
-from ..draws.tree import kept_draws
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import select_kept_draws
 from .features import find_distinct_owners
 from .group_posterior import list_group_columns, pad_weights
 from .option_tables import compute_utilities
@@ -35,21 +35,21 @@ class WeightSlopes(NamedTuple):
         """Return factors of feature and unique weights for covariates x, (people, weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
-    def lifted(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
+    def shift_weights(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
         """Return the columns with the expected weights at covariates x.
 
         `x` has shape (covariates,), or (draws, covariates).
         """
         x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
         weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
-        return common.reweighted(
+        return common.replace_weights(
             weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0])
         )
 
     def select_draws(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
         """Return the slopes at some draws of the columns."""
         columns_by_covariate = [
-            common.reweighted(slopes_j, common.unique_weights).take(draws)
+            common.replace_weights(slopes_j, common.unique_weights).take(draws)
             for slopes_j in self.weights.T
         ]
         return WeightSlopes(
@@ -63,7 +63,7 @@ def add_slopes(
     posterior: Posterior, chains: Sequence["ChainDraws"], covariates: RespondentCovariates
 ) -> Posterior:
     """Add slopes and respondents' covariates to the posterior."""
-    recorded_draws = kept_draws(chains)
+    recorded_draws = select_kept_draws(chains)
     n_people, shape = len(covariates.matrix), recorded_draws.shape
     columns_by_covariate = list_group_columns(
         recorded_draws, range(n_people + 1, n_people + 1 + len(covariates.names))
@@ -76,7 +76,9 @@ def add_slopes(
             [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_covariate], axis=2
         )
         variables["unique_slopes"] = ("chain", "draw", "known", "option"), unique_slopes
-    all_variables = posterior.whole().assign(variables).assign_coords(known=list(covariates.names))
+    all_variables = (
+        posterior.merge_draws().assign(variables).assign_coords(known=list(covariates.names))
+    )
     weight_names = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
     for name in variables:
         all_variables[name].attrs["description"] = (
@@ -84,20 +86,20 @@ def add_slopes(
             " column"
         )
     fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
-        covariates.stored("group")
+        covariates.store("group")
     )
-    return posterior.replaced(parted(all_variables) | {"constant_data": fixed})
+    return posterior.replace_groups(split_draws(all_variables) | {"constant_data": fixed})
 
 
 def read_slopes(posterior: Posterior) -> WeightSlopes | None:
     """Read the slopes of a posterior; None if it has none."""
     if posterior.slopes is None:
         return None
-    columns = columns_of(posterior)
-    weight_slopes = flat(posterior.slopes)[columns.draw, :, columns.slot]
+    columns = read_columns(posterior)
+    weight_slopes = flatten_chains(posterior.slopes)[columns.draw, :, columns.slot]
     unique_slopes = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
     if posterior.unique_slopes is not None:
-        unique_slopes = flat(posterior.unique_slopes).swapaxes(1, 2)
+        unique_slopes = flatten_chains(posterior.unique_slopes).swapaxes(1, 2)
     return WeightSlopes(weight_slopes, unique_slopes, posterior.fixed["known_of_people"].values)
 
 
@@ -125,7 +127,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
     """
     slopes = read_slopes(posterior)
     assert slopes is not None
-    sd, common = posterior.fixed["known_sd"].values, columns_of(posterior.of_common())
+    sd, common = posterior.fixed["known_sd"].values, read_columns(posterior.select_common())
     labels = posterior.labels
     options, mean = {}, np.zeros((common.n_draws, len(sd)))
     if posterior.facts.of_choices:
@@ -133,7 +135,9 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
         utility_change = np.stack(
             [
                 compute_utilities(
-                    common.reweighted(common.weights * slopes_j, common.unique_weights * unique_j)
+                    common.replace_weights(
+                        common.weights * slopes_j, common.unique_weights * unique_j
+                    )
                 )
                 for slopes_j, unique_j in zip(
                     slopes.weights.T, np.moveaxis(slopes.unique, 2, 0), strict=True
@@ -186,7 +190,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
             ", which names respondent columns.",
         )
     options, features = compute_effects(posterior)
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     rows, index = [], []
     for j, name in enumerate(posterior.known):
         for effect_name, draws in [*options.items(), *features.items()]:

@@ -1,2 +1,1 @@
-"""What draws of a posterior are as arrays: columns of features, probabilities, similarities, and
-their tree."""
+"""Draws of a posterior as arrays: feature columns, probabilities, similarities, and their tree."""

@@ -1,4 +1,4 @@
-"""Choice probabilities of posterior draws, in plain NumPy: many draws and many pairs at once."""
+"""Choice probabilities of posterior draws in NumPy, for many draws and pairs together."""
 
 from collections.abc import Iterator
 
@@ -6,53 +6,57 @@ import numpy as np
 
 from thali._inference.indexing import iterate_slices
 
-from .columns import FeatureColumns
-from .covariates import Lift, lifted
+from .covariate_lifts import CovariateLift, lift_advantages
+from .feature_columns import FeatureColumns
 
 
-def advantages(
+def compute_advantages(
     features: np.ndarray,
     weights: np.ndarray,
     unique_weights: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weight of what each option of a pair has and the other lacks.
+    """Return the weight of features that one option of a pair has and the other lacks.
 
     A_ij = sum_k w_k f_ik (1 - f_jk) + u_i
     """
-    first, second = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
-    n = features.shape[-1]
-    if n * n <= 4 * len(first):  # most pairs are wanted: matrix products have them all
-        everything = _all_advantages(features, weights)
-        ij, ji = everything[:, first, second], everything[:, second, first]
+    i, j = np.asarray(i, dtype=np.intp), np.asarray(j, dtype=np.intp)
+    n_options = features.shape[-1]
+    if n_options * n_options <= 4 * len(
+        i
+    ):  # with most pairs required, matrix products of all pairs are fast
+        all_advantages = _compute_all_advantages(features, weights)
+        ij, ji = all_advantages[:, i, j], all_advantages[:, j, i]
     else:
-        ij = np.zeros((len(features), len(first)))
+        ij = np.zeros((len(features), len(i)))
         ji = np.zeros_like(ij)
         for k in range(features.shape[1]):
-            of_first, of_second = features[:, k, first], features[:, k, second]
+            has_first, has_second = features[:, k, i], features[:, k, j]
             weight = weights[:, k, None]
-            ij += np.where(of_first & ~of_second, weight, 0.0)
-            ji += np.where(of_second & ~of_first, weight, 0.0)
-    return ij + unique_weights[:, first], ji + unique_weights[:, second]
+            ij += np.where(has_first & ~has_second, weight, 0.0)
+            ji += np.where(has_second & ~has_first, weight, 0.0)
+    return ij + unique_weights[:, i], ji + unique_weights[:, j]
 
 
-def _all_advantages(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """sum_k w_k f_ik (1 - f_jk) of all i, j; a draw's products have its own size, and rounding
-    knows no other draws."""
+def _compute_all_advantages(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return sum_k w_k f_ik (1 - f_jk) for all i, j.
+
+    Products are computed for draws of one size, so that rounding does not depend on other draws.
+    """
     sizes = (features.any(axis=2) * np.arange(1, features.shape[1] + 1)).max(axis=1, initial=0)
-    found = np.empty((len(features), features.shape[2], features.shape[2]))
+    advantages = np.empty((len(features), features.shape[2], features.shape[2]))
     for size in np.flatnonzero(np.bincount(sizes)):
         draws = np.flatnonzero(sizes == size)
         owned = features[draws, :size]
-        found[draws] = (owned * weights[draws, :size, None]).transpose(0, 2, 1) @ (~owned).astype(
-            float
-        )
-    return found
+        advantages[draws] = (owned * weights[draws, :size, None]).transpose(0, 2, 1) @ (
+            ~owned
+        ).astype(float)
+    return advantages
 
 
-def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
-    """Probability that i is chosen, from the two advantages.
+def compute_choice_probability(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
+    """Return the probability that i is chosen over j, from the two advantages.
 
     p̃ = (1 - ε) A_ij / (A_ij + A_ji) + ε/2, the fraction being 1/2 where both are 0
     """
@@ -61,63 +65,62 @@ def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
     return (1 - lapse) * fraction + lapse / 2
 
 
-def advantage_blocks(
-    columns: FeatureColumns, first: np.ndarray, second: np.ndarray
+def iterate_advantages(
+    columns: FeatureColumns, i: np.ndarray, j: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The two advantages of each pair, block of draws by block of draws, so that memory stays
-    bounded."""
-    options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
-    first, second = np.split(place, 2)
+    """Yield blocks of draws with both advantages of each pair, within bounded memory."""
+    options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
+    i, j = np.split(positions, 2)
     width, m = int(columns.n_features.max(initial=0)), len(options)
-    for draws in iterate_slices(
-        columns.n_draws, width * m + min(m * m, 4 * len(first)) + len(first)
-    ):
-        features, weights = columns.dense(draws.start, draws.stop, options)
+    n_numbers = width * m + min(m * m, 4 * len(i)) + len(i)
+    for draws in iterate_slices(columns.n_draws, n_numbers):
+        features, weights = columns.to_dense(draws.start, draws.stop, options)
         unique_weights = columns.unique_weights[draws][:, options]
-        yield draws, *advantages(features, weights, unique_weights, first, second)
+        yield draws, *compute_advantages(features, weights, unique_weights, i, j)
 
 
-def probability_blocks(
+def iterate_probabilities(
     columns: FeatureColumns,
-    first: np.ndarray,
-    second: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
     lapse: float,
-    lift: Lift | None = None,
+    lift: CovariateLift | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """p̃ of each pair and the reverse probability, block of draws by block of draws; `lift`: by
-    covariates."""
-    for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
+    """Yield blocks of draws with both probabilities of each pair."""
+    for draws, ij, ji in iterate_advantages(columns, np.asarray(i), np.asarray(j)):
         if lift is not None:
-            ij, ji = lifted(ij, ji, lift.of(draws))
-        # The reverse probability from its own advantage: 1 - p would lose the digits of a small
-        # one.
-        yield draws, lapsing(ij, ji, lapse), lapsing(ji, ij, lapse)
+            ij, ji = lift_advantages(ij, ji, lift.log_odds(draws))
+        # The reverse probability has its own formula: 1 - p would lose digits of a small one.
+        yield (
+            draws,
+            compute_choice_probability(ij, ji, lapse),
+            compute_choice_probability(ji, ij, lapse),
+        )
 
 
-def probability_draws(
+def compute_probability_draws(
     columns: FeatureColumns,
-    first: np.ndarray,
-    second: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
     lapse: float,
-    lift: Lift | None = None,
+    lift: CovariateLift | None = None,
 ) -> np.ndarray:
-    """Probability that the first option of each pair is chosen over the second, draw by draw."""
-    probabilities = np.empty((columns.n_draws, len(first)))
-    for draws, p, _ in probability_blocks(columns, first, second, lapse, lift):
+    """Return the probability of choosing i over j, shape (n_draws, n_pairs)."""
+    probabilities = np.empty((columns.n_draws, len(i)))
+    for draws, p, _ in iterate_probabilities(columns, i, j, lapse, lift):
         probabilities[draws] = p
     return probabilities
 
 
-def mean_probabilities(
+def compute_mean_probabilities(
     columns: FeatureColumns,
-    first: np.ndarray,
-    second: np.ndarray,
+    i: np.ndarray,
+    j: np.ndarray,
     lapse: float,
-    lift: Lift | None = None,
+    lift: CovariateLift | None = None,
 ) -> np.ndarray:
-    """Posterior mean of the probability that the first option of each pair is chosen over the
-    second."""
-    total = np.zeros(len(first))
-    for _, p, _ in probability_blocks(columns, first, second, lapse, lift):
+    """Return the posterior mean probability of choosing i over j, shape (n_pairs,)."""
+    total = np.zeros(len(i))
+    for _, p, _ in iterate_probabilities(columns, i, j, lapse, lift):
         total += p.sum(axis=0)
     return total / columns.n_draws

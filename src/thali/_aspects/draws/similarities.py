@@ -1,5 +1,4 @@
-"""What draws say about similarities: the fitted similarity of every pair, and the likelihood of the
-measured ones."""
+"""Fitted similarities of draws, and the likelihood of measured similarities."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,43 +10,45 @@ from thali._inference.numerics.counts import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
 from thali._posterior.view import Posterior
 
-from .columns import FeatureColumns
-from .tree import DataPart
+from .feature_columns import FeatureColumns
+from .posterior_tree import DataPart
 
 if TYPE_CHECKING:
     from thali._data.similarities import Similarities
 
 
-def similarities_part(
+def build_similarities_part(
     columns: FeatureColumns,
     extra: dict[str, np.ndarray],
     data: "Similarities",
-    shape: tuple[int, int],
+    chains_by_draws: tuple[int, int],
     dense: bool,
     *,
     log_constant: float,
     has_constant: bool,
     learned_sigma: bool,
 ) -> DataPart:
-    """The part of a posterior about similarities."""
+    """Build the part of a posterior for similarities."""
     labels = np.asarray(data.labels, dtype=str)
     draw = columns.draw[columns.sizes > 1]
     variables: dict[Any, Any] = {
         "n_shared_features": (
             ("chain", "draw"),
-            np.bincount(draw, minlength=columns.n_draws).reshape(shape),
+            np.bincount(draw, minlength=columns.n_draws).reshape(chains_by_draws),
         )
     }
     coordinates, pointwise = {}, {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        fitted = similarity_draws(columns, extra["constant"], i, j)
-        variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
+        fitted = compute_similarities(columns, extra["constant"], i, j)
+        variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*chains_by_draws, -1))
         coordinates = all_pair_coordinates(labels)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
         sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
         terms = log_normal_density(data.values, measured, sigma)
-        pointwise = {"similarity": (("chain", "draw", "measured_pair"), terms.reshape(*shape, -1))}
+        pointwise = {
+            "similarity": (("chain", "draw", "measured_pair"), terms.reshape(*chains_by_draws, -1))
+        }
     return DataPart(
         kind=SIMILARITIES,
         log_constant=log_constant,
@@ -75,32 +76,29 @@ def similarities_part(
     )
 
 
-def similarity_draws(
-    columns: FeatureColumns, constant: Any, first: np.ndarray, second: np.ndarray
+def compute_similarities(
+    columns: FeatureColumns, w_0: Any, i: np.ndarray, j: np.ndarray
 ) -> np.ndarray:
-    """The fitted similarity of each pair in each draw: the weights of the features that both have,
-    and the constant.
+    """Compute the fitted similarity of each pair in each draw, shape (n_draws, n_pairs).
 
     mu_ij = w_0 + sum_k w_k f_ik f_jk
     """
-    options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
-    first, second = np.split(place, 2)
-    similarity = np.empty((columns.n_draws, len(first)))
+    options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
+    i, j = np.split(positions, 2)
+    similarity = np.empty((columns.n_draws, len(i)))
     m = len(options)
-    step = max(
-        1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(first))
-    )
+    step = max(1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(i)))
     for start in range(0, columns.n_draws, step):
         stop = min(start + step, columns.n_draws)
-        features, weights = columns.dense(start, stop, options)
+        features, weights = columns.to_dense(start, stop, options)
         owned = features.astype(float)
-        everything = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
-        similarity[start:stop] = everything[:, first, second]
-    return similarity + np.reshape(constant, (-1, 1))
+        all_similarities = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
+        similarity[start:stop] = all_similarities[:, i, j]
+    return similarity + np.reshape(w_0, (-1, 1))
 
 
-def measured_similarities(posterior: Posterior) -> "Similarities":
-    """The similarities that a model was fitted to, from its posterior tree."""
+def read_similarities(posterior: Posterior) -> "Similarities":
+    """Read the similarities that a model was fitted to."""
     from thali._data.similarities import Similarities
 
     labels, (first, second) = posterior.labels, posterior.pairs

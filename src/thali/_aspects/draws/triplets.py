@@ -1,5 +1,4 @@
-"""What draws say about triplets: how similar each two objects are, and the likelihood of every
-answer."""
+"""Fitted similarities of draws, and the likelihood of answers to triplets."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,18 +11,18 @@ from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
 from thali._posterior.densities import is_pointwise
 from thali._posterior.view import Posterior
 
-from .columns import FeatureColumns, columns_of
-from .similarities import similarity_draws
-from .tree import DataPart
+from .feature_columns import FeatureColumns, read_columns
+from .posterior_tree import DataPart
+from .similarities import compute_similarities
 
 if TYPE_CHECKING:
     from thali._data.triplets import Triplets
 
 RATIO = "ratio"
-MIN_PROBABILITY = 1e-300  # as in the samplers, stands for a probability of 0
+MIN_PROBABILITY = 1e-300  # replaces a probability of 0, as in the samplers
 
 
-def triplets_part(
+def build_triplets_part(
     columns: FeatureColumns,
     constant: np.ndarray | None,
     data: "Triplets",
@@ -33,8 +32,8 @@ def triplets_part(
     link: str,
     lapse: float,
 ) -> DataPart:
-    """The part of a posterior about triplets; `constant`: draw by draw, if the link has one."""
-    draw = columns.draw[(columns.sizes > 1) & seen(columns, link)]
+    """Build the part of a posterior for triplets; `constant` has one number per draw."""
+    draw = columns.draw[(columns.sizes > 1) & is_column_seen(columns, link)]
     variables: dict[Any, Any] = {
         "n_shared_features": (
             ("chain", "draw"),
@@ -42,20 +41,20 @@ def triplets_part(
         )
     }
     coordinates, pointwise = {}, {}
-    asked = data.questions()
-    coefficients = asked.log_coefficients()
+    questions = data.questions()
+    coefficients = questions.log_coefficients()
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         variables["similarity"] = (
             ("chain", "draw", "pair"),
-            pair_similarities(columns, constant, i, j, link).reshape(*shape, -1),
+            compute_pair_similarities(columns, constant, i, j, link).reshape(*shape, -1),
         )
         coordinates = all_pair_coordinates(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
-        p = probabilities_of_draws(
+        p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, link, lapse
         )
-        terms = asked.log_likelihoods(np.maximum(p, MIN_PROBABILITY))
+        terms = questions.log_likelihoods(np.maximum(p, MIN_PROBABILITY))
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=TRIPLETS,
@@ -81,53 +80,59 @@ def triplets_part(
         },
         pointwise=pointwise,
         rows=("set", "place"),
-        scale=None if constant is None else mean_value(columns, constant),
+        scale=None if constant is None else compute_mean_weight(columns, constant),
     )
 
 
-def seen(columns: FeatureColumns, link: str) -> np.ndarray:
-    """Which columns an answer can depend on, if they have two owners: with the link exp not those
-    that all own."""
+def is_column_seen(columns: FeatureColumns, link: str) -> np.ndarray:
+    """Return a mask of columns that answers depend on, if they have several owners.
+
+    With the link exp answers do not depend on columns that all options own.
+    """
     return np.ones(len(columns.sizes), bool) if link == RATIO else columns.sizes < columns.n_options
 
 
-def shared_draws(
+def compute_shared_weights(
     columns: FeatureColumns,
     constant: np.ndarray | None,
     first: np.ndarray,
     second: np.ndarray,
     link: str,
 ) -> np.ndarray:
-    """s, or s + c, of each pair in each draw, without the columns that all objects own where these
-    cancel."""
-    common = columns.summed(np.where(seen(columns, link), 0.0, columns.weights))
-    return similarity_draws(
+    """Compute s, or s + c, of each pair in each draw, shape (n_draws, n_pairs).
+
+    With the link exp, columns that all objects own cancel and are omitted.
+    """
+    common = columns.sum_by_draw(np.where(is_column_seen(columns, link), 0.0, columns.weights))
+    return compute_similarities(
         columns, (0.0 if constant is None else constant) - common, first, second
     )
 
 
-def pair_similarities(
+def compute_pair_similarities(
     columns: FeatureColumns,
     constant: np.ndarray | None,
     first: np.ndarray,
     second: np.ndarray,
     link: str,
 ) -> np.ndarray:
-    """The similarity of each pair in each draw (draws, pairs): s with the link exp, otherwise (s +
-    c) / mean."""
-    shared = shared_draws(columns, constant, first, second, link)
+    """Compute similarities, shape (n_draws, n_pairs): s, or (s + c) / mean."""
+    shared_weights = compute_shared_weights(columns, constant, first, second, link)
     if constant is None:
-        return shared
-    return shared / mean_value(columns, constant)[:, None]
+        return shared_weights
+    return shared_weights / compute_mean_weight(columns, constant)[:, None]
 
 
-def mean_value(columns: FeatureColumns, constant: np.ndarray) -> np.ndarray:
-    """The mean of s + c over all pairs in each draw."""
-    n, sizes = columns.n_options, columns.sizes
-    return columns.summed(columns.weights * sizes * (sizes - 1)) / (n * (n - 1)) + constant
+def compute_mean_weight(columns: FeatureColumns, constant: np.ndarray) -> np.ndarray:
+    """Return the mean of s + c over all pairs in each draw."""
+    n_options, sizes = columns.n_options, columns.sizes
+    return (
+        columns.sum_by_draw(columns.weights * sizes * (sizes - 1)) / (n_options * (n_options - 1))
+        + constant
+    )
 
 
-def probabilities_of_draws(
+def compute_triplet_probabilities(
     columns: FeatureColumns,
     constant: np.ndarray | None,
     start: np.ndarray,
@@ -136,50 +141,51 @@ def probabilities_of_draws(
     link: str,
     lapse: float,
 ) -> np.ndarray:
-    """The probability of every pair of every set in each draw (draws, places)."""
-    n = columns.n_options
-    keys, place = np.unique(np.asarray(first) * n + second, return_inverse=True)
-    value = shared_draws(columns, constant, keys // n, keys % n, link)[:, place]
+    """Compute the probability of every pair of every set, shape (n_draws, n_places)."""
+    n_options = columns.n_options
+    keys, pair_position = np.unique(np.asarray(first) * n_options + second, return_inverse=True)
+    weights = compute_shared_weights(columns, constant, keys // n_options, keys % n_options, link)[
+        :, pair_position
+    ]
     sizes = np.diff(start)
     if link != RATIO:
-        value = np.exp(
-            value - np.repeat(np.maximum.reduceat(value, start[:-1], axis=1), sizes, axis=1)
+        weights = np.exp(
+            weights - np.repeat(np.maximum.reduceat(weights, start[:-1], axis=1), sizes, axis=1)
         )
-    total = np.repeat(np.add.reduceat(value, start[:-1], axis=1), sizes, axis=1)
-    guess = np.repeat(1.0 / sizes, sizes)
+    total = np.repeat(np.add.reduceat(weights, start[:-1], axis=1), sizes, axis=1)
+    uniform = np.repeat(1.0 / sizes, sizes)
     share = np.divide(
-        value, total, out=np.broadcast_to(guess, value.shape).copy(), where=total > 0.0
+        weights, total, out=np.broadcast_to(uniform, weights.shape).copy(), where=total > 0.0
     )
-    return (1.0 - lapse) * share + lapse * guess
+    return (1.0 - lapse) * share + lapse * uniform
 
 
-def triplet_blocks(
+def iterate_triplet_sets(
     posterior: Posterior, start: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Whole sets at a time: their places, and the probability of every pair in each draw (draws,
-    places)."""
+    """Yield blocks of complete sets: places, and probabilities (n_draws, n_places)."""
     columns, constant, link, lapse = (
-        columns_of(posterior),
+        read_columns(posterior),
         posterior.constant,
         posterior.link,
         posterior.lapse,
     )
     sizes = np.diff(start)
     step = max(1, BLOCK // max(1, columns.n_draws * int(sizes.max(initial=1))))
-    for begin in range(0, len(sizes), step):
-        end = min(begin + step, len(sizes))
-        places = slice(int(start[begin]), int(start[end]))
-        own = start[begin : end + 1] - start[begin]
+    for first_set in range(0, len(sizes), step):
+        last_set = min(first_set + step, len(sizes))
+        block = slice(int(start[first_set]), int(start[last_set]))
+        block_start = start[first_set : last_set + 1] - start[first_set]
         yield (
-            places,
-            probabilities_of_draws(
-                columns, constant, own, first[places], second[places], link, lapse
+            block,
+            compute_triplet_probabilities(
+                columns, constant, block_start, first[block], second[block], link, lapse
             ),
         )
 
 
-def answered(posterior: Posterior) -> "Triplets":
-    """The triplets that a model was fitted to, from its posterior tree."""
+def read_triplets(posterior: Posterior) -> "Triplets":
+    """Read the triplets that a model was fitted to."""
     from thali._data.triplets import Triplets
 
     return Triplets._from_fields(

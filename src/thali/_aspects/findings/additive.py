@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.choice_findings import check, format_row
 from thali._model.common_findings import (
-    asked,
-    check_of,
+    build_check_finding,
+    build_methods_finding,
     convergence,
     data,
-    describes,
-    methods_of,
+    make_question_maker,
+    passes_check,
     summary,
 )
 from thali._model.finding import (
@@ -29,25 +29,25 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
-from thali._model.phrases import estimate as in_words
-from thali._model.phrases import number, phrase
-from thali._model.predictive_check import check_sentence
+from thali._model.phrases import format_estimate as in_words
+from thali._model.phrases import format_number, phrase
+from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.stored_choices import MAX_PAIRS, pair_index
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
 from ..answers.matched_features import choose_similar
-from ..draws.columns import columns_of
-from ..draws.similarities import similarity_draws
+from ..draws.feature_columns import read_columns
+from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
@@ -85,11 +85,11 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     if posterior.similarity is not None:
         draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]
     else:
-        draws = similarity_draws(
-            columns_of(posterior), posterior.constant, first_objects, second_objects
+        draws = compute_similarities(
+            read_columns(posterior), posterior.constant, first_objects, second_objects
         )
     draws = draws.reshape(-1, len(pair_indices))
-    low, high = np.quantile(draws, tails_of(ci), axis=0)
+    low, high = np.quantile(draws, interval_tails(ci), axis=0)
     label_columns = {
         "a": np.array(labels, object)[first_objects],
         "b": np.array(labels, object)[second_objects],
@@ -122,7 +122,7 @@ _INTERVAL_COLUMNS = [
 ]
 
 
-def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the findings of a fit, by its data, population and method."""
     if model._engine.is_point:
         return POINT_FINDINGS
@@ -268,8 +268,8 @@ def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> F
     """Report which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
     picture = Picture("check", ENGLISH["additive.check"], table)
-    return check_of(
-        table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], picture
+    return build_check_finding(
+        table, describe_check(table), passes_check(table), ENGLISH["additive.check.title"], picture
     )
 
 
@@ -392,7 +392,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
     """Report the most probable set of features, without intervals."""
     features = model.features()
     table = features.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
-    sentence = str(phrase(ENGLISH, "additive.point", number=plural(len(table), "feature")))
+    sentence = str(phrase(ENGLISH, "additive.point", number=format_plural(len(table), "feature")))
     return Finding(
         sentence,
         title=ENGLISH["additive.point.title"],
@@ -457,13 +457,13 @@ def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
 def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the methods text of a paper."""
-    return methods_of(model, describe_clustering_methods(model, settings.ci), settings)
+    return build_methods_finding(model, describe_clustering_methods(model, settings.ci), settings)
 
 
 def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Describe the model of triplets and its fixed lapse rate."""
     rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
-    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
+    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse))
 
 
 def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
@@ -475,12 +475,15 @@ def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tupl
         return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     source_note = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(
-        ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=source_note
+        ENGLISH,
+        "additive.methods.sigma",
+        value=format_number(float(sigma.flat[0])),
+        chosen=source_note,
     )
 
 
 METHODS_FINDINGS = (methods_text, people.independence, convergence)
-_QUESTION = asked(lambda model: ENGLISH["additive.asked"])
+_QUESTION = make_question_maker(lambda model: ENGLISH["additive.asked"])
 _INDIVIDUAL_FINDINGS = (
     _QUESTION,
     features,
@@ -517,8 +520,8 @@ TRIPLET_FINDINGS = (
 class ClusteringDataFacts(NamedTuple):
     """Findings and sentences that depend on the kind of data."""
 
-    makers: tuple[Maker, ...]
-    check: Maker
+    makers: tuple[FindingMaker, ...]
+    check: FindingMaker
     number_key: str  # key of a sentence, like `density`
     density_key: str
     describe_assumptions: "Callable[[Any, pandas.DataFrame], list[Text]]"

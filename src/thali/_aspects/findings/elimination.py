@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
-from thali._digits import percent
-from thali._labels import listed
+from thali._digits import format_percent
+from thali._labels import list_names
 from thali._model.choice_findings import (
     MAX_RANKED,
     build_covariate_finding,
@@ -17,8 +17,23 @@ from thali._model.choice_findings import (
     describe_ties,
     format_row,
 )
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
@@ -43,7 +58,9 @@ if TYPE_CHECKING:
 _MIN_COMPARED_OPTIONS = 3
 
 
-def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """List the findings of a fit, by its population."""
     individual_findings = (
         *_FIRST_INDIVIDUAL_FINDINGS,
@@ -153,7 +170,7 @@ def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -
     rows, columns = np.triu_indices(n, 1)
     most_similar = table.to_numpy()[rows, columns].argmax()
     a, b = (str(table.index[indices[most_similar]]) for indices in (rows, columns))
-    share = percent(float(table.loc[a, b]), 1)
+    share = format_percent(float(table.loc[a, b]), 1)
     return Finding(
         phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
         title=ENGLISH["option_similarity.title"],
@@ -222,7 +239,7 @@ def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
     names = model._covariates
     if not names:
         return ()
-    sentence = phrase(ENGLISH, "methods.covariates", names=listed(names))
+    sentence = phrase(ENGLISH, "methods.covariates", names=list_names(names))
     if model._groups:
         return sentence, ENGLISH["groups.methods.covariates"]
     if isinstance(model.people, LatentClasses):
@@ -232,7 +249,7 @@ def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 GROUP_FINDINGS = (
     *groups.list_group_findings("aspect", check, covariates),
-    methods(
+    make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
             groups.describe_group_methods(model, "aspect"),
@@ -242,7 +259,7 @@ GROUP_FINDINGS = (
     convergence,
 )
 _FIRST_INDIVIDUAL_FINDINGS = (
-    asked(lambda model: ENGLISH["independence.asked"]),
+    make_question_maker(lambda model: ENGLISH["independence.asked"]),
     aspects,
     n_features,
     common_ranks,
@@ -254,7 +271,7 @@ _LAST_INDIVIDUAL_FINDINGS = (
     check,
     summary,
     data,
-    methods(
+    make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
             *people.describe_individual_methods(model),
@@ -265,7 +282,7 @@ _LAST_INDIVIDUAL_FINDINGS = (
 )
 CLASS_FINDINGS = (
     *latent_classes.list_class_findings(check, covariates),
-    methods(
+    make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
             *latent_classes.describe_class_methods(model),
@@ -274,7 +291,7 @@ CLASS_FINDINGS = (
     convergence,
 )
 ELIMINATION_FINDINGS = (
-    asked(_describe_question),
+    make_question_maker(_describe_question),
     aspects,
     n_features,
     ranks,
@@ -287,7 +304,7 @@ ELIMINATION_FINDINGS = (
     summary,
     data,
     membership,
-    methods(describe_elimination_methods),
+    make_methods_maker(describe_elimination_methods),
     independence,
     convergence,
 )

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number, probability
-from thali._labels import listed, plural
+from thali._digits import format_number, format_probability
+from thali._labels import format_plural, list_names
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
-from thali._model.phrases import estimate, phrase
+from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
@@ -64,8 +64,8 @@ def build_features_finding(
             "{" + ", ".join(map(str, members)) + "}" for members in disputed_members[:_MAX_NAMED]
         ]
         if len(disputed_members) > _MAX_NAMED:
-            named_sets.append(plural(len(disputed_members) - _MAX_NAMED, "other set"))
-        notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named_sets)),)
+            named_sets.append(format_plural(len(disputed_members) - _MAX_NAMED, "other set"))
+        notes += (phrase(ENGLISH, "features.not_agreed", members=list_names(named_sets)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     sentence = describe_probable_features(features, word, len(labels), is_given)
     if not sentence and steps:
@@ -139,7 +139,7 @@ def describe_probable_features(features: Any, word: str, n_options: int, is_give
     n_unnamed = int((shared["probability"].iloc[_MAX_NAMED:] >= _MIN_PROBABLE).sum())
     remainder: Any = ""
     if n_unnamed and not is_given:
-        remainder = phrase(ENGLISH, "features.more", more=plural(n_unnamed, "other"))
+        remainder = phrase(ENGLISH, "features.more", more=format_plural(n_unnamed, "other"))
     descriptions = "; ".join(
         _describe_feature(row, is_given) for row in shared.head(_MAX_NAMED).to_dict("records")
     )
@@ -161,11 +161,11 @@ def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any
 
 def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
     """Describe a feature: members, weight, and probability if inferred."""
-    facts = {"members": listed(row["members"]), "weight": number(row["weight"])}
+    facts = {"members": list_names(row["members"]), "weight": format_number(row["weight"])}
     if is_given:
         return str(phrase(ENGLISH, "features.given.one", **facts))
     return str(
-        phrase(ENGLISH, "features.one", probability=probability(row["probability"]), **facts)
+        phrase(ENGLISH, "features.one", probability=format_probability(row["probability"]), **facts)
     )
 
 
@@ -242,7 +242,7 @@ def build_number_finding(
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {
         "mean": float(draws.mean()),
-        "low_high": np.quantile(draws, tails_of(ci)).tolist(),
+        "low_high": np.quantile(draws, interval_tails(ci)).tolist(),
         "interval": ci,
     }
     table.attrs["word"] = word
@@ -257,7 +257,7 @@ def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
     """Describe the posterior of the number of features."""
     if (draws == draws.flat[0]).all():
         return str(phrase(ENGLISH, "number.fixed", what=counted_noun, number=f"{draws.flat[0]:g}"))
-    return str(phrase(ENGLISH, "number", what=counted_noun, estimate=estimate(draws, ci)))
+    return str(phrase(ENGLISH, "number", what=counted_noun, estimate=format_estimate(draws, ci)))
 
 
 @finding("membership", "Membership of merged features", FULL)

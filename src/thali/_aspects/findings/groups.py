@@ -2,22 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 from thali._model.choice_findings import MAX_GROUPS, format_row
-from thali._model.common_findings import asked, data, summary
+from thali._model.common_findings import data, make_question_maker, summary
 from thali._model.finding import (
     ON_SCREEN,
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
-from thali._model.group_findings import group_ranks
-from thali._model.phrases import estimate, phrase
+from thali._model.group_findings import make_group_ranks_maker
+from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
 
 from ..answers.matched_features import format_members
@@ -32,7 +32,9 @@ _MIN_CERTAINTY = 0.95  # minimum probability of the direction of a reported diff
 _MAX_DIFFERENCES = 3
 
 
-def list_group_findings(word: str, check: Maker, *more_findings: Maker) -> tuple[Maker, ...]:
+def list_group_findings(
+    word: str, check: FindingMaker, *more_findings: FindingMaker
+) -> tuple[FindingMaker, ...]:
     """List the findings of groups, without the methods text.
 
     `word` is "aspect" or "feature", `check` the model check of the data, and `besides` are findings
@@ -47,8 +49,8 @@ def list_group_findings(word: str, check: Maker, *more_findings: Maker) -> tuple
     def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
         return build_number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
-    question = asked(
-        lambda model: phrase(ENGLISH, "groups.asked", names=listed(model._groups), word=word)
+    question = make_question_maker(
+        lambda model: phrase(ENGLISH, "groups.asked", names=list_names(model._groups), word=word)
     )
     rank_findings = (ranks,) * (word == "aspect")
     return (
@@ -64,7 +66,7 @@ def list_group_findings(word: str, check: Maker, *more_findings: Maker) -> tuple
     )
 
 
-ranks = group_ranks(lambda model: compute_ranks(model._view))
+ranks = make_group_ranks_maker(lambda model: compute_ranks(model._view))
 
 
 def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Finding:
@@ -88,7 +90,7 @@ def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Fi
         members=[format_members(members, labels) for members in shared["members"]]
     )
     n_groups = len(model._groups)
-    n_hidden, is_few = plural(n_groups - MAX_GROUPS, "more group"), n_groups <= MAX_GROUPS
+    n_hidden, is_few = format_plural(n_groups - MAX_GROUPS, "more group"), n_groups <= MAX_GROUPS
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "groups.title", word=word)),
@@ -116,11 +118,11 @@ def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
             if not 1 - _MIN_CERTAINTY < certainty < _MIN_CERTAINTY:
                 heavier_group, lighter_group = (a, b) if certainty > 0.5 else (b, a)
                 facts = {
-                    "sure": probability(max(certainty, 1 - certainty)),
-                    "probability": probability(row["probability"]),
+                    "sure": format_probability(max(certainty, 1 - certainty)),
+                    "probability": format_probability(row["probability"]),
                 }
                 facts |= {
-                    "members": listed(row["members"]),
+                    "members": list_names(row["members"]),
                     "more": heavier_group,
                     "less": lighter_group,
                 }
@@ -146,7 +148,7 @@ def describe_parameters(model: Any, rows: "pandas.DataFrame", key: str) -> tuple
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
     if kappa is not None:
-        spread = estimate(kappa**-0.5, rows.attrs["interval"])
+        spread = format_estimate(kappa**-0.5, rows.attrs["interval"])
         notes.append(phrase(ENGLISH, f"{key}.kappa", estimate=spread))
     notes.append(phrase(ENGLISH, f"{key}.log_likelihood", value=format_row(rows, "log_likelihood")))
     return tuple(notes)

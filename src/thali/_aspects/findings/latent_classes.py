@@ -18,7 +18,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
 
 
-def list_class_findings(check: Maker, *more_findings: Maker) -> tuple[Maker, ...]:
+def list_class_findings(
+    check: FindingMaker, *more_findings: FindingMaker
+) -> tuple[FindingMaker, ...]:
     """List the findings of latent classes, without the methods text.
 
     `check` is the model check of the data, and `more` are additional findings.

@@ -2,22 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number
+from thali._digits import format_number
 from thali._inference.numerics.ranks import sort_descending
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.choice_findings import (
     build_covariate_finding,
     build_prediction_finding,
     describe_ties,
 )
-from thali._model.common_findings import asked, convergence, data, methods
+from thali._model.common_findings import convergence, data, make_methods_maker, make_question_maker
 from thali._model.finding import (
     FULL,
     MISSES,
     ON_SCREEN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -25,13 +25,13 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from ..maximum_likelihood.tables import (
-    branch_table,
-    estimated_predictions,
-    named_row,
-    utility_table,
+    build_branch_table,
+    build_prediction_table,
+    build_utility_table,
+    describe_outcome,
 )
 from .english import ENGLISH
 
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 _MAX_BEST, _MAX_WORST = 3, 3
 
 
-def list_makers(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(
+    model: "EliminationByAspects", settings: AnswerSettings
+) -> tuple[FindingMaker, ...]:
     """List the findings."""
     return LIKELIHOOD_FINDINGS
 
@@ -54,11 +56,13 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     zero_weights = [
         str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
     ]
-    notes = [str(phrase(ENGLISH, "ml.zero", names=listed(zero_weights)))] if zero_weights else []
+    notes = (
+        [str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights)))] if zero_weights else []
+    )
     notes += [model._estimates_.error_source] if model._estimates_.error_source else []
     aspects = model._estimates_.known
     is_tree = aspects.shared.any() and aspects.crossing is None
-    branches = branch_table(aspects, model._estimates_.weights) if is_tree else None
+    branches = build_branch_table(aspects, model._estimates_.weights) if is_tree else None
     table = table.rename_axis(table.index.name or "aspect")
     known_columns = table.dropna(axis="columns", how="all")
     return Finding(
@@ -76,12 +80,14 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 @finding("utility_scale", "Utility scale", ON_SCREEN)
 def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the utility of each option, the sum of its aspect weights."""
-    table = utility_table(model._estimates_, settings.ci)
+    table = build_utility_table(model._estimates_, settings.ci)
     utilities = model.maximum_likelihood.utility_scale()
     scale = utilities.iloc[sort_descending(utilities.to_numpy())]
-    best = listed([f"{name} ({number(value)})" for name, value in scale.head(_MAX_BEST).items()])
+    best = list_names(
+        [f"{name} ({format_number(value)})" for name, value in scale.head(_MAX_BEST).items()]
+    )
     sentence = str(phrase(ENGLISH, "ml.best", best=best))
-    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=interval_name(settings.ci)))
+    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=describe_interval(settings.ci)))
     return Finding(
         sentence,
         title=ENGLISH["ml.utility"],
@@ -89,7 +95,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         picture=Picture("utility_scale", caption, table),
         brief=Brief(
             "Preferred",
-            parts=tuple((str(name), number(value)) for name, value in scale.items()),
+            parts=tuple((str(name), format_number(value)) for name, value in scale.items()),
             order=0,
         ),
     )
@@ -107,7 +113,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report observed proportions and predicted probabilities."""
-    return build_prediction_finding(estimated_predictions(model._estimates_))
+    return build_prediction_finding(build_prediction_table(model._estimates_))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
@@ -151,7 +157,9 @@ def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Findin
     sorted_table = table.iloc[sort_descending(table["residual"].abs().to_numpy())].reset_index(
         drop=True
     )
-    worst = "; ".join(named_row(row) for row in sorted_table.head(_MAX_WORST).to_dict("records"))
+    worst = "; ".join(
+        describe_outcome(row) for row in sorted_table.head(_MAX_WORST).to_dict("records")
+    )
     unit_noun = ENGLISH["ml.pairs" if model._estimates_.is_of_choices else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst))
     return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=sorted_table)
@@ -166,7 +174,9 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
     if model._estimates_.tie is not None:
         sentences.append(describe_ties())
     if model._covariates:
-        sentences.append(phrase(ENGLISH, "ml.methods.covariates", names=listed(model._covariates)))
+        sentences.append(
+            phrase(ENGLISH, "ml.methods.covariates", names=list_names(model._covariates))
+        )
     errors: Text = ENGLISH["ml.methods.observed"]
     if model._estimates_.is_over_people:
         errors = phrase(ENGLISH, "ml.methods.people", source=Cite("bell2002"))
@@ -180,7 +190,7 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
 
 
 LIKELIHOOD_FINDINGS = (
-    asked(lambda model: ENGLISH["ml.asked"]),
+    make_question_maker(lambda model: ENGLISH["ml.asked"]),
     weights,
     utility_scale,
     covariates,
@@ -188,6 +198,6 @@ LIKELIHOOD_FINDINGS = (
     fit,
     residuals,
     data,
-    methods(describe_likelihood_methods),
+    make_methods_maker(describe_likelihood_methods),
     convergence,
 )

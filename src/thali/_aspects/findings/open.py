@@ -4,8 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OWN, SIMILARITIES
 from thali._model.choice_findings import check
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, FindingMaker, finding
 from thali._model.settings import AnswerSettings
 
 from .english import ENGLISH
@@ -15,17 +21,17 @@ if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
 
 
-def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the findings, with the model check for the kind of data."""
     check_finding = _CHECKS.get(model._view.data_kind, check)
     return (
-        asked(lambda model: ENGLISH["open.asked"]),
+        make_question_maker(lambda model: ENGLISH["open.asked"]),
         features,
         n_features,
         check_finding,
         summary,
         data,
-        methods(lambda model: ()),
+        make_methods_maker(lambda model: ()),
         convergence,
     )
 

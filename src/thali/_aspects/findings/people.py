@@ -3,14 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
-from thali._digits import number
-from thali._labels import listed
+from thali._digits import format_number
+from thali._labels import list_names
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
 from thali._model.phrases import phrase
-from thali._model.registry import spec_of
-from thali._model.respondent_findings import effects_finding, individuals_finding
-from thali._model.segment_findings import segment_makers, segmented, segments_once
+from thali._model.registry import find_spec
+from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
+from thali._model.segment_findings import (
+    describe_segmentation,
+    make_segment_function,
+    make_segment_makers,
+)
 from thali._model.settings import AnswerSettings
 from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
@@ -31,7 +35,7 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     dependence_finding = None if dependence is None else build_dependence_finding(dependence)
     if dependence_finding is None:
         return None
-    spec = spec_of(model)
+    spec = find_spec(model)
     assert spec is not None
     features = spec.features
     is_inferred = isinstance(model.get_params()[features], str | int | Tree) and bool(
@@ -58,7 +62,7 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     if model._view.slopes is None:
         return None
     table, covariates = model.respondents.effects(settings.ci), read_covariates(model._view)
-    return effects_finding(table, covariates, "weight", ENGLISH["respondent_effects.by"])
+    return build_effects_finding(table, covariates, "weight", ENGLISH["respondent_effects.by"])
 
 
 @finding("individuals", "Individual feature weights", FULL)
@@ -75,19 +79,19 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
         model.respondents.individuals(settings.ci),
         population_shares_table(model._view, settings.ci),
     )
-    return individuals_finding(
+    return build_individuals_finding(
         table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
 
 
-def list_segment_findings(settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_segment_findings(settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the findings about segments of respondents."""
-    return segment_makers(settings, segments_once(settings))
+    return make_segment_makers(settings, make_segment_function(settings))
 
 
 def describe_individual_methods(model: Any) -> tuple[Text, ...]:
     """Describe the individual weights for a methods section."""
-    segments = segmented("each respondent's preference for an option over the others")
+    segments = describe_segmentation("each respondent's preference for an option over the others")
     return (ENGLISH["individuals.methods"], *describe_slopes(model), segments)
 
 
@@ -95,8 +99,10 @@ def describe_slopes(model: Any) -> tuple[Text, ...]:
     """Describe the covariates of individual weights; () without covariates."""
     if model._view.slopes is None:
         return ()
-    columns = listed(read_covariates(model._view).sources)
-    return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
+    columns = list_names(read_covariates(model._view).sources)
+    return (
+        phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=format_number(SLOPE_SD)),
+    )
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

@@ -1,4 +1,4 @@
-"""Likelihoods: what features and weights say about data."""
+"""Likelihoods: probability of data given features and weights."""
 
 import lazy_loader
 

@@ -1,10 +1,10 @@
 from .additive import Additive as Additive
 from .custom import Custom as Custom
 from .elimination import Elimination as Elimination
+from .elimination_recursion import elimination_probabilities as elimination_probabilities
 from .most_similar_pair import MostSimilarPair as MostSimilarPair
-from .parameters import Beta as Beta
-from .parameters import Gamma as Gamma
-from .parameters import HalfNormal as HalfNormal
-from .parameters import LogNormal as LogNormal
-from .parameters import Normal as Normal
-from .recursion import elimination_probabilities as elimination_probabilities
+from .parameter_priors import Beta as Beta
+from .parameter_priors import Gamma as Gamma
+from .parameter_priors import HalfNormal as HalfNormal
+from .parameter_priors import LogNormal as LogNormal
+from .parameter_priors import Normal as Normal

@@ -1,5 +1,4 @@
-"""Additive clustering: similarity is the sum of the weights of the features that two objects
-share."""
+"""Additive clustering: similarity is the sum of the weights of shared features."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -8,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from thali._arguments import LEAST, MOST, positive
+from thali._arguments import LEAST, MOST, check_positive
 from thali._data.similarities import Similarities
 from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
@@ -22,60 +21,59 @@ from .residuals import (
     VARIANCE,
     Judgements,
     Residuals,
-    common_sum,
+    arrange_squares,
+    count_inner_judgements,
     draw_constant,
     draw_variance,
-    empty_cache,
-    fill,
-    inner_pairs,
-    inner_shift,
-    inner_sum,
-    lay_out,
+    fill_residuals,
+    make_residual_cache,
     open_row_sums,
-    row_gain,
-    row_shift,
-    row_sum,
+    row_delta,
+    shift_inner,
+    shift_row,
     shift_row_sums,
     squared_error,
+    sum_common,
+    sum_inner,
+    sum_row,
 )
 
 LEARNED = "learned"
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of
 # the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
-# prior means of a weight that the largest similarity should be worth
-MIN_WORTH, MAX_WORTH = 0.05, 25.0
-# prior means of a weight that the largest similarity is worth unless the user says otherwise
-WORTH = 10.0
-USUAL_PRIOR = (1.0, WORTH)  # for similarities of up to 1
-# share of the standard deviation of the similarities below which a fixed sigma is warned of
-SMALL = 0.02
+# ratio of the largest similarity to the prior mean of a weight: range without a warning
+MIN_LARGEST_RATIO, MAX_LARGEST_RATIO = 0.05, 25.0
+# the same ratio in the default prior
+LARGEST_RATIO = 10.0
+DEFAULT_WEIGHT_PRIOR = (1.0, LARGEST_RATIO)  # for similarities of up to 1
+# a fixed sigma below this fraction of the sd of the similarities causes a warning
+MIN_SIGMA_RATIO = 0.02
 
 
 @dataclass(frozen=True)
 class Additive:
-    r"""Additive clustering: the more weight two objects share, the more similar they are.
+    r"""Additive clustering: objects are more similar the more weight they share.
 
     .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
         \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
 
     over the measured pairs i < j, each counted once, where s_ij is the mean of n_ij judgements
-    (`Similarities.judgements`; 1 if nothing is known of them); the diagonal plays no part. The
-    constant w_0 belongs to all pairs and has the prior of the weights. Features of a single object
-    do not touch the similarities.
+    (`Similarities.judgements`; 1 if not given); the diagonal is not used. The constant w_0 is added
+    to all pairs and has the prior of the weights. Features of a single object do not affect the
+    similarities.
 
     Parameters
     ----------
     sigma : float above 0, or "learned", optional
         Standard deviation of a single judgement about the similarity. "learned": with the prior
         sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean
-        of 1 / n_ij). None: that of the data (`Similarities.sigma`), or else it is learned.
-        (`AdditiveClustering` chooses one by cross-validation.)
+        of 1 / n_ij). None: the sigma of the data (`Similarities.sigma`), or learned if they have
+        none. (`AdditiveClustering` chooses one by cross-validation.)
     constant : bool
         Whether there is an additive constant; it is 0 otherwise.
     variance : float above 0, optional
-        The prior mean of sigma^2 where it is learned. None: 0.02 times the variance of the
-        similarities.
+        The prior mean of a learned sigma^2. None: 0.02 times the variance of the similarities.
 
     Raises
     ------
@@ -99,13 +97,13 @@ class Additive:
 
     unique = False  # no object has a fixed unique feature
     takes_signed_weights = False
-    # of the weight prior: below it weights of 0 have infinite density
-    least_shape: ClassVar[float] = 1.0
-    tempers = True  # families of features that explain the data alike are far apart
+    # minimum shape of the weight prior: below it weights of 0 have infinite density
+    min_shape: ClassVar[float] = 1.0
+    needs_tempering = True  # different feature sets explain the data equally well and are far apart
     approximate = None  # chains need no other likelihood to find their start
     # stored with the draws in addition to features and weights
     parameters: ClassVar[tuple[str, ...]] = ("constant", "sigma")
-    common_parameters: ClassVar[tuple[str, ...]] = ()  # of several groups of people
+    common_parameters: ClassVar[tuple[str, ...]] = ()  # shared by several groups
 
     def __post_init__(self) -> None:
         if self.sigma not in (None, LEARNED) and not (
@@ -122,54 +120,53 @@ class Additive:
                 f"; got {self.sigma!r}.",
             )
         if self.variance is not None:
-            positive("variance", self.variance, "the prior mean of sigma^2")
+            check_positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no
-        room to move."""
+        """Raise DataError for data of another kind, and warn of a small sigma.
+
+        Chains mix slowly if sigma is small.
+        """
         if not isinstance(data, Similarities):
             raise DataError(
                 f"Additive clustering requires Similarities; got {type(data).__name__}. For"
                 " triplets use thali.likelihoods.MostSimilarPair; wrap a matrix as"
                 " Similarities(matrix)."
             )
-        sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
+        sigma, sd = self.fixed_sigma(data), float(np.std(data.values))
         if (
             sigma is not None
-            and sigma * math.sqrt(mean_share(data)) < SMALL * spread
+            and sigma * math.sqrt(mean_inverse_judgements(data)) < MIN_SIGMA_RATIO * sd
             and not is_quiet()
         ):
-            judged = (
-                ""
-                if (data.judgements == 1).all()
-                else ", divided by the root of the number of judgements,"
-            )
+            judgement_note = ", divided by the root of the number of judgements,"
+            if (data.judgements == 1).all():
+                judgement_note = ""
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f"{judged} is less than {SMALL:g} times the standard deviation of the"
-                    f" similarities, {spread:.3g}, so chains mix very slowly; choose a larger"
-                    " value, or set ",
+                    f"{judgement_note} is less than {MIN_SIGMA_RATIO:g} times the standard"
+                    f" deviation of the similarities, {sd:.3g}, so chains mix very slowly; choose"
+                    " a larger value, or set ",
                     Setting("sigma", LEARNED),
                     " to estimate sigma.",
                 )
             )
 
     def fixed_sigma(self, data: Any) -> float | None:
-        """The standard deviation that is used with these data, or None if it is learned."""
+        """Return sigma for these data, or None if it is learned."""
         if self.sigma == LEARNED:
             return None
         return float(self.sigma) if self.sigma is not None else data.sigma
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of similarities, as the samplers read it, and a function that makes a
-        chain's cache.
+        """Return the kernel data of similarities, and a function that makes a cache.
 
         `weights` is the Gamma prior of weights and constant.
         """
         self._warn_of_scale(data, weights.shape, weights.rate)
         variance = self.first_variance(data)
-        value, measured, share = lay_out(data)
+        value, measured, share = arrange_squares(data)
         single = bool((data.judgements == 1).all())
         judgements = Judgements(
             value=value,
@@ -187,20 +184,24 @@ class Additive:
             prior_shape=VARIANCE_SHAPE,
             prior_scale=variance * (VARIANCE_SHAPE - 1.0),
         )
-        return judgements, empty_cache
+        return judgements, make_residual_cache
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
-        """Warn of a weight prior whose weights are much smaller or larger than the similarities."""
+        """Warn if prior weights are much smaller or larger than the similarities."""
         largest = float(np.abs(data.values).max())
-        if is_quiet() or largest == 0.0 or MIN_WORTH < largest * rate / shape < MAX_WORTH:
+        if (
+            is_quiet()
+            or largest == 0.0
+            or MIN_LARGEST_RATIO < largest * rate / shape < MAX_LARGEST_RATIO
+        ):
             return
-        suited = WORTH * shape / largest
+        suitable_rate = LARGEST_RATIO * shape / largest
         warn(
             DataWarning(
                 f"The largest similarity is {largest:.3g} in absolute value, but weights have"
                 f" prior mean {shape / rate:.3g}, suitable for similarities of about"
-                f" {WORTH * shape / rate:.3g}; set ",
-                Setting("weight_prior", (float(f"{shape:g}"), float(f"{suited:.2g}"))),
+                f" {LARGEST_RATIO * shape / rate:.3g}; set ",
+                Setting("weight_prior", (float(f"{shape:g}"), float(f"{suitable_rate:.2g}"))),
                 " for this scale, and ",
                 Argument("sigma"),
                 f" accordingly, or divide all similarities by {largest:.3g}.",
@@ -208,42 +209,41 @@ class Additive:
         )
 
     def first_variance(self, data: Any) -> float:
-        """Where a chain starts: the fixed variance of a judgement, or the prior mean of a learned
-        one.
+        """Return the fixed variance of a judgement, or the prior mean.
 
-        If all similarities are equal, the square of their mean replaces the variance.
+        Chains start there. If all similarities are equal, the square of their mean replaces the
+        variance.
         """
         sigma = self.fixed_sigma(data)
         if sigma is not None:
             return float(sigma) ** 2
         if self.variance is not None:
             return float(self.variance)
-        varied = np.ptp(data.values) > 0.0
-        spread = float(np.var(data.values)) if varied else float(data.values[0]) ** 2 or 1.0
-        return VARIANCE_SHARE * spread / mean_share(data)
-
-    def held_to(self, data: Any) -> "Additive":
-        """The same likelihood with the prior of sigma fixed to the one for these data."""
-        return (
-            self
-            if self.fixed_sigma(data) is not None
-            else replace(self, variance=self.first_variance(data))
+        has_variance = np.ptp(data.values) > 0.0
+        similarity_variance = (
+            float(np.var(data.values)) if has_variance else float(data.values[0]) ** 2 or 1.0
         )
+        return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
+
+    def fix_prior(self, data: Any) -> "Additive":
+        """Return the likelihood with the prior of sigma fixed to these data."""
+        if self.fixed_sigma(data) is not None:
+            return self
+        return replace(self, variance=self.first_variance(data))
 
     def scaled_priors(
         self, data: Any, factors: Iterable[float]
     ) -> Iterator[tuple[str, "Additive"]]:
-        """The same likelihood with the prior mean of a learned sigma² multiplied, and a name for
-        each."""
+        """Yield names and likelihoods with the prior mean of sigma² multiplied."""
         if self.fixed_sigma(data) is None:
             for factor in factors:
                 variance = factor * self.first_variance(data)
                 yield f"mean of sigma squared x {factor:g}", replace(self, variance=variance)
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: constant and sigma."""
+        """Sample constant and sigma from their prior."""
         variance = self.first_variance(data)
         if self.fixed_sigma(data) is None:
             variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
@@ -252,38 +252,44 @@ class Additive:
             "sigma": math.sqrt(variance),
         }
 
-    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
-        """Log prior densities of what is learned of constant and sigma, draw by draw."""
-        found = {"constant": weights.log_density(own["constant"])} if self.constant else {}
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+        """Return log prior densities of the learned constant and sigma, per draw."""
+        densities = {"constant": weights.log_density(draws["constant"])} if self.constant else {}
         if self.fixed_sigma(data) is None:
             # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
             precision = GammaWeights(
                 VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0)
             )
-            found["sigma"] = (
-                precision.log_density(own["sigma"] ** -2.0)
+            densities["sigma"] = (
+                precision.log_density(draws["sigma"] ** -2.0)
                 + math.log(2.0)
-                - 3.0 * np.log(own["sigma"])
+                - 3.0 * np.log(draws["sigma"])
             )
-        return found
+        return densities
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
-        """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
-        from ..draws.similarities import similarity_draws
-        from .new_data import NewData
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
+        """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
+        from ..draws.similarities import compute_similarities
+        from .simulated_data import SimulatedData
 
-        fitted = similarity_draws(columns, parameters["constant"], data.first, data.second)[0]
+        fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
         noise = rng.standard_normal(fitted.size)
         deviations = parameters["sigma"] / np.sqrt(data.judgements)
         values = fitted + deviations * noise
-        found = -0.5 * float(noise @ noise) - float(np.log(deviations * np.sqrt(2.0 * np.pi)).sum())
-        return NewData(data.with_values(values), {"similarity": values}, found)
+        log_density = -0.5 * float(noise @ noise) - float(
+            np.log(deviations * np.sqrt(2.0 * np.pi)).sum()
+        )
+        return SimulatedData(data.with_values(values), {"similarity": values}, log_density)
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
-        """What draws say about the data, for the posterior tree."""
-        from ..draws.similarities import similarities_part
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
+        """Build the part of the posterior tree about similarities."""
+        from ..draws.similarities import build_similarities_part
 
-        return similarities_part(
+        return build_similarities_part(
             columns,
             extra,
             data,
@@ -298,121 +304,142 @@ class Additive:
         )
 
 
-def suited_prior(data: Any) -> tuple[float, float]:
-    """Shape and rate of a Gamma prior of weights that suits the scale: as mean a tenth of the
-    largest similarity."""
+def choose_weight_prior(data: Any) -> tuple[float, float]:
+    """Return shape and rate of a weight prior for the scale of the data.
+
+    Its mean is a tenth of the largest similarity.
+    """
     largest = float(np.abs(data.values).max())
-    return (1.0, WORTH / largest) if largest > 0.0 else USUAL_PRIOR
+    return (1.0, LARGEST_RATIO / largest) if largest > 0.0 else DEFAULT_WEIGHT_PRIOR
 
 
-def mean_share(data: Any) -> float:
-    """The mean of 1 / n_ij over the pairs: the variance of a typical similarity, as a share of that
-    of a judgement."""
+def mean_inverse_judgements(data: Any) -> float:
+    """Return the mean of 1 / n_ij, the variance of a similarity per judgement variance."""
     return float(np.mean(1.0 / data.judgements))
 
 
 @operations.sees_full.register(Judgements)
 def _sees_full(judgements: Any) -> Any:
+    """Return True."""
     return True
 
 
 @operations.sees_single.register(Judgements)
 def _sees_single(judgements: Any) -> Any:
+    """Return False."""
     return False
 
 
 @operations.is_scale_free.register(Judgements)
 def _is_scale_free(judgements: Any) -> Any:
+    """Return False."""
     return False
 
 
-@operations.cache_at.register(Judgements)
-def _cache_at(judgements: Any, caches: Any, t: Any) -> Any:
+@operations.select_cache.register(Judgements)
+def _select_cache(judgements: Any, caches: Any, t: Any) -> Any:
+    """Return the residuals at level t, as views."""
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
 @operations.delta_unique.register(Judgements)
-def _delta_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+def _delta_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+    """Return 0: unique weights do not affect similarities."""
     return 0.0
 
 
 @operations.apply_unique.register(Judgements)
-def _apply_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+    """Do nothing."""
     pass
 
 
 @operations.delta_member.register(Judgements)
 def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    return row_gain(judgements, c, b, k, i, d)
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    return row_delta(judgements, c, b, k, i, d)
 
 
 @operations.apply_member.register(Judgements)
 def _apply_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    row_shift(judgements, c, b, k, i, d)
+    """Update the residuals of option i."""
+    shift_row(judgements, c, b, k, i, d)
 
 
 @operations.is_quick.register(Judgements)
 def _is_quick(judgements: Any) -> Any:
+    """Return True."""
     return True
 
 
 @operations.open_members.register(Judgements)
 def _open_members(judgements: Any, c: Any, b: Any, k: Any) -> None:
+    """Fill the row sums of pattern k."""
     open_row_sums(judgements, c, b, k)
 
 
 @operations.delta_open_member.register(Judgements)
-def _delta_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+def _delta_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the change for the open pattern, from its row sums."""
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
 @operations.apply_open_member.register(Judgements)
-def _apply_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    row_shift(judgements, c, b, k, i, d)
+def _apply_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    """Update the residuals and the row sums of the open pattern."""
+    shift_row(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
 
 @operations.weight_gradient.register(Judgements)
-def _pull_on(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
-    return row_sum(c.residual, b, k, i) / c.real[VARIANCE]
+def _weight_gradient(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
+    """Return the sum of residuals of option i with the owners, over the variance."""
+    return sum_row(c.residual, b, k, i) / c.real[VARIANCE]
 
 
 @operations.weight_curvature.register(Judgements)
-def _stiffness_of(judgements: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
-    return common_sum(judgements.measured, b, k, other, i) / c.real[VARIANCE]
+def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
+    """Return the judgements of option i with common owners, over the variance."""
+    return sum_common(judgements.measured, b, k, partner, i) / c.real[VARIANCE]
 
 
 @operations.delta_compensated_member.register(Judgements)
 def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    return row_gain(judgements, c, b, k, i, d)
+    """Return the log-likelihood change if option i joins pattern k."""
+    return row_delta(judgements, c, b, k, i, d)
 
 
 @operations.apply_compensated_member.register(Judgements)
 def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    row_shift(judgements, c, b, k, i, d)
+    """Update the residuals of option i."""
+    shift_row(judgements, c, b, k, i, d)
 
 
 @operations.delta_weight.register(Judgements)
 @operations.delta_compensated_weight.register(Judgements)
 def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    pairs = inner_pairs(judgements, b, k, m)
-    return d * (inner_sum(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    pairs = count_inner_judgements(judgements, b, k, m)
+    return d * (sum_inner(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
 
 
 @operations.apply_weight.register(Judgements)
 @operations.apply_compensated_weight.register(Judgements)
 def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    inner_shift(judgements, c, b, k, d)
+    """Update the residuals of pairs of owners."""
+    shift_inner(judgements, c, b, k, d)
 
 
 @operations.rebuild_cache.register(Judgements)
-def _rebuild(judgements: Any, c: Any, b: Any) -> None:
-    fill(judgements, c, b, b.whole[COLUMNS])
+def _rebuild_cache(judgements: Any, c: Any, b: Any) -> None:
+    """Fill all residuals."""
+    fill_residuals(judgements, c, b, b.whole[COLUMNS])
 
 
 @operations.log_likelihood.register(Judgements)
 def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
-    # what is left out is the log-density of residuals of 0 under the first variance
+    # the omitted constant is the log-density of residuals of 0 under the first variance
+    """Return the log-likelihood without constants."""
     variance = c.real[VARIANCE]
     return -0.5 * (
         squared_error(judgements, c) / variance
@@ -423,27 +450,30 @@ def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
 @operations.draw_weights.register(Judgements)
 def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2
-    # variance), where A counts the judgements of pairs of owners and B sums what the others leave
-    # unexplained of them
+    # variance), where A counts the judgements of pairs of owners, and B is the sum of their
+    # residuals without feature k
+    """Draw every weight from its conditional distribution."""
     precision = b.real[BETA] / c.real[VARIANCE]
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
-        pairs = inner_pairs(judgements, b, k, b.m[k])
-        unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
+        pairs = count_inner_judgements(judgements, b, k, b.m[k])
+        unexplained = sum_inner(c.residual, b, k) + b.w[k] * pairs
         w = draw_tilted_weight(
             rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained
         )
-        inner_shift(judgements, c, b, k, w - b.w[k])
+        shift_inner(judgements, c, b, k, w - b.w[k])
         b.w[k] = w
 
 
 @operations.draw_parameters.register(Judgements)
 def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw the constant and the variance."""
     draw_constant(rng, judgements, c, b)
     draw_variance(rng, judgements, c, b)
 
 
 @operations.record_parameters.register(Judgements)
-def _note_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """Record the constant and sigma."""
     extra[draw, CONSTANT] = c.real[CONSTANT]
     extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

@@ -1,4 +1,4 @@
-"""The probabilities of the answers to questions, draw by draw, under elimination by aspects."""
+"""Answer probabilities per draw under elimination by aspects."""
 
 from typing import TYPE_CHECKING
 
@@ -7,45 +7,52 @@ import numpy as np
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.counts import compute_outcomes
 
-from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift
-from ..draws.probabilities import probability_draws
-from .set_draws import set_probability_draws
+from ..draws.covariate_lifts import CovariateLift
+from ..draws.feature_columns import FeatureColumns
+from ..draws.probabilities import compute_probability_draws
+from .set_draws import compute_set_probabilities
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
 
 
-def comparison_answers(
+def build_comparison_probabilities(
     columns: FeatureColumns,
     data: "PairedComparisons",
     lapse: float,
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> AnswerProbabilities:
-    """Return the probabilities of the outcomes of comparisons; `tie` and `beta`, of ties and
-    covariates, by draw."""
+    """Build a function from question slices to outcome probabilities of comparisons.
+
+    `tie` and `beta` are the tie parameters and covariate coefficients per draw.
+    """
     cells = data.cells
 
-    def of_questions(some: slice) -> np.ndarray:
-        lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[some])
-        p = probability_draws(columns, cells.first[some], cells.second[some], lapse, lift)
-        found = (
-            np.stack([p, 1.0 - p], axis=-1)
-            if tie is None
-            else compute_outcomes(p, 1.0 - p, tie[:, None])
+    def compute_slice(questions: slice) -> np.ndarray:
+        """Return outcome probabilities of a slice of questions, (draws, outcomes)."""
+        lift = (
+            None if beta is None or not beta.shape[1] else CovariateLift(beta, cells.x[questions])
         )
-        return found.reshape(len(p), -1)
+        p = compute_probability_draws(
+            columns, cells.first[questions], cells.second[questions], lapse, lift
+        )
+        if tie is None:
+            return np.stack([p, 1.0 - p], axis=-1).reshape(len(p), -1)
+        return compute_outcomes(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)
 
-    return of_questions
+    return compute_slice
 
 
-def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float) -> AnswerProbabilities:
-    """Return the probabilities of the members of sets."""
+def build_choice_probabilities(
+    columns: FeatureColumns, data: "Choices", lapse: float
+) -> AnswerProbabilities:
+    """Build a function from question slices to choice probabilities of set members."""
 
-    def of_questions(some: slice) -> np.ndarray:
-        start, members = slice_sets(data.start, some, data.members)
-        return set_probability_draws(columns, start, members, lapse)
+    def compute_slice(questions: slice) -> np.ndarray:
+        """Return choice probabilities of a slice of sets, (draws, members)."""
+        start, members = slice_sets(data.start, questions, data.members)
+        return compute_set_probabilities(columns, start, members, lapse)
 
-    return of_questions
+    return compute_slice

@@ -1,4 +1,4 @@
-"""The part of a posterior that pairs or sets add: probabilities, and the likelihood of each."""
+"""Posterior parts of pairs and sets: probabilities and pointwise likelihoods."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,19 +19,23 @@ from thali._model.stored_choices import (
 )
 from thali._posterior.view import COVARIATE
 
-from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift, lifted
-from ..draws.probabilities import advantage_blocks, lapsing, probability_draws
-from ..draws.tree import DataPart
-from .answer_draws import choice_answers, comparison_answers
+from ..draws.covariate_lifts import CovariateLift, lift_advantages
+from ..draws.feature_columns import FeatureColumns
+from ..draws.posterior_tree import DataPart
+from ..draws.probabilities import (
+    compute_choice_probability,
+    compute_probability_draws,
+    iterate_advantages,
+)
+from .answer_draws import build_choice_probabilities, build_comparison_probabilities
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
 
 
-def part_of_data(stored: StoredData, unique: bool) -> DataPart:
-    """Return the part of a posterior that is known without draws."""
+def build_data_part(stored: StoredData, unique: bool) -> DataPart:
+    """Build the part of a posterior that does not depend on draws."""
     return DataPart(
         kind=stored.kind,
         log_constant=stored.log_constant,
@@ -43,7 +47,7 @@ def part_of_data(stored: StoredData, unique: bool) -> DataPart:
     )
 
 
-def choices_part(
+def build_pairs_part(
     columns: FeatureColumns,
     data: "PairedComparisons",
     shape: tuple[int, int],
@@ -54,8 +58,10 @@ def choices_part(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> DataPart:
-    """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by
-    draw."""
+    """Build the part of a posterior about paired comparisons.
+
+    `tie` and `beta` are the tie parameters and covariate coefficients per draw.
+    """
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
     stored = store_pairs(data, lapse, tie is not None)
     variables = {
@@ -68,11 +74,12 @@ def choices_part(
         coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
     if dense and len(cells.pair) <= MAX_PAIRS:
         answers = partial(
-            comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair))
+            build_comparison_probabilities(columns, data, lapse, tie, beta),
+            slice(0, len(cells.pair)),
         )
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
+        probability, terms = _compute_pair_draws(columns, i, j, data, lapse, tie, beta)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),
@@ -81,7 +88,7 @@ def choices_part(
         terms = (terms + stored.coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
     return replace(
-        part_of_data(stored, unique),
+        build_data_part(stored, unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, given that one"
             " is, including lapses",
@@ -96,7 +103,7 @@ def choices_part(
     )
 
 
-def _pair_draws(
+def _compute_pair_draws(
     columns: FeatureColumns,
     i: np.ndarray,
     j: np.ndarray,
@@ -105,54 +112,68 @@ def _pair_draws(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """p̃ of all pairs i < j with covariates of 0, and the log-likelihood of compared ones, draw by
-    draw."""
-    compared = pair_index(data.first, data.second, data.n_options)
+    """Compute p̃ of all pairs i < j and pointwise log-likelihoods, per draw.
+
+    The probabilities have covariates of 0, and the likelihoods are of compared pairs.
+    """
+    pair_indices = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))
-    pointwise = np.empty((columns.n_draws, len(compared)))
-    for draws, ij, ji in advantage_blocks(columns, i, j):
-        probability[draws] = lapsing(ij, ji, lapse)
+    pointwise = np.empty((columns.n_draws, len(pair_indices)))
+    for draws, ij, ji in iterate_advantages(columns, i, j):
+        probability[draws] = compute_choice_probability(ij, ji, lapse)
         if beta is None:
-            # The reverse probability from its own advantage: 1 - p would lose the digits of a small
-            # one.
-            reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
-            nu = None if tie is None else tie[draws]
-            pointwise[draws] = _terms(probability[draws][:, compared], reverse, nu, data)
-            continue
-        cells, own = data.cells, data.covariates.values
-        starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
-        for some in iterate_slices(
-            ij.shape[0], len(cells.pair)
-        ):  # there may be many more cells than pairs
-            these, pairs = (
-                slice(draws.start + some.start, draws.start + some.stop),
-                compared[cells.pair],
+            # the reverse probability is computed from its advantage: 1 - p would lose the digits of
+            # a small probability
+            reverse_probability = compute_choice_probability(
+                ji[:, pair_indices], ij[:, pair_indices], lapse
             )
-            up, down = lifted(ij[some][:, pairs], ji[some][:, pairs], Lift(beta, own).of(these))
-            nu = None if tie is None else tie[these]
-            terms = _terms(lapsing(up, down, lapse), lapsing(down, up, lapse), nu, cells)
-            pointwise[these] = np.add.reduceat(terms, starts, axis=1)
+            nu = None if tie is None else tie[draws]
+            pointwise[draws] = _log_likelihood_terms(
+                probability[draws][:, pair_indices], reverse_probability, nu, data
+            )
+            continue
+        cells, covariate_values = data.cells, data.covariates.values
+        starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
+        # in blocks, because there may be many more cells than pairs
+        for block in iterate_slices(ij.shape[0], len(cells.pair)):
+            block_draws = slice(draws.start + block.start, draws.start + block.stop)
+            pairs = pair_indices[cells.pair]
+            advantage_i, advantage_j = lift_advantages(
+                ij[block][:, pairs],
+                ji[block][:, pairs],
+                CovariateLift(beta, covariate_values).log_odds(block_draws),
+            )
+            nu = None if tie is None else tie[block_draws]
+            terms = _log_likelihood_terms(
+                compute_choice_probability(advantage_i, advantage_j, lapse),
+                compute_choice_probability(advantage_j, advantage_i, lapse),
+                nu,
+                cells,
+            )
+            pointwise[block_draws] = np.add.reduceat(terms, starts, axis=1)
     return probability, pointwise
 
 
-def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) -> np.ndarray:
-    """The log-likelihood of pairs, or cells, draw by draw."""
+def _log_likelihood_terms(
+    p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any
+) -> np.ndarray:
+    """Return log-likelihoods of pairs or cells per draw."""
     from scipy.special import xlogy
 
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
-    of_outcome = np.moveaxis(compute_outcomes(p, q, tie[:, None]), -1, 0)
+    outcome_probability = np.moveaxis(compute_outcomes(p, q, tie[:, None]), -1, 0)
     terms = [
         xlogy(n, p)
-        for n, p in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True)
+        for n, p in zip((counts.wins, counts.tied, counts.losses), outcome_probability, strict=True)
     ]
     return np.sum(terms, axis=0)
 
 
-# What draws say about choices from sets: choice probabilities, and the likelihood of every set ----
+# Choices from sets: choice probabilities, and the likelihood of every set -------------------------
 
 
-def sets_part(
+def build_sets_part(
     columns: FeatureColumns,
     data: "Choices",
     shape: tuple[int, int],
@@ -161,8 +182,8 @@ def sets_part(
     lapse: float,
     unique: bool,
 ) -> DataPart:
-    """The part of a posterior about choices from sets."""
-    labels, asked = np.asarray(data.labels, dtype=str), data.questions()
+    """Build the part of a posterior about choices from sets."""
+    labels, questions = np.asarray(data.labels, dtype=str), data.questions()
     stored = store_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
@@ -170,22 +191,25 @@ def sets_part(
     coordinates, pointwise, answers = {}, {}, None
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability = probability_draws(columns, i, j, lapse)
+        probability = compute_probability_draws(columns, i, j, lapse)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),
         )
         coordinates = all_pair_coordinates(labels)
-    if len(asked.counts) <= MAX_PAIRS:
-        answers = choice_answers(columns, data, lapse)(slice(0, data.n_sets))
+    if len(questions.counts) <= MAX_PAIRS:
+        answers = build_choice_probabilities(columns, data, lapse)(slice(0, data.n_sets))
         pointwise = {
-            "chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))
+            "chosen": (
+                ("chain", "draw", "set"),
+                questions.log_likelihoods(answers).reshape(*shape, -1),
+            )
         }
     if answers is not None:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= member_coordinates(data)
     return replace(
-        part_of_data(stored, unique),
+        build_data_part(stored, unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, including"
             " lapses",

@@ -1,4 +1,4 @@
-"""A likelihood of the user's own, written as plain functions."""
+"""A user-defined likelihood, written as plain functions."""
 
 import hashlib
 import inspect
@@ -11,20 +11,20 @@ import numpy as np
 
 from thali._compile.jit import constants_digest, register_user_function
 from thali._data.observed import Observed
-from thali._model.model_files import NotSaved
+from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
 from .. import operations
 from ..weight_priors import EXPONENTIAL, is_positive_prior
 from . import full_evaluation, term_sums
-from .parameters import (
+from .parameter_priors import (
     FLAT,
-    NAMED,
+    PRIOR_NAMES,
     check_parameters,
-    draw_by_slices,
-    note_values,
-    own_log_prior,
-    start_of,
+    draw_parameters_by_slice,
+    read_starting_values,
+    record_values,
+    user_log_prior,
 )
 
 ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -36,30 +36,30 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "predict": ("data", "features", "weights"),
     "log_prior": ("data",),
 }
-MIN_ARGUMENTS = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
+MIN_ARGUMENTS = {"of_pair": 4}  # own_i and own_j are optional
 
 
 @dataclass(frozen=True, repr=False)
 class Custom:
-    r"""A likelihood of your own, for data that are a NamedTuple of yours.
+    r"""A user-defined likelihood of data in a user-defined NamedTuple.
 
     Experimental: its arguments may change in a later version.
 
     Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is
-    enough: `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood
-    is a sum of terms that see the features through sums of weights,
+    enough: `log_likelihood`, which every move of the sampler then evaluates. If the likelihood is a
+    sum of terms that depend on the features through sums of weights,
 
     .. math:: \log P = \text{const} + \sum_i f_i(t_i) + \sum_{i<j} g_{ij}(t_{ij}, t_i, t_j), \qquad
         t_i = \sum_k w_k z_{ik}, \quad t_{ij} = \sum_k w_k z_{ik} z_{jk},
 
-    give the terms as well: a move then evaluates only those that it touches, which is many times as
-    fast. `thali.testing.check` compares the two, and the whole with the posterior.
+    give the terms as well: a move then evaluates only the affected terms, which is many times as
+    fast. `thali.testing.check` compares the terms with `log_likelihood`, and tests the posterior.
 
     Parameters
     ----------
     log_likelihood : function (data, features, weights) -> float
-        Of all data. `features` is an array (options, K) of 0.0 and 1.0, K is 0 or more and the
-        order of the features means nothing; `weights` (K,) are above 0, or of either sign under
+        The log-likelihood of all data. `features` is an array (options, K) of 0.0 and 1.0 with K >=
+        0 features in arbitrary order; `weights` (K,) are positive, or of either sign under
         `weight_prior=Normal(...)`. Must be finite for every feature matrix.
     of_pair : function (data, i, j, shared) or (data, i, j, shared, own_i, own_j) -> float, optional
         The term g of the options i < j. `shared` is t_ij; `own_i` and `own_j` are t_i and t_j.
@@ -68,28 +68,27 @@ class Custom:
     simulate : function (data, features, weights, rng) -> data, optional
         New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not
         compiled. Only `sample_prior`, `posterior_predictive`, `thali.testing.calibrate` and
-        `thali.testing.check` need it, the latter two to see whether `log_likelihood` is the density
-        of what you have in mind.
+        `thali.testing.check` need it; the latter two test whether `log_likelihood` is the density
+        of these data.
     pointwise : function (data, features, weights) -> array, optional
         The log-likelihood of each observation, an array of any shape that sums to `log_likelihood`;
         not compiled. With it the posterior has the group `log_likelihood`, which leave-one-out
         validation needs (`arviz.loo`).
     predict : function (data, features, weights) -> array, optional
-        What the model says of data, an array of the same shape for all features; not compiled.
-        `model.predict` gives its posterior mean.
+        The prediction of the model, an array of the same shape for all features; not compiled.
+        `model.predict` returns its posterior mean.
     parameters : mapping from name to prior, optional
         Fields of the data, single numbers, that are learned: `Normal(mean, sd)`, `HalfNormal(sd)`,
         `LogNormal(mean, sd)`, `Gamma(shape, rate)` or `Beta(a, b)` of `thali.likelihoods`. All
-        functions see the data with their present values in these fields; the values of the data are
-        where chains start.
+        functions get the data with the current values in these fields; chains start at the values
+        in the data.
     log_prior : function (data) -> float, optional
-        Joint log prior of the parameters, added to the priors above, of which None then stands for
-        none.
+        Joint log prior of the parameters, added to the priors above; a prior may then be None.
 
     Raises
     ------
     ArgumentError
-        If something is not a function of these arguments.
+        If an argument is not a function with the required signature.
 
     Examples
     --------
@@ -115,44 +114,46 @@ class Custom:
     predict: Callable[..., Any] | None = None
     parameters: Mapping[str, Any] = field(
         default_factory=dict, hash=False
-    )  # its keys are the names that samplers record
+    )  # its keys are the names of recorded parameters
     log_prior: Callable[..., Any] | None = None
 
     unique = False  # no option has a fixed unique feature
     takes_signed_weights = True
-    # of the weight prior: for smaller shapes a difference of sums loses tiny weights
-    least_shape: ClassVar[float] = 0.5
-    tempers = False
-    approximate = None  # chains know no other likelihood by which to find their start
+    # minimum shape of the weight prior: with smaller shapes a difference of sums loses tiny weights
+    min_shape: ClassVar[float] = 0.5
+    needs_tempering = False
+    approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(
-                function, NotSaved
+                function, UnsavedFunction
             ):
                 _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
-        shown = [_name_of(self.log_likelihood)]
-        shown += [
-            f"{name}={_name_of(getattr(self, name))}"
+        arguments = [_format_name(self.log_likelihood)]
+        arguments += [
+            f"{name}={_format_name(getattr(self, name))}"
             for name in list(ARGUMENTS)[1:]
             if getattr(self, name)
         ]
-        shown += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
-        return f"Custom({', '.join(shown)})"
+        arguments += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
+        return f"Custom({', '.join(arguments)})"
 
-    def observed(self, data: Any) -> Observed:
-        """The data as models take them."""
+    def wrap_data(self, data: Any) -> Observed:
+        """Return the data in the form that models take."""
         return data if isinstance(data, Observed) else Observed(data)
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and ArgumentError if functions were not saved
-        with the model."""
-        self.observed(data)
-        if isinstance(self.log_likelihood, NotSaved):
+        """Raise DataError for other data, and ArgumentError for functions not saved.
+
+        Files of models do not contain functions.
+        """
+        self.wrap_data(data)
+        if isinstance(self.log_likelihood, UnsavedFunction):
             raise ArgumentError(
                 "This model was loaded from a file, and files do not contain functions, such as"
                 f" those of its likelihood {self!r}; pass the functions again with"
@@ -160,263 +161,301 @@ class Custom:
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of the data, as the samplers read it, and a function that makes a chain's
-        cache.
+        """Return the kernel data, and a function that makes a chain's cache.
 
-        The functions are tried out at weights from their prior.
+        The functions are tested at weights from their prior.
         """
-        from .validation import try_out
+        from .validation import check_functions
 
         self.check(None, data)
-        observed = self.observed(data)
-        start_of(self.parameters, observed.fields, self.log_prior)
-        allocates = try_out(self, observed, weights)
-        return self._made(observed, allocates, weights), (
-            term_sums if self.terms else full_evaluation
-        ).empty_cache
+        observed = self.wrap_data(data)
+        read_starting_values(self.parameters, observed.fields, self.log_prior)
+        allocates = check_functions(self, observed, weights)
+        return self._build_data(observed, allocates, weights), self._module.make_cache
 
-    def as_python(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
-        """The same without trying the functions out, for operations that are called as Python."""
-        return self._made(observed, False, weights), (
-            term_sums if self.terms else full_evaluation
-        ).empty_cache
+    def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
+        """Return the same as `compiled` without testing the functions.
 
-    def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
-        """The data and the priors of the parameters as the samplers read them."""
-        signed = not is_positive_prior(weights)
+        It is for operations that are called as Python.
+        """
+        return self._build_data(observed, False, weights), self._module.make_cache
+
+    def _build_data(self, observed: Observed, allocates: bool, weights: Any) -> Any:
+        """Build the kernel data: fields of the data and priors of parameters."""
+        is_signed = not is_positive_prior(weights)
         if not self.parameters:
-            return self._class(allocates, signed)(observed.fields, observed.n_options)
+            return self._get_class(allocates, is_signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(
             **{name: float(getattr(observed.fields, name)) for name in self.parameters}
         )
-        coded = [
-            (FLAT, 0.0, 1.0) if prior is None else prior.coded()
+        prior_rows = [
+            (FLAT, 0.0, 1.0) if prior is None else prior.encode()
             for prior in self.parameters.values()
         ]
-        kind, first, second = (np.array(each) for each in zip(*coded, strict=True))
-        return self._class(allocates, signed, type(fields))(
-            fields, observed.n_options, kind, first, second
+        prior_codes, first, second = map(np.array, zip(*prior_rows, strict=True))
+        return self._get_class(allocates, is_signed, type(fields))(
+            fields, observed.n_options, prior_codes, first, second
         )
 
     @property
     def terms(self) -> str:
-        """The names of the functions that give terms; empty if `log_likelihood` is alone."""
+        """The names of the functions of terms; empty for `log_likelihood` alone."""
         return " and ".join(
             name for name in ("of_pair", "of_option") if getattr(self, name) is not None
         )
 
-    def _class(self, allocates: bool, signed: bool, of_data: Any = None) -> Any:
-        """The class by which the samplers know these functions, the same for the same ones."""
+    @property
+    def _module(self) -> Any:
+        """The module with the operations of these functions."""
+        return term_sums if self.terms else full_evaluation
+
+    def _get_class(self, allocates: bool, is_signed: bool, data_class: Any = None) -> Any:
+        """Return the class of kernel data for these functions.
+
+        Equal functions have the same class.
+        """
         key = (
             self.log_likelihood,
             self.of_pair,
             self.of_option,
             allocates,
-            signed,
-            of_data,
+            is_signed,
+            data_class,
             *self.parameters,
             self.log_prior,
         )
         if key not in _CLASSES:
-            source = self._source(allocates, signed, of_data)
+            source = self._source(allocates, is_signed, data_class)
             name = f"Custom_{source[:24]}"
             if not source:
-                _CLASSES[key] = _class_of(self, allocates, signed, of_data, "Custom", False)
+                _CLASSES[key] = _make_class(self, allocates, is_signed, data_class, "Custom", False)
             else:  # functions that were defined once more are the same functions
-                made = globals().get(name) or _class_of(
-                    self, allocates, signed, of_data, name, True
+                new_class = globals().get(name) or _make_class(
+                    self, allocates, is_signed, data_class, name, True
                 )
-                _CLASSES[key] = globals()[name] = made
+                _CLASSES[key] = globals()[name] = new_class
         return _CLASSES[key]
 
-    def _source(self, allocates: bool, signed: bool, of_data: Any) -> str:
-        """A hash of all that the class is made of, by which compiled code is found again; "" if
-        there is none."""
+    def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
+        """Return a hash of everything that the class depends on, or "".
+
+        Compiled code is found again by this hash; it is "" if a function has none.
+        """
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = [
             "none" if function is None else constants_digest(function) for function in functions
         ]
         if "" in digests:
             return ""
-        fields = () if of_data is None else of_data._fields
+        fields = () if data_class is None else data_class._fields
         return hashlib.sha256(
-            repr((digests, allocates, signed, fields, tuple(self.parameters))).encode()
+            repr((digests, allocates, is_signed, fields, tuple(self.parameters))).encode()
         ).hexdigest()
 
-    def at(self, data: Any, values: Mapping[str, float]) -> Any:
-        """The data of the user with these values of the parameters."""
+    def set_parameters(self, data: Any, values: Mapping[str, float]) -> Any:
+        """Return the user's data with these values of the parameters."""
         return data._replace(**{name: float(values[name]) for name in self.parameters})
 
-    def held_to(self, data: Any) -> "Custom":
-        """The likelihood itself: no prior of it depends on the data."""
+    def fix_prior(self, data: Any) -> "Custom":
+        """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
-        """The parameters from their priors."""
+        """Sample the parameters from their priors."""
         if self.log_prior is not None:
             raise ArgumentError(
-                f"Draws from the prior require priors that can be sampled ({NAMED}); log_prior"
-                " only defines a density. Use such priors instead of log_prior."
+                f"Draws from the prior require priors that can be sampled ({PRIOR_NAMES});"
+                " log_prior only defines a density. Use such priors instead of log_prior."
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
-    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
-        """Log prior densities of the parameters, draw by draw; what `log_prior` adds is not in
-        them."""
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+        """Return log prior densities of the parameters per draw, without `log_prior`."""
         return {
-            name: p.log_density(own[name]) for name, p in self.parameters.items() if p is not None
+            name: p.log_density(draws[name]) for name, p in self.parameters.items() if p is not None
         }
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
-        """Data of the same design, as `simulate` draws them at one draw's features and weights."""
-        from .delta_checks import as_seen
-        from .new_data import NewData
-        from .validation import called
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
+        """Simulate data of the same design at one draw's features and weights."""
+        from .delta_checks import arrange_like_samplers
+        from .simulated_data import SimulatedData
+        from .validation import call_checked
 
-        if self.simulate is None or isinstance(self.simulate, NotSaved):
+        if self.simulate is None or isinstance(self.simulate, UnsavedFunction):
             raise ArgumentError(
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
             )
-        owners, weights = columns.dense(0, 1)
+        owners, weights = columns.to_dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
-        old = self.observed(data).original
-        new = Observed(
-            self.simulate(self.at(old, parameters), features.copy(), weights.copy(), rng)
+        original = self.wrap_data(data).original
+        simulated = Observed(
+            self.simulate(
+                self.set_parameters(original, parameters), features.copy(), weights.copy(), rng
+            )
         )
-        found = called(
-            "log_likelihood", self.log_likelihood, new.fields, as_seen(features), weights
+        log_likelihood = call_checked(
+            "log_likelihood",
+            self.log_likelihood,
+            simulated.fields,
+            arrange_like_samplers(features),
+            weights,
         )
-        fields = new.fields._asdict()
-        kept = {
-            f"data.{name}": np.asarray(each)
-            for name, each in fields.items()
+        fields = simulated.fields._asdict()
+        data_arrays = {
+            f"data.{name}": np.asarray(field)
+            for name, field in fields.items()
             if name not in self.parameters
         }
-        return NewData(
-            self.at(new.original, {name: getattr(old, name) for name in self.parameters}),
-            kept,
-            found,
+        return SimulatedData(
+            self.set_parameters(
+                simulated.original, {name: getattr(original, name) for name in self.parameters}
+            ),
+            data_arrays,
+            log_likelihood,
         )
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
-        """The part of the posterior tree about the data: the data, and the log-likelihood of each
-        if it is known."""
-        from .own_data import own_part, pointwise_of_draws, sees_weights
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
+        """Build the part of the posterior tree about the data.
 
-        observed = self.observed(data)
-        sees_single = bool(operations.sees_single(self.as_python(observed)[0]))
-        part = own_part(
+        It includes pointwise log-likelihoods if `pointwise` is given.
+        """
+        from .custom_data import build_custom_part, compute_pointwise, depends_on_weights
+
+        observed = self.wrap_data(data)
+        sees_single = bool(operations.sees_single(self.build_uncompiled(observed)[0]))
+        part = build_custom_part(
             observed,
             sees_single,
             tuple(self.parameters),
-            sees_weights(self, observed, columns, extra),
+            depends_on_weights(self, observed, columns, extra),
         )
-        if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
+        if self.pointwise is None or isinstance(self.pointwise, UnsavedFunction) or not dense:
             return part
-        return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
+        return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
-def _class_of(
-    custom: Custom, allocates: bool, signed: bool, of_data: Any, name: str, is_known: bool
+def _make_class(
+    custom: Custom, allocates: bool, is_signed: bool, data_class: Any, name: str, is_known: bool
 ) -> Any:
-    """A NamedTuple class with the operations that follow from the functions."""
-    own = ["kind", "first", "second"] if custom.parameters else []
-    cls: Any = namedtuple(name, ["data", "n", *own], module=__name__)
+    """Make a NamedTuple class with the operations defined by the functions."""
+    prior_fields = ["kind", "first", "second"] if custom.parameters else []
+    cls: Any = namedtuple(name, ["data", "n", *prior_fields], module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, answer in (term_sums if custom.terms else full_evaluation).ANSWERS.items():
-        operation.register(cls)(answer)
-    term_sums.has_signed_sums.register(cls)(term_sums.yes if signed else term_sums.no)
+    for operation, implementation in custom._module.OPERATIONS.items():
+        operation.register(cls)(implementation)
+    term_sums.has_signed_sums.register(cls)(
+        term_sums.return_true if is_signed else term_sums.return_false
+    )
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
-    term_sums.whole.register(cls)(
+    term_sums.full_log_likelihood.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
     )
     if custom.terms:
         _register_terms(cls, custom)
     if custom.parameters:
-        _register_parameters(cls, custom, of_data)
+        _register_parameters(cls, custom, data_class)
     return cls
 
 
-def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
+def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
+    """Register the operations of learned parameters."""
     names = list(custom.parameters)
-    term_sums.start.register(cls)(
+    term_sums.starting_parameters.register(cls)(
         lambda likelihood: [getattr(likelihood.data, name) for name in names]
     )
     fields = [
         f"c.parameters[{names.index(name)}]" if name in names else f"likelihood.data.{name}"
-        for name in of_data._fields
+        for name in data_class._fields
     ]
-    rest = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
-    # compiled code knows no _replace
-    code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"
-    term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
-    operations.draw_parameters.register(cls)(draw_by_slices)
-    operations.record_parameters.register(cls)(note_values)
+    last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
+    # compiled code does not support _replace
+    code = f"lambda likelihood, c: cls(data_class({', '.join(fields)}), {last_fields})"
+    term_sums.insert_parameters.register(cls)(
+        eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
+    )
+    operations.draw_parameters.register(cls)(draw_parameters_by_slice)
+    operations.record_parameters.register(cls)(record_values)
     if custom.log_prior is not None:
         log_prior: Any = register_user_function(custom.log_prior, inline=True)
-        own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))
+        user_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))
 
 
 def _register_terms(cls, custom: Custom) -> None:
+    """Register the functions of pair and option terms."""
     of_pair: Any = custom.of_pair and register_user_function(custom.of_pair, inline=True)
     of_option: Any = custom.of_option and register_user_function(custom.of_option, inline=True)
-    term_sums.sees_pairs.register(cls)(term_sums.yes if of_pair else term_sums.no)
-    sees_own = of_pair and len(inspect.signature(_plain(of_pair)).parameters) == 6
-    term_sums.sees_own.register(cls)(term_sums.yes if sees_own else term_sums.no)
-    # shared sums do not depend on a feature that only one option has
-    operations.sees_single.register(cls)(term_sums.yes if sees_own or of_option else term_sums.no)
+    term_sums.has_pair_terms.register(cls)(
+        term_sums.return_true if of_pair else term_sums.return_false
+    )
+    sees_own = of_pair and len(inspect.signature(_get_python_function(of_pair)).parameters) == 6
+    term_sums.has_option_sums_in_pairs.register(cls)(
+        term_sums.return_true if sees_own else term_sums.return_false
+    )
+    # shared sums do not depend on features of a single option
+    operations.sees_single.register(cls)(
+        term_sums.return_true if sees_own or of_option else term_sums.return_false
+    )
     if of_option:
-        term_sums.of_option.register(cls)(
-            lambda likelihood, i, own: of_option(likelihood.data, i, own)
+        term_sums.option_term.register(cls)(
+            lambda likelihood, i, own_sum: of_option(likelihood.data, i, own_sum)
         )
     else:
-        term_sums.of_option.register(cls)(lambda likelihood, i, own: 0.0)
+        term_sums.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
     if sees_own:
-        term_sums.of_pair.register(cls)(
+        term_sums.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(
                 likelihood.data, i, j, shared, own_i, own_j
             )
         )
     elif of_pair:
-        term_sums.of_pair.register(cls)(
+        term_sums.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared)
         )
     else:
-        term_sums.of_pair.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
+        term_sums.pair_term.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
 
 
-def _plain(function: Any) -> Any:
+def _get_python_function(function: Any) -> Any:
+    """Return the Python function of a possibly compiled one."""
     return getattr(function, "py_func", function)
 
 
-def _name_of(function: Any) -> str:
+def _format_name(function: Any) -> str:
+    """Return the name of a function, or its repr."""
     return getattr(function, "__name__", repr(function))
 
 
-def _check_signature(name: str, function: Any, arguments: tuple[str, ...], fewest: int) -> None:
-    wanted = f"{name} must be a function of ({', '.join(arguments)})"
-    if fewest < len(arguments):
-        wanted += f" or ({', '.join(arguments[:fewest])})"
+def _check_signature(
+    name: str, function: Any, arguments: tuple[str, ...], min_arguments: int
+) -> None:
+    """Raise ArgumentError if a function does not have the required arguments."""
+    requirement = f"{name} must be a function of ({', '.join(arguments)})"
+    if min_arguments < len(arguments):
+        requirement += f" or ({', '.join(arguments[:min_arguments])})"
     if not callable(function):
-        raise ArgumentError(f"{wanted}; got {function!r}.")
+        raise ArgumentError(f"{requirement}; got {function!r}.")
     try:
-        parameters = inspect.signature(_plain(function)).parameters.values()
+        parameters = inspect.signature(_get_python_function(function)).parameters.values()
     except (TypeError, ValueError):
         raise ArgumentError(
-            f"{wanted}; got {function!r}, whose arguments cannot be determined."
+            f"{requirement}; got {function!r}, whose arguments cannot be determined."
         ) from None
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or len(
         parameters
     ) not in (
-        fewest,
+        min_arguments,
         len(arguments),
     ):
-        got = ", ".join(str(p) for p in parameters)
-        raise ArgumentError(f"{wanted}; got {_name_of(function)}({got}).")
+        signature = ", ".join(str(p) for p in parameters)
+        raise ArgumentError(f"{requirement}; got {_format_name(function)}({signature}).")

@@ -1,4 +1,4 @@
-"""Compares the changes that moves make, by the terms of a user's likelihood and by its whole."""
+"""Compare changes in a user's likelihood by its terms and by the full function."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,109 +9,120 @@ from .. import operations
 from ..state import COLUMNS, FeatureState, make_empty_state, scratch_index
 from .term_sums import TermSums
 
-# What rounding may do to a sum, in proportion to the sum of its terms' sizes. With n terms it comes
-# to sqrt(n) times 1e-16 if each is rounded its own way, to n times that if all are rounded one way;
-# a user's terms may be good to 1e-12.
-ROUNDING = 1e-9
+# Bound on the rounding error of a sum, as a fraction of the sum of absolute terms. With n terms it
+# is sqrt(n) times 1e-16 for independent rounding, and n times 1e-16 in the worst case; a user's
+# terms may be accurate to 1e-12.
+RELATIVE_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Difference:
-    """The worst disagreement between two evaluations of the same thing."""
+class WorstDifference:
+    """The worst disagreement among comparisons of two evaluations."""
 
-    count: int = 0  # comparisons made
-    size: float = 0.0  # of the one whose size is largest in proportion to what rounding may do
-    allowed: float = 0.0  # what rounding may do there
-    words: str = ""  # what it is
+    count: int = 0  # number of comparisons
+    size: float = 0.0  # the difference that is largest relative to its rounding bound
+    allowed: float = 0.0  # its rounding bound
+    words: str = ""  # its description
 
     @property
     def is_rounding(self) -> bool:
         """Whether rounding can explain the difference."""
         return self.size <= self.allowed
 
-    def worse(self, one: float, other: float, allowed: float, words: str) -> "Difference":
-        """This or the new comparison, whichever is worse; counts one more. Equal infinities
-        agree."""
-        size = 0.0 if one == other else abs(one - other)
+    def worse(
+        self, first_value: float, second_value: float, allowed: float, words: str
+    ) -> "WorstDifference":
+        """Return the worse of this and a new comparison, counting one more.
+
+        Equal infinities agree.
+        """
+        size = 0.0 if first_value == second_value else abs(first_value - second_value)
         size = np.inf if np.isnan(size) else size
         if self.count == 0 or size * self.allowed > self.size * allowed:
-            return Difference(self.count + 1, float(size), allowed, words)
-        return Difference(self.count + 1, self.size, self.allowed, self.words)
+            return WorstDifference(self.count + 1, float(size), allowed, words)
+        return WorstDifference(self.count + 1, self.size, self.allowed, self.words)
 
 
-def states_of(prior: Any, n: int, weights: Any, rng: np.random.Generator, count: int) -> list[Any]:
-    """Features (options by columns, 0.0 and 1.0) and weights from the prior; the first has no
-    column if it may."""
+def sample_states(
+    prior: Any, n: int, weights: Any, rng: np.random.Generator, count: int
+) -> list[Any]:
+    """Sample features (options, columns) and weights from the prior.
+
+    The first state has no column if the prior allows it.
+    """
     states = []
-    for number in range(count):
-        matrix = prior.sample(n, 1.0 + number / 2, rng)
+    for i in range(count):
+        matrix = prior.sample(n, 1.0 + i / 2, rng)
         if prior.is_infinite:
-            matrix = matrix[:, :0] if number == 0 else np.hstack([matrix, rng.random((n, 2)) < 0.5])
+            matrix = matrix[:, :0] if i == 0 else np.hstack([matrix, rng.random((n, 2)) < 0.5])
             matrix = matrix[:, matrix.any(0)]
         states.append((matrix.astype(float), weights.random(rng, matrix.shape[1])))
     return states
 
 
-def as_seen(features: np.ndarray) -> np.ndarray:
-    """The features laid out as samplers hold them, so that compiled code knows the type of the
-    array."""
-    n, columns = features.shape
-    rows = np.zeros((columns + 2, n + 1))
-    rows[:columns, :n] = features.T
-    return rows[:columns, :n].T
+def arrange_like_samplers(features: np.ndarray) -> np.ndarray:
+    """Return the features in the memory layout of samplers.
+
+    Compiled code then has the type of the array.
+    """
+    n, n_columns = features.shape
+    rows = np.zeros((n_columns + 2, n + 1))
+    rows[:n_columns, :n] = features.T
+    return rows[:n_columns, :n].T
 
 
-def state_of(features: np.ndarray, weights: np.ndarray) -> FeatureState:
-    """A state with these columns and room for more."""
-    n, columns = features.shape
-    state = make_empty_state(n, columns + 4)
-    state.Z[:columns, :n] = features.T
-    state.w[:columns] = weights
-    state.m[:columns] = features.sum(0)
-    state.whole[COLUMNS] = columns
+def build_state(features: np.ndarray, weights: np.ndarray) -> FeatureState:
+    """Build a state with these columns and room for more."""
+    n, n_columns = features.shape
+    state = make_empty_state(n, n_columns + 4)
+    state.Z[:n_columns, :n] = features.T
+    state.w[:n_columns] = weights
+    state.m[:n_columns] = features.sum(0)
+    state.whole[COLUMNS] = n_columns
     return state
 
 
-def rounding(cache: Any, value: float) -> float:
-    """What rounding may do to a change of the log-likelihood, given its value."""
-    terms = (
-        np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum()
-        if isinstance(cache, TermSums)
-        else 0.0
-    )
-    return ROUNDING * (1.0 + abs(value) + float(terms))
+def bound_rounding(cache: Any, log_value: float) -> float:
+    """Return a bound on the rounding error of a log-likelihood value."""
+    terms = 0.0
+    if isinstance(cache, TermSums):
+        terms = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum()
+    return RELATIVE_ROUNDING * (1.0 + abs(log_value) + float(terms))
 
 
 def compare_changes(
     likelihood: Any,
     make_cache: Any,
-    whole: Any,
+    log_likelihood: Any,
     states: Any,
     labels: Any,
     rng: np.random.Generator,
-    most: int,
-) -> Difference:
-    """Every kind of change that a move makes, by the operations and as a difference of two
-    evaluations of `whole`."""
-    found = Difference()
+    max_changes: int,
+) -> WorstDifference:
+    """Compare changes by the operations with differences of the full function.
+
+    `whole` is the full function of features and weights, and up to `most` changes of each kind are
+    compared.
+    """
+    worst = WorstDifference()
     for features, weights in states:
-        state, cache = state_of(features, weights), make_cache(likelihood)
+        state, cache = build_state(features, weights), make_cache(likelihood)
         operations.rebuild_cache(likelihood, cache, state)
-        before = whole(features, weights)
-        for change, after, words in _changes(
-            likelihood, cache, state, features, weights, labels, rng, most
+        old_value = log_likelihood(features, weights)
+        for change, changed_state, words in _iterate_changes(
+            likelihood, cache, state, features, weights, labels, rng, max_changes
         ):
-            value = whole(*after)
-            allowed = rounding(cache, before) + rounding(cache, value)
+            new_value = log_likelihood(*changed_state)
+            allowed = bound_rounding(cache, old_value) + bound_rounding(cache, new_value)
             sentence = (
                 f"when {words}, the terms change by {change:.6g} and log_likelihood by"
-                f" {value - before:.6g}"
+                f" {new_value - old_value:.6g}"
             )
-            found = found.worse(change, value - before, allowed, sentence)
-    return found
+            worst = worst.worse(change, new_value - old_value, allowed, sentence)
+    return worst
 
 
-def _changes(
+def _iterate_changes(
     likelihood: Any,
     cache: Any,
     state: Any,
@@ -119,74 +130,79 @@ def _changes(
     weights: Any,
     labels: Any,
     rng: np.random.Generator,
-    most: Any,
+    max_changes: Any,
 ) -> Any:
-    """Each change as (change of the log-likelihood by the operation, features and weights after it,
-    description)."""
-    n, columns = features.shape
+    """Yield changes: difference by the operation, new state and description."""
+    n, n_columns = features.shape
 
     def owners(column: Any) -> Any:
-        named = [labels[i] for i in np.flatnonzero(column)]
-        return "{" + ", ".join(named[:6]) + (", ..." if len(named) > 6 else "") + "}"
+        """Format the owners of a column."""
+        owner_labels = [labels[i] for i in np.flatnonzero(column)]
+        return "{" + ", ".join(owner_labels[:6]) + (", ..." if len(owner_labels) > 6 else "") + "}"
 
-    def some(things: Any) -> Any:
-        return [things[t] for t in rng.permutation(len(things))[:most]]
+    def choose(candidates: Any) -> Any:
+        """Choose some of the candidates at random."""
+        return [candidates[t] for t in rng.permutation(len(candidates))[:max_changes]]
 
-    for k, i in some([(k, i) for k in range(columns) for i in range(n)]):
+    for k, i in choose([(k, i) for k in range(n_columns) for i in range(n)]):
         joins = features[i, k] == 0.0
-        after = features.copy()
-        after[i, k] = float(joins)
-        if not after[:, k].any():
+        new_features = features.copy()
+        new_features[i, k] = float(joins)
+        if not new_features[:, k].any():
             continue
         change = operations.delta_member(
             likelihood, cache, state, k, i, weights[k] if joins else -weights[k]
         )
-        does = "joins" if joins else "leaves"
+        verb = "joins" if joins else "leaves"
         yield (
             change,
-            (after, weights),
-            f"{labels[i]} {does} the feature of {owners(features[:, k])}",
+            (new_features, weights),
+            f"{labels[i]} {verb} the feature of {owners(features[:, k])}",
         )
-    for k in some(list(range(columns))):
-        heavier = weights.copy()
-        heavier[k] *= rng.uniform(0.3, 3.0)
+    for k in choose(list(range(n_columns))):
+        changed_weights = weights.copy()
+        changed_weights[k] *= rng.uniform(0.3, 3.0)
         change = operations.delta_weight(
-            likelihood, cache, state, k, state.m[k], heavier[k] - weights[k]
+            likelihood, cache, state, k, state.m[k], changed_weights[k] - weights[k]
         )
         yield (
             change,
-            (features, heavier),
+            (features, changed_weights),
             f"the weight of the feature of {owners(features[:, k])} changes",
         )
-        left = np.arange(columns) != k
+        is_kept = np.arange(n_columns) != k
         change = operations.delta_weight(likelihood, cache, state, k, state.m[k], -weights[k])
         yield (
             change,
-            (features[:, left], weights[left]),
+            (features[:, is_kept], weights[is_kept]),
             f"the feature of {owners(features[:, k])} is removed",
         )
-    for _ in range(min(most, 4)):
-        new = (rng.random(n) < rng.uniform(0.2, 0.9)).astype(float)
-        new[rng.integers(n)] = 1.0
+    for _ in range(min(max_changes, 4)):
+        new_column = (rng.random(n) < rng.uniform(0.2, 0.9)).astype(float)
+        new_column[rng.integers(n)] = 1.0
         weight = rng.standard_exponential()
-        state.Z[columns, :n] = new
-        change = operations.delta_weight(likelihood, cache, state, columns, int(new.sum()), weight)
-        after = np.column_stack([features, new]), np.append(weights, weight)
-        yield change, after, f"a feature of {owners(new)} is added"
-    for k, other in some([(k, o) for k in range(columns) for o in range(columns) if k != o]):
-        shared = features[:, k] @ features[:, other]
-        splits = shared == features[:, other].sum() < features[:, k].sum()
-        if not splits and (shared > 0.0 or weights[other] <= weights[k]):
+        state.Z[n_columns, :n] = new_column
+        change = operations.delta_weight(
+            likelihood, cache, state, n_columns, int(new_column.sum()), weight
+        )
+        new_features = np.column_stack([features, new_column]), np.append(weights, weight)
+        yield change, new_features, f"a feature of {owners(new_column)} is added"
+    for k, partner in choose(
+        [(k, o) for k in range(n_columns) for o in range(n_columns) if k != o]
+    ):
+        shared = features[:, k] @ features[:, partner]
+        splits = shared == features[:, partner].sum() < features[:, k].sum()
+        if not splits and (shared > 0.0 or weights[partner] <= weights[k]):
             continue
         sign = -1.0 if splits else 1.0
-        after, moved = features.copy(), weights.copy()
-        after[:, k] += sign * features[:, other]
-        moved[other] -= sign * weights[k]
-        state.Z[scratch_index(state), :n] = after[:, k]
-        change = operations.delta_transfer(likelihood, cache, state, k, other, sign * weights[k])
-        does = "gives up" if splits else "takes over"
+        new_features, new_weights = features.copy(), weights.copy()
+        new_features[:, k] += sign * features[:, partner]
+        new_weights[partner] -= sign * weights[k]
+        state.Z[scratch_index(state), :n] = new_features[:, k]
+        change = operations.delta_transfer(likelihood, cache, state, k, partner, sign * weights[k])
+        verb = "gives up" if splits else "takes over"
         yield (
             change,
-            (after, moved),
-            f"the feature of {owners(features[:, k])} {does} {owners(features[:, other])}",
+            (new_features, new_weights),
+            f"the feature of {owners(features[:, k])} {verb} {owners(features[:, partner])}",
         )

@@ -1,4 +1,4 @@
-"""Elimination by aspects on paired comparisons."""
+"""Elimination by aspects on paired comparisons and choices."""
 
 import math
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
-from thali._model.covariates import parameter
+from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
-from ..draws.covariates import coefficients
+from ..draws.covariate_lifts import stack_coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
-from .elimination_sets import IMPOSSIBLE, check_sets, compiled_sets
-from .pair_operations import compiled_pairs
+from .pair_operations import build_pair_data
+from .set_operations import IMPOSSIBLE_CHOICE, build_set_data, check_sets
 
-# Below this shape of the weight prior some weights are so much smaller than others that a
-# difference of sums loses them: pairs are then evaluated as sets of two, without sums that are
-# kept.
-SHAPE_OF_SUMS = 0.5
-RANKED = 3  # options of a set whose best and worst are a ranking
+# Below this shape of the weight prior, some weights are so much smaller than others that a
+# difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.
+MIN_SHAPE_OF_SUMS = 0.5
+MAX_RANKED_OPTIONS = 3  # best and worst of a set of up to this size are a ranking
 
 
 @dataclass(frozen=True)
 class Elimination:
-    r"""Elimination by aspects: a chooser picks an aspect at random, the heavier the likelier, and
-    drops every option without it; between two options only the aspects that one has and the other
-    lacks decide:
+    r"""Elimination by aspects, with lapses, ties and covariates of comparisons.
+
+    A chooser selects an aspect at random, with probability proportional to its weight, and drops
+    every option without it. Between two options, only the aspects of exactly one of them decide:
 
     .. math::
         p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad
@@ -37,8 +37,8 @@ class Elimination:
         \tilde p_{ij} = (1 - \varepsilon) p_{ij} + \varepsilon / 2
 
     and the choices of a pair are binomial with probability :math:`\tilde p_{ij}`. Two options that
-    no aspect distinguishes are chosen equally often. Out of a larger set one aspect after the other
-    eliminates options, until one is left: see `thali.likelihoods.elimination_probabilities`.
+    no aspect distinguishes are chosen equally often. In a larger set, one aspect after the other
+    eliminates options until one is left: see `thali.likelihoods.elimination_probabilities`.
 
     With ties (Davidson 1970) neither option of a pair may be chosen:
 
@@ -47,10 +47,10 @@ class Elimination:
         P(i) = \frac{\tilde p_{ij}}{1 + r}, \quad P(\text{tie}) = \frac{r}{1 + r}, \quad
         P(j) = \frac{\tilde p_{ji}}{1 + r}, \qquad \nu \sim \mathrm{Gamma}(1, 1)
 
-    so that p̃ is the probability of i where one of the two is chosen.
+    so that p̃ is the probability of i given that one of the two is chosen.
 
-    With covariates x of a comparison, with the sign of "i over j", such as 1 where i was shown
-    first, else -1:
+    With covariates x of a comparison, with the sign of "i over j", such as 1 if i was shown first,
+    else -1:
 
     .. math::
         \tilde p_{ij} = (1 - \varepsilon)\, \mathrm{logistic}\Bigl(\ln \frac{A_{ij}}{A_{ji}}
@@ -64,7 +64,7 @@ class Elimination:
     lapse : float in [0, 1)
         The probability epsilon of choosing at random.
     unique : bool
-        Whether every option also owns one fixed aspect alone, which is not among the columns of f.
+        Whether every option also has one unique aspect, which is not among the columns of f.
     ties : bool
         Whether there are ties, for pairs only.
     covariates : tuple of str
@@ -73,7 +73,7 @@ class Elimination:
     Raises
     ------
     ArgumentError
-        If lapse lies outside [0, 1).
+        If lapse is outside [0, 1).
 
     References
     ----------
@@ -93,8 +93,8 @@ class Elimination:
     covariates: tuple[str, ...] = ()
 
     takes_signed_weights = False
-    # of the weight prior: below it weights may be too small for floating-point numbers
-    least_shape: ClassVar[float] = 0.1
+    # minimum shape of the weight prior: below it weights may be too small for floats
+    min_shape: ClassVar[float] = 0.1
     approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:
@@ -106,30 +106,33 @@ class Elimination:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Stored with the draws in addition to features and weights: nu, the parameter of ties, and
-        the coefficients of covariates."""
-        return (*(("tie",) if self.ties else ()), *map(parameter, self.covariates))
+        """The names of parameters that are drawn: tie parameter and coefficients."""
+        return (*(("tie",) if self.ties else ()), *map(coefficient_name, self.covariates))
 
     @property
     def common_parameters(self) -> tuple[str, ...]:
-        """Those of them that several groups of people have in common."""
-        return tuple(map(parameter, self.covariates))
+        """The names of parameters that several groups share."""
+        return tuple(map(coefficient_name, self.covariates))
 
     @property
-    def tempers(self) -> bool:
-        """Whether chains need it: without unique aspects, choices between some families of aspects
-        are nearly impossible."""
+    def needs_tempering(self) -> bool:
+        """Whether chains need tempering.
+
+        Without unique aspects, choices between some families of aspects are nearly impossible.
+        """
         return not self.unique
 
-    def in_form(self, data: Any) -> Any:
-        """The data in the form in which their likelihood is computed fastest."""
-        return as_pairs(data)
+    def convert_data(self, data: Any) -> Any:
+        """Return the data in the form with the fastest likelihood."""
+        return convert_to_pairs(data)
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind or with ties that are not expected, and
-        ArgumentError for aspects that leave nothing to learn, or make a choice impossible without
-        lapses."""
-        data = self.in_form(data)
+        """Raise an error for data or aspects that the likelihood cannot have.
+
+        DataError: data of another kind, or with unexpected ties. ArgumentError: aspects that leave
+        nothing to learn, or make a choice impossible without lapses.
+        """
+        data = self.convert_data(data)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
                 "Elimination by aspects requires PairedComparisons or Choices; got"
@@ -161,8 +164,8 @@ class Elimination:
                     ", because learned aspects can make a choice impossible.",
                 )
             return
-        owns = prior.matrix
-        if not owns.any():
+        ownership = prior.matrix
+        if not ownership.any():
             raise ArgumentError(
                 "No option has any aspect; add aspects, or set ", Setting("unique", True), "."
             )
@@ -172,21 +175,21 @@ class Elimination:
             (data.first, data.second, data.wins + data.tied),
             (data.second, data.first, data.losses + data.tied),
         ):
-            favours = (owns[chosen] & ~owns[rejected]).any(1)
-            undecided = ~(owns[chosen] ^ owns[rejected]).any(1)
+            favours = (ownership[chosen] & ~ownership[rejected]).any(1)
+            undecided = ~(ownership[chosen] ^ ownership[rejected]).any(1)
             for p in np.flatnonzero((counts > 0) & ~favours & ~undecided):
                 raise ArgumentError(
                     f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r},"
                     " which these aspects make ",
-                    IMPOSSIBLE,
+                    IMPOSSIBLE_CHOICE,
                 )
 
     def _check_covariates(self, data: "PairedComparisons | Choices") -> None:
-        """Raise for covariates other than those of the data, or of options."""
-        own = data.covariates if isinstance(data, PairedComparisons) else None
-        names = () if own is None else own.names
-        if own is not None:
-            own.refuse_options("elimination by aspects")
+        """Raise DataError for covariates of options, or other than the expected ones."""
+        data_covariates = data.covariates if isinstance(data, PairedComparisons) else None
+        names = () if data_covariates is None else data_covariates.names
+        if data_covariates is not None:
+            data_covariates.refuse_options("elimination by aspects")
         if self.covariates and not isinstance(data, PairedComparisons):
             raise DataError(
                 "Covariates require comparisons of two options; remove the covariates for choices"
@@ -201,112 +204,124 @@ class Elimination:
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of choices, as the samplers read it, and a function that makes a chain's
-        cache.
+        """Return the kernel data of choices, and a function that makes a cache.
 
         `weights` is the Gamma prior of the weights.
         """
-        data = self.in_form(data)
-        if weights.shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
+        data = self.convert_data(data)
+        if weights.shape < MIN_SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
             if self.ties or self.covariates:
-                what = "ties" if self.ties else "covariates"
+                feature_name = "ties" if self.ties else "covariates"
                 raise ArgumentError(
                     Argument("weight_prior"),
-                    f" must have shape >= {SHAPE_OF_SUMS:g} for data with {what}.",
+                    f" must have shape >= {MIN_SHAPE_OF_SUMS:g} for data with {feature_name}.",
                 )
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
-            return compiled_sets(data, self.lapse)
-        return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
+            return build_set_data(data, self.lapse)
+        return build_pair_data(data, float(self.lapse), self.unique, self.ties)
 
-    def held_to(self, data: Any) -> "Elimination":
-        """The likelihood itself: no prior of it depends on the data."""
+    def fix_prior(self, data: Any) -> "Elimination":
+        """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: that of ties, and
-        coefficients."""
-        tie = {"tie": rng.standard_exponential()} if self.ties else {}
-        return tie | {parameter(name): rng.standard_normal() for name in self.covariates}
+        """Sample the tie parameter and the coefficients from their priors."""
+        tie_draw = {"tie": rng.standard_exponential()} if self.ties else {}
+        return tie_draw | {
+            coefficient_name(name): rng.standard_normal() for name in self.covariates
+        }
 
-    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
-        """Log prior densities of the parameters other than features and weights, draw by draw: of
-        ties, and of all coefficients."""
-        tie = {"tie": -own["tie"]} if self.ties else {}
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+        """Return log prior densities of the tie parameter and the coefficients, per draw."""
+        tie_density = {"tie": -draws["tie"]} if self.ties else {}
         if not self.covariates:
-            return tie
-        squares = (coefficients(own, self.covariates) ** 2).sum(axis=-1)
-        return tie | {
+            return tie_density
+        squares = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
+        return tie_density | {
             "covariate": -0.5 * (squares + len(self.covariates) * math.log(2.0 * math.pi))
         }
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
-        """Choices of the same design, drawn at one draw's aspects."""
-        from .answer_draws import choice_answers, comparison_answers
-        from .new_data import new_answers
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
+        """Simulate choices of the same design at one draw's aspects."""
+        from .answer_draws import build_choice_probabilities, build_comparison_probabilities
+        from .simulated_data import simulate_answers
 
-        data = self.in_form(data)
+        data = self.convert_data(data)
         if isinstance(data, Choices):
-            answers = choice_answers(columns, data, self.lapse)
-            return new_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
-        beta = coefficients(parameters, self.covariates) if self.covariates else None
+            answers = build_choice_probabilities(columns, data, self.lapse)
+            return simulate_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
+        beta = stack_coefficients(parameters, self.covariates) if self.covariates else None
         tie = np.atleast_1d(parameters["tie"]) if self.ties else None
-        p = comparison_answers(columns, data, self.lapse, tie, beta)(
+        p = build_comparison_probabilities(columns, data, self.lapse, tie, beta)(
             slice(0, len(data.cells.pair))
         )[0]
-        new = new_answers(data, p, self.ties, rng)
-        observed = {"wins": new.data.wins} | ({"ties": new.data.tied} if self.ties else {})
-        return new._replace(observed=observed)
+        simulated = simulate_answers(data, p, self.ties, rng)
+        observed = {"wins": simulated.data.wins} | (
+            {"ties": simulated.data.tied} if self.ties else {}
+        )
+        return simulated._replace(observed=observed)
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
-        """What draws say about the data, for the posterior tree."""
-        from .choice_parts import choices_part, sets_part
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
+        """Build the part of the posterior tree about choices."""
+        from .choice_parts import build_pairs_part, build_sets_part
 
-        data = self.in_form(data)
+        data = self.convert_data(data)
         if isinstance(data, Choices):
-            return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
-        own = {
+            return build_sets_part(
+                columns, data, shape, dense, lapse=self.lapse, unique=self.unique
+            )
+        parameters = {
             "tie": extra.get("tie"),
-            "beta": coefficients(extra, self.covariates) if self.covariates else None,
+            "beta": stack_coefficients(extra, self.covariates) if self.covariates else None,
         }
-        return choices_part(
-            columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own
+        return build_pairs_part(
+            columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **parameters
         )
 
 
-def as_pairs(data: Any) -> Any:
-    """Choices out of pairs as paired comparisons, best and worst of three as rankings: the same,
-    but faster."""
-    data = as_choices(data)
+def convert_to_pairs(data: Any) -> Any:
+    """Convert choices from pairs to comparisons, and best-worst triples to rankings.
+
+    The likelihood is the same, but faster.
+    """
+    data = convert_to_rankings(data)
     return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data
 
 
-def as_choices(data: Any) -> Any:
-    """Best and worst as rankings; a DataError for those of more than three options."""
+def convert_to_rankings(data: Any) -> Any:
+    """Convert best-worst choices to rankings; raise DataError above three options."""
     if not isinstance(data, Choices) or data.worst is None:
         return data
-    wide = int(data.sizes.argmax())
-    if data.sizes[wide] > RANKED:
+    widest = int(data.sizes.argmax())
+    if data.sizes[widest] > MAX_RANKED_OPTIONS:
         raise DataError(
-            f"Best and worst were chosen from {data.sizes[wide]} options"
-            f" ({shorten(data.sets[wide])}), but elimination by aspects is limited to {RANKED},"
-            " whose best and worst are a ranking; fit ",
+            f"Best and worst were chosen from {data.sizes[widest]} options"
+            f" ({shorten(data.sets[widest])}), but elimination by aspects is limited to"
+            f" {MAX_RANKED_OPTIONS}, whose best and worst are a ranking; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )
     return data.as_rankings()
 
 
-def refuse_sets(data: Any) -> None:
-    """Raise for choices from more than two options, of which unique aspects alone are worths."""
+def require_pairs(data: Any) -> None:
+    """Raise for choices from more than two options.
+
+    With unique aspects alone, they require the Bradley-Terry-Luce model.
+    """
     if isinstance(data, Choices):
-        wide = int(data.sizes.argmax())
+        widest = int(data.sizes.argmax())
         raise DataError(
-            f"The data contain choices from {data.sizes[wide]} options"
-            f" ({shorten(data.sets[wide])}), but unique aspects alone require choices between two"
-            " options; fit ",
+            f"The data contain choices from {data.sizes[widest]} options"
+            f" ({shorten(data.sets[widest])}), but unique aspects alone require choices between"
+            " two options; fit ",
             ModelName("BradleyTerryLuce"),
             ".",
         )

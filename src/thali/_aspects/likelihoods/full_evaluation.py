@@ -1,7 +1,8 @@
-"""A user's likelihood that is one function: each operation evaluates all data after the change.
+"""Operations of a user-defined likelihood that is a single function.
 
-A `delta_*` changes the state, evaluates, and reverts the change; the `apply_*` that follows
-immediately keeps the value. Row K of the state, K the number of columns, is free during a change.
+Each operation evaluates all data after the change. A `delta_*` changes the state, evaluates the
+function and reverts the change; the following `apply_*` keeps the value. Row K of the state, with K
+the number of columns, is free during a change.
 """
 
 from typing import Any, NamedTuple
@@ -12,93 +13,107 @@ from thali._compile.jit import scalar
 
 from .. import operations
 from ..state import COLUMNS, copy_row, scratch_index
-from .term_sums import COMMON, no, seen, start, whole_of_state
+from .term_sums import (
+    COMMON_OPERATIONS,
+    insert_parameters,
+    return_false,
+    starting_parameters,
+    state_log_likelihood,
+)
 
-NOW, PROPOSED = range(2)  # positions in Value.real
+CURRENT, PROPOSED = range(2)  # positions in EvaluationCache.real
 
 
 class EvaluationCache(NamedTuple):
-    """The cache of a chain."""
+    """Cache of a chain: current and proposed log-likelihood."""
 
-    real: np.ndarray  # (2,) the current log-likelihood NOW, and the last PROPOSED
+    real: np.ndarray  # (2,) the CURRENT log-likelihood, and the last PROPOSED
     parameters: np.ndarray  # (P,) values of the learned parameters
 
 
-def empty_cache(likelihood: Any) -> EvaluationCache:
-    """A value that is filled in later."""
-    return EvaluationCache(np.zeros(2), np.array(start(likelihood)))
+def make_cache(likelihood: Any) -> EvaluationCache:
+    """Make a cache; values are filled later."""
+    return EvaluationCache(np.zeros(2), np.array(starting_parameters(likelihood)))
 
 
 @scalar
-def proposed(likelihood: Any, c: Any, b: Any, columns: Any) -> Any:
-    """The change of the log-likelihood; the state holds the proposal."""
-    c.real[PROPOSED] = whole_of_state(seen(likelihood, c), b, columns)
-    return c.real[PROPOSED] - c.real[NOW]
+def propose_change(likelihood: Any, c: Any, b: Any, n_columns: Any) -> Any:
+    """Evaluate the proposed state; return the change in log-likelihood."""
+    c.real[PROPOSED] = state_log_likelihood(insert_parameters(likelihood, c), b, n_columns)
+    return c.real[PROPOSED] - c.real[CURRENT]
 
 
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
-    change = proposed(likelihood, c, b, b.whole[COLUMNS])
+    change = propose_change(likelihood, c, b, b.whole[COLUMNS])
     b.Z[k, i] = 1.0 - b.Z[k, i]
     return change
 
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    columns = b.whole[COLUMNS]
-    last = columns - 1
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    n_columns = b.whole[COLUMNS]
+    last_column = n_columns - 1
     w = b.w[k]
-    if k == columns:  # a birth
+    if k == n_columns:  # a birth
         b.w[k] = d
-        change = proposed(likelihood, c, b, columns + 1)
-    elif d == -w:  # a death: the last column takes its place
-        copy_row(b, k, columns)
-        copy_row(b, last, k)
-        b.w[k] = b.w[last]
-        change = proposed(likelihood, c, b, last)
-        copy_row(b, columns, k)
+        change = propose_change(likelihood, c, b, n_columns + 1)
+    elif d == -w:  # a death: the last column takes its row
+        copy_row(b, k, n_columns)
+        copy_row(b, last_column, k)
+        b.w[k] = b.w[last_column]
+        change = propose_change(likelihood, c, b, last_column)
+        copy_row(b, n_columns, k)
     else:
         b.w[k] = w + d
-        change = proposed(likelihood, c, b, columns)
+        change = propose_change(likelihood, c, b, n_columns)
     b.w[k] = w
     return change
 
 
-def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    columns = b.whole[COLUMNS]
-    w = b.w[other]
-    copy_row(b, k, columns)
+def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+    """Return the change of a transfer of owners."""
+    n_columns = b.whole[COLUMNS]
+    w = b.w[partner]
+    copy_row(b, k, n_columns)
     copy_row(b, scratch_index(b), k)
-    b.w[other] = w - d
-    change = proposed(likelihood, c, b, columns)
-    b.w[other] = w
-    copy_row(b, columns, k)
+    b.w[partner] = w - d
+    change = propose_change(likelihood, c, b, n_columns)
+    b.w[partner] = w
+    copy_row(b, n_columns, k)
     return change
 
 
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    c.real[NOW] = c.real[PROPOSED]
+    """Keep the proposed value."""
+    c.real[CURRENT] = c.real[PROPOSED]
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    c.real[NOW] = c.real[PROPOSED]
+    """Keep the proposed value."""
+    c.real[CURRENT] = c.real[PROPOSED]
 
 
-def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    c.real[NOW] = c.real[PROPOSED]
+def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+    """Keep the proposed value."""
+    c.real[CURRENT] = c.real[PROPOSED]
 
 
-def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
-    c.real[NOW] = whole_of_state(seen(likelihood, c), b, b.whole[COLUMNS])
+def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
+    """Evaluate the current state."""
+    c.real[CURRENT] = state_log_likelihood(insert_parameters(likelihood, c), b, b.whole[COLUMNS])
 
 
-def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
+def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
+    """Return the cache at level t, as views."""
     return EvaluationCache(caches.real[t], caches.parameters[t])
 
 
-ANSWERS: dict[Any, Any] = COMMON | {
-    operations.sums_duplicates: no,
-    operations.cache_at: _cache_at,
-    operations.rebuild_cache: _rebuild,
+OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
+    operations.sums_duplicates: return_false,
+    operations.select_cache: _select_cache,
+    operations.rebuild_cache: _rebuild_cache,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.delta_weight: _delta_weight,

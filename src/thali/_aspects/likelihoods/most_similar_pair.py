@@ -1,4 +1,4 @@
-"""The most similar pair out of a set of pairs: triplets, and forced choices out of larger sets."""
+"""Choices of the most similar pair of a set: triplets and larger sets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, share
+from thali._arguments import check_allowed, check_share
 from thali._data.triplets import Triplets
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
-from .pair_set_operations import compiled_answers
-from .second_order import second_order
+from .pair_set_operations import build_answer_data
+from .second_order import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
 LINKS = (EXP, RATIO)
@@ -20,29 +20,28 @@ LINKS = (EXP, RATIO)
 
 @dataclass(frozen=True)
 class MostSimilarPair:
-    r"""Of a set S of pairs people name the most similar one, the likelier the more weight its
-    objects share.
+    r"""Choices of the most similar pair, which shares the most weight.
 
     .. math::
         P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}}
         + \frac{\varepsilon}{|S|}, \qquad
         s_{ij} = \sum_k w_k f_{ik} f_{jk}
 
-    With the link "exp", v = exp(s): a feature that all objects own cancels, as a constant would,
-    and the data tell the scale of the weights. With the link "ratio", v = s + c, where the constant
-    c has the prior of the weights, and only ratios of weights and constant matter. Features of a
-    single object touch no answer.
+    With the link "exp", v = exp(s): a feature that all objects own cancels, as would a constant,
+    and the data determine the scale of the weights. With the link "ratio", v = s + c, where the
+    constant c has the prior of the weights, and the answers depend only on ratios of weights and
+    constant. Features of a single object do not affect the answers.
 
     Parameters
     ----------
     link : {"exp", "ratio"}
     lapse : float in [0, 1)
-        The probability epsilon of naming a pair at random.
+        The probability epsilon of choosing a pair at random.
 
     Raises
     ------
     ArgumentError
-        If there is no such link, or lapse lies outside [0, 1).
+        If the link is unknown, or lapse is outside [0, 1).
 
     References
     ----------
@@ -61,20 +60,20 @@ class MostSimilarPair:
 
     unique = False  # no object has a fixed unique feature
     takes_signed_weights = False
-    # of the weight prior: for smaller shapes a difference of sums loses tiny weights
-    least_shape: ClassVar[float] = 0.5
-    tempers = False
-    common_parameters: ClassVar[tuple[str, ...]] = ()  # of several groups of people
-    # the likelihood with which chains of many objects find their start
-    approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(second_order)
+    # minimum shape of the weight prior: with smaller shapes a difference of sums loses tiny weights
+    min_shape: ClassVar[float] = 0.5
+    needs_tempering = False
+    common_parameters: ClassVar[tuple[str, ...]] = ()  # shared by several groups
+    # chains of many objects find their start with this approximate likelihood
+    approximate: ClassVar[Callable[..., tuple[Any, Any, float]]] = staticmethod(approximate_answers)
 
     def __post_init__(self) -> None:
-        one_of("link", self.link, LINKS)
-        share("lapse", self.lapse, "the probability of choosing a pair at random")
+        check_allowed("link", self.link, LINKS)
+        check_share("lapse", self.lapse, "the probability of choosing a pair at random")
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of what is drawn besides features and weights."""
+        """The names of parameters that are drawn in addition to features and weights."""
         return ("constant",) if self.link == RATIO else ()
 
     def check(self, prior: Any, data: Any) -> None:
@@ -86,46 +85,48 @@ class MostSimilarPair:
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """The likelihood of the answers, as the samplers read it, and a function that makes a
-        chain's cache.
+        """Return the kernel data of the answers, and a function that makes a cache.
 
         `weights` is the Gamma prior of weights and constant.
         """
-        return compiled_answers(
+        return build_answer_data(
             data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate)
         )
 
-    def held_to(self, data: Any) -> "MostSimilarPair":
-        """The likelihood itself: no prior of it depends on the data."""
+    def fix_prior(self, data: Any) -> "MostSimilarPair":
+        """Return the likelihood itself: its priors do not depend on the data."""
         return self
 
-    def prior_parameters(
+    def sample_prior_parameters(
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: the constant, if there is
-        one."""
+        """Sample the constant, if there is one, from its prior."""
         return {"constant": weights.random(rng, 1)[0]} if self.link == RATIO else {}
 
-    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
-        """Log prior density of the constant, if there is one, draw by draw."""
-        return {"constant": weights.log_density(own["constant"])} if self.link == RATIO else {}
+    def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
+        """Return the log prior density of the constant per draw, if there is one."""
+        return {"constant": weights.log_density(draws["constant"])} if self.link == RATIO else {}
 
-    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
-        """Every set is answered as often as in the data: Multinomial(n, P)."""
-        from ..draws.triplets import probabilities_of_draws
-        from .new_data import new_answers
+    def simulate_data(
+        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+    ) -> Any:
+        """Simulate answers to the same sets, Multinomial(n, P)."""
+        from ..draws.triplets import compute_triplet_probabilities
+        from .simulated_data import simulate_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = probabilities_of_draws(
+        p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
-        sums = np.add.reduceat(p, data.start[:-1])
-        return new_answers(data, p / np.repeat(sums, data.sizes), False, rng)
+        set_sums = np.add.reduceat(p, data.start[:-1])
+        return simulate_answers(data, p / np.repeat(set_sums, data.sizes), False, rng)
 
-    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
-        """What draws say about the data, for the posterior tree."""
-        from ..draws.triplets import triplets_part
+    def build_posterior_part(
+        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+    ) -> Any:
+        """Build the part of the posterior tree about triplets."""
+        from ..draws.triplets import build_triplets_part
 
-        return triplets_part(
+        return build_triplets_part(
             columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
         )

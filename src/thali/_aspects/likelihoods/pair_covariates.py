@@ -1,10 +1,9 @@
-"""Pairs whose comparisons have covariates x, such as the position, the judge, or the difference in
-length.
+"""Pairs whose comparisons have covariates x, such as position or difference in length.
 
     logit p = log A_ij - log A_ji + x'beta,    beta ~ Normal(0, 1) each,
 
-then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own
-side is lifted by exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
+then the lapse and the ties. A pair has a lane for each distinct x. The weight of its first side is
+multiplied by exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
 """
 
 from typing import Any, NamedTuple
@@ -20,28 +19,28 @@ from .pair_blocks import (
     ETA,
     LIFT,
     LOSSES,
-    OTHER,
-    OWN,
+    WEIGHT_I,
+    WEIGHT_J,
     WIDTH,
     WINS,
+    count_first_weight,
+    count_second_weight,
     fill_lifts,
-    first_side,
+    has_empty_sides,
     has_ties,
-    may_be_empty,
-    no,
-    second_side,
-    store_all,
-    term_of,
-    yes,
+    pair_log_likelihood,
+    return_false,
+    return_true,
+    store_all_pairs,
 )
 
-COEFFICIENTS = 3  # position of the first in PairCache.real
-MIN_LIFTED = 1e-150  # weight of an empty side, which must stay above 0 when it is lifted
-FARTHEST = 300.0  # x'beta beyond it counts as much: e^300 = 2e130
+FIRST_COEFFICIENT = 3  # position of the first coefficient in PairCache.real
+MIN_LIFTED = 1e-150  # weight of an empty side, which must remain positive when it is multiplied
+MAX_ETA = 300.0  # bound of x'beta: e^300 = 2e130
 
 
 class PairsWithCovariates(NamedTuple):
-    """As `pair_blocks.Pairs`, with covariates. Never changed."""
+    """Pairs with covariates, otherwise like `PairBlocks`; read-only."""
 
     start: np.ndarray
     neighbour: np.ndarray
@@ -54,19 +53,20 @@ class PairsWithCovariates(NamedTuple):
 
 
 class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
-    """The same where options have no unique aspects, so that a side may be without columns."""
+    """Pairs with covariates of options without unique aspects."""
 
 
 class PairsWithCovariatesAndTies(PairsWithCovariates):
-    """Pairs with covariates of which neither may be chosen: wins and losses each include half of
-    the ties."""
+    """Pairs with covariates and ties; wins and losses include half of the ties."""
 
 
 class PairsWithCovariatesAndTiesWithoutUnique(PairsWithCovariatesAndTies):
-    """The same where options have no unique aspects."""
+    """Pairs with covariates and ties of options without unique aspects."""
 
 
-CLASSES: dict[tuple[bool, bool], type[Any]] = {  # by whether there are unique aspects, and ties
+COVARIATE_PAIR_CLASSES: dict[
+    tuple[bool, bool], type[Any]
+] = {  # by whether there are unique aspects, and ties
     (True, False): PairsWithCovariates,
     (False, False): PairsWithCovariatesWithoutUnique,
     (True, True): PairsWithCovariatesAndTies,
@@ -74,50 +74,57 @@ CLASSES: dict[tuple[bool, bool], type[Any]] = {  # by whether there are unique a
 }
 
 
-def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
-    return max(own, MIN_LIFTED) * c.block[v, LIFT + t]
+def _lifted_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
+    """Return the weight of side i multiplied by its covariate factor."""
+    return max(weight_i, MIN_LIFTED) * c.block[v, LIFT + t]
 
 
-def _second_side(pairs: Any, other: Any) -> Any:
-    return max(other, MIN_LIFTED)
+def _lifted_second_weight(pairs: Any, weight_j: Any) -> Any:
+    """Return the weight of side j, at least MIN_LIFTED."""
+    return max(weight_j, MIN_LIFTED)
 
 
 @scalar
 def _fill_lifts(pairs: Any, c: Any) -> None:
+    """Fill x'beta and exp(x'beta) of every lane."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             eta = 0.0
             for m in range(pairs.x.shape[0]):
-                eta += pairs.x[m, v, t] * c.real[COEFFICIENTS + m]
+                eta += pairs.x[m, v, t] * c.real[FIRST_COEFFICIENT + m]
             c.block[v, ETA + t] = eta
-            c.block[v, LIFT + t] = fast_exp(min(max(eta, -FARTHEST), FARTHEST))
+            c.block[v, LIFT + t] = fast_exp(min(max(eta, -MAX_ETA), MAX_ETA))
 
 
-for (_unique, _ties), _cls in CLASSES.items():
-    may_be_empty.register(_cls)(no if _unique else yes)
-    has_ties.register(_cls)(yes if _ties else no)
-    first_side.register(_cls)(_first_side)
-    second_side.register(_cls)(_second_side)
+for (_unique, _ties), _cls in COVARIATE_PAIR_CLASSES.items():
+    has_empty_sides.register(_cls)(return_false if _unique else return_true)
+    has_ties.register(_cls)(return_true if _ties else return_false)
+    count_first_weight.register(_cls)(_lifted_first_weight)
+    count_second_weight.register(_cls)(_lifted_second_weight)
     fill_lifts.register(_cls)(_fill_lifts)
 
 
 @vectorised
-def sum_of_terms(pairs: Any, c: Any, m: Any, step: Any) -> Any:
-    """The log-likelihood after a step of coefficient m. Every pair stands there twice, and a
-    missing one counts 0."""
+def shifted_log_likelihood(pairs: Any, c: Any, m: Any, step: Any) -> Any:
+    """Return the log-likelihood after a step of coefficient m.
+
+    Every pair is stored twice, and missing neighbours add 0.
+    """
     total = 0.0
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             eta = c.block[v, ETA + t] + step * pairs.x[m, v, t]
-            lift = fast_exp(min(max(eta, -FARTHEST), FARTHEST))
-            own = max(c.block[v, OWN + t], MIN_LIFTED) * lift
-            other = max(c.block[v, OTHER + t], MIN_LIFTED)
-            total += term_of(pairs, c, own, other, c.block[v, WINS + t], c.block[v, LOSSES + t])
+            lift = fast_exp(min(max(eta, -MAX_ETA), MAX_ETA))
+            weight_i = max(c.block[v, WEIGHT_I + t], MIN_LIFTED) * lift
+            weight_j = max(c.block[v, WEIGHT_J + t], MIN_LIFTED)
+            total += pair_log_likelihood(
+                pairs, c, weight_i, weight_j, c.block[v, WINS + t], c.block[v, LOSSES + t]
+            )
     return 0.5 * total
 
 
 class CoefficientLine(NamedTuple):
-    """Coefficient m given everything else, at the inverse temperature of the chain."""
+    """Coefficient m given all else, at the inverse temperature of the chain."""
 
     pairs: Any
     cache: Any
@@ -126,18 +133,23 @@ class CoefficientLine(NamedTuple):
 
 
 @log_density.register(CoefficientLine)
-def _log_density_of_coefficient(line: Any, value: Any) -> Any:
+def _coefficient_log_density(line: Any, coefficient: Any) -> Any:
+    """Return the log density of a value of coefficient m."""
     pairs, c, b, m = line
-    step = value - c.real[COEFFICIENTS + m]
-    return b.real[BETA] * sum_of_terms(pairs, c, m, step) - 0.5 * value * value
+    step = coefficient - c.real[FIRST_COEFFICIENT + m]
+    return (
+        b.real[BETA] * shifted_log_likelihood(pairs, c, m, step) - 0.5 * coefficient * coefficient
+    )
 
 
 @scalar
 def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation
-    (Neal 2003)."""
+    """Draw each coefficient by slice sampling with stepping out (Neal 2003).
+
+    The initial width is the prior standard deviation.
+    """
     for m in range(pairs.x.shape[0]):
         line = CoefficientLine(pairs, c, b, m)
-        c.real[COEFFICIENTS + m] = draw_on_line(rng, line, c.real[COEFFICIENTS + m], 1.0)
+        c.real[FIRST_COEFFICIENT + m] = draw_on_line(rng, line, c.real[FIRST_COEFFICIENT + m], 1.0)
         fill_lifts(pairs, c)
-    store_all(pairs, c)
+    store_all_pairs(pairs, c)

@@ -1,5 +1,4 @@
-"""The operations of elimination on pairs, with unique aspects or without, with ties or covariates
-or without."""
+"""Operations of elimination on pairs, with or without unique aspects, ties and covariates."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -19,52 +18,59 @@ from ..state import BETA, COLUMNS, count_born_columns, scratch_index, sum_weight
 from .pair_blocks import (
     LOGLIK,
     LOSSES,
-    OTHER,
-    OWN,
-    PAIRS_ALONE,
+    PAIR_CLASSES,
     TIE,
     TIED,
+    WEIGHT_I,
+    WEIGHT_J,
     WIDTH,
     WINS,
     PairCache,
     PairsWithTies,
     PairsWithTiesWithoutUnique,
-    balance,
-    empty_cache,
-    fill,
-    first_side,
+    apply_row,
+    arrange_blocks,
+    change_row_columns,
+    copy_to_neighbours,
+    count_first_weight,
+    count_second_weight,
+    fill_blocks,
+    has_empty_sides,
     has_ties,
-    lay_out,
-    may_be_empty,
-    row_apply,
-    row_columns,
+    make_pair_cache,
     row_delta,
     scale_sides,
-    second_side,
-    store_all,
-    total,
-    update_transposed,
+    store_all_pairs,
+    tie_factor,
+    total_log_likelihood,
 )
-from .pair_covariates import CLASSES as WITH_COVARIATES
-from .pair_covariates import COEFFICIENTS, draw_coefficients
+from .pair_covariates import COVARIATE_PAIR_CLASSES as WITH_COVARIATES
+from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 
 
-def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
-    """The pairs as the samplers read them, and a function that makes a chain's cache."""
+def build_pair_data(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
+    """Build the kernel data of pairs, and a function that makes a cache."""
     cells, x = data.cells, None if data.covariates is None else data.cells.x
-    cls = (PAIRS_ALONE if x is None else WITH_COVARIATES)[unique, ties]
-    counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
-    pairs = lay_out(cls, data.n_options, cells.first, cells.second, *counts, lapse, x)
-    return pairs, partial(empty_cache, ties=float(data.tied.sum()), covariates=cells.x.shape[1])
+    cls = (PAIR_CLASSES if x is None else WITH_COVARIATES)[unique, ties]
+    win_loss_counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
+    pairs = arrange_blocks(
+        cls, data.n_options, cells.first, cells.second, *win_loss_counts, lapse, x
+    )
+    return pairs, partial(
+        make_pair_cache, n_ties=float(data.tied.sum()), n_covariates=cells.x.shape[1]
+    )
 
 
-EVERY = (*PAIRS_ALONE.values(), *WITH_COVARIATES.values())
+ALL_PAIR_CLASSES = (*PAIR_CLASSES.values(), *WITH_COVARIATES.values())
 
 
-def of_pairs(operation: Any, classes: Iterable[type[Any]] = EVERY) -> Callable[[Any], Any]:
-    """Register the implementation of an operation for those classes of pairs."""
+def register_operation(
+    operation: Any, classes: Iterable[type[Any]] = ALL_PAIR_CLASSES
+) -> Callable[[Any], Any]:
+    """Return a decorator that registers an operation for classes of pairs."""
 
     def register(function: Any) -> Any:
+        """Register the function for every class."""
         for cls in classes:
             operation.register(cls)(function)
         return function
@@ -72,66 +78,77 @@ def of_pairs(operation: Any, classes: Iterable[type[Any]] = EVERY) -> Callable[[
     return register
 
 
-# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j],
-# other -= w z[j]; the weight of h grows by d, own += d - d z[j] for the rows in h, or other += d
-# z[j] for the rows outside, whichever are fewer; compensated changes, both sides -= d z[j]. The
-# numbers of columns on the sides change likewise, but not by the unique weights that compensate,
+# Changes of the side weights a_i and a_j of a pair (i, j). If i joins h with weight w: a_i += w - w
+# z[j], a_j -= w z[j]. If the weight of h grows by d: a_i += d - d z[j] for the rows in h, or a_j +=
+# d z[j] for the rows outside, whichever are fewer. Compensated changes: both sides -= d z[j]. The
+# numbers of columns on the sides change in the same way, but not by compensating unique weights,
 # and not by a change of a weight alone.
-SAME = (0.0, 0.0, 0.0, 0.0)
+NO_CHANGE = (0.0, 0.0, 0.0, 0.0)
 
 
-@of_pairs(operations.sees_full)
+@register_operation(operations.sees_full)
 def _sees_full(pairs: Any) -> Any:
+    """Return False."""
     return False
 
 
-@of_pairs(operations.cache_at)
-def _cache_at(pairs: Any, caches: Any, t: Any) -> Any:
+@register_operation(operations.select_cache)
+def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
+    """Return the cache at level t, as views."""
     return PairCache(caches.block[t], caches.real[t])
 
 
-@of_pairs(operations.is_scale_free)
+@register_operation(operations.is_scale_free)
 def _is_scale_free(pairs: Any) -> Any:
+    """Return True."""
     return True
 
 
-@of_pairs(operations.delta_unique)
-def _delta_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), SAME)
+@register_operation(operations.delta_unique)
+def _delta_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+    """Return the change of i's pairs if s[i] grows by d."""
+    return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
 
 
-@of_pairs(operations.apply_unique)
-def _apply_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), SAME)
-    update_transposed(pairs, c, i)
+@register_operation(operations.apply_unique)
+def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+    """Apply the change of s[i] to i's pairs."""
+    apply_row(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
+    copy_to_neighbours(pairs, c, i)
 
 
-@of_pairs(operations.delta_member)
+@register_operation(operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the change of i's pairs if i joins or leaves pattern k."""
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
-@of_pairs(operations.apply_member)
+@register_operation(operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    """Apply the change of membership to i's pairs."""
     g = 1.0 if d > 0.0 else -1.0
-    row_apply(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
-    update_transposed(pairs, c, i)
+    apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
+    copy_to_neighbours(pairs, c, i)
 
 
 @scalar
-def sides_of_weight(b: Any, k: Any, m: Any, d: Any) -> Any:
-    """The smaller side of pattern k, 1: its owners, and by what their rows change in mass and in
-    columns."""
+def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
+    """Return the smaller side of pattern k and the changes of its rows.
+
+    The side is 1 for owners, 0 for other options; the changes are of weights and of numbers of
+    columns.
+    """
     side = 1.0 if 2 * m <= b.Z.shape[1] - 1 else 0.0
     x, y = d * side, d * (1.0 - side)
     g, h = count_born_columns(b, k, d) * side, count_born_columns(b, k, d) * (1.0 - side)
     return side, (x, -x, 0.0, y), (g, -g, 0.0, h)
 
 
-@of_pairs(operations.delta_weight)
+@register_operation(operations.delta_weight)
 def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    side, masses, columns = sides_of_weight(b, k, m, d)
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    side, masses, columns = weight_change_by_side(b, k, m, d)
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
@@ -139,101 +156,110 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     return change
 
 
-@of_pairs(operations.apply_weight)
+@register_operation(operations.apply_weight)
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    side, masses, columns = sides_of_weight(b, k, m, d)
+    """Apply the change of the weight of pattern k."""
+    side, masses, columns = weight_change_by_side(b, k, m, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
-            row_apply(pairs, c, b, k, i, masses, columns)
-            update_transposed(pairs, c, i)
+            apply_row(pairs, c, b, k, i, masses, columns)
+            copy_to_neighbours(pairs, c, i)
 
 
-@of_pairs(operations.delta_compensated_member)
+@register_operation(operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+    """Return the log-likelihood change if i joins column k and s[i] falls by d."""
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
-@of_pairs(operations.apply_compensated_member)
+@register_operation(operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+    """Apply the compensated change of membership."""
     g = 1.0 if d > 0.0 else -1.0
-    row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-    update_transposed(pairs, c, i)
+    apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
+    copy_to_neighbours(pairs, c, i)
 
 
-@of_pairs(operations.delta_compensated_weight)
+@register_operation(operations.delta_compensated_weight)
 def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
-            change += row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), SAME)
-    return 0.5 * change  # every pair of owners was met from both sides
+            change += row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)
+    return 0.5 * change  # every pair of owners was visited from both sides
 
 
-@of_pairs(operations.apply_compensated_weight)
+@register_operation(operations.apply_compensated_weight)
 def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    """Apply the compensated change of the weight of pattern k."""
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
-            row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), SAME)
+            apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)
 
 
-@of_pairs(operations.apply_transfer)
-def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    # as by default; in addition column k is added to, or removed from, the side of `other` against
-    # owners of neither
-    rest = k if d > 0.0 else scratch_index(b)
+@register_operation(operations.apply_transfer)
+def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+    # as by default; in addition column k is added to, or removed from, the side of `partner`
+    # against owners of neither
+    """Apply a transfer of the owners of `partner` to or from column k."""
+    remaining_row = k if d > 0.0 else scratch_index(b)
     g = 1.0 if d > 0.0 else -1.0
     for i in range(b.Z.shape[1] - 1):
-        if b.Z[other, i] != 0.0:
-            row_apply(pairs, c, b, rest, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-            if may_be_empty(pairs):
-                row_columns(pairs, c, b, rest, i, g, -g)
-                row_columns(pairs, c, b, other, i, 0.0, -g)
-            update_transposed(pairs, c, i)
+        if b.Z[partner, i] != 0.0:
+            apply_row(pairs, c, b, remaining_row, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
+            if has_empty_sides(pairs):
+                change_row_columns(pairs, c, b, remaining_row, i, g, -g)
+                change_row_columns(pairs, c, b, partner, i, 0.0, -g)
+            copy_to_neighbours(pairs, c, i)
 
 
-@of_pairs(operations.apply_copies)
+@register_operation(operations.apply_copies)
 def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    if may_be_empty(pairs):
+    """Add `extra` columns to the sides of the owners of pattern k."""
+    if has_empty_sides(pairs):
         for i in range(b.Z.shape[1] - 1):
             if b.Z[k, i] != 0.0:
-                row_columns(pairs, c, b, k, i, extra, -extra)
-                update_transposed(pairs, c, i)
+                change_row_columns(pairs, c, b, k, i, extra, -extra)
+                copy_to_neighbours(pairs, c, i)
 
 
-@of_pairs(operations.apply_scale)
+@register_operation(operations.apply_scale)
 def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
+    """Multiply all weights by a factor, and refill the cache if errors are large."""
     if scale_sides(pairs, c, factor, sum_weights(b)):
-        fill(pairs, c, b, b.whole[COLUMNS])
+        fill_blocks(pairs, c, b, b.whole[COLUMNS])
 
 
-@of_pairs(operations.rebuild_cache)
-def _rebuild(pairs: Any, c: Any, b: Any) -> None:
-    fill(pairs, c, b, b.whole[COLUMNS])
+@register_operation(operations.rebuild_cache)
+def _rebuild_cache(pairs: Any, c: Any, b: Any) -> None:
+    """Fill all blocks."""
+    fill_blocks(pairs, c, b, b.whole[COLUMNS])
 
 
-@of_pairs(operations.log_likelihood)
+@register_operation(operations.log_likelihood)
 def _log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
-    return total(pairs, c)
+    """Return the log-likelihood of all pairs."""
+    return total_log_likelihood(pairs, c)
 
 
-# The parameter of ties: the log-likelihood in log nu, T log nu - sum n log(1 + nu r), is concave,
-# and so is its Gamma(1, 1) prior; a slice sampler draws from their product (Neal 2003, with
-# stepping out).
-STEP = 1.0  # of the interval on log nu
+# Tie parameter: the log-likelihood in log nu, T log nu - sum n log(1 + nu r), is concave, and so is
+# the Gamma(1, 1) prior; a slice sampler draws from their product (Neal 2003, with stepping out).
+TIE_STEP = 1.0  # initial width on log nu
 
 
-class TieLine(NamedTuple):
-    """The logarithm of the parameter of ties given all weights, at the inverse temperature of the
-    chain."""
+class AspectTieLine(NamedTuple):
+    """Log tie parameter given all else, at the inverse temperature of the chain."""
 
     pairs: Any
     cache: Any
     state: Any
 
 
-@log_density.register(TieLine)
-def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
+@log_density.register(AspectTieLine)
+def _tie_log_density(line: Any, log_tie: Any) -> Any:
+    """Return the log density of a value of log nu."""
     pairs, c, b = line
     tie = math.exp(log_tie)
     n = pairs.start.shape[0] - 1
@@ -242,85 +268,89 @@ def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
         for v in range(pairs.start[i], pairs.start[i + 1]):
             for t in range(WIDTH):
                 if i < pairs.neighbour[v, t] < n:
-                    own = first_side(pairs, c, v, t, c.block[v, OWN + t])
-                    other = second_side(pairs, c.block[v, OTHER + t])
-                    times = c.block[v, WINS + t] + c.block[v, LOSSES + t]
-                    subtracted += times * fast_log(
-                        1.0 + tie * balance(own, other, pairs.scale, pairs.base)
+                    weight_i = count_first_weight(pairs, c, v, t, c.block[v, WEIGHT_I + t])
+                    weight_j = count_second_weight(pairs, c.block[v, WEIGHT_J + t])
+                    n_comparisons = c.block[v, WINS + t] + c.block[v, LOSSES + t]
+                    subtracted += n_comparisons * fast_log(
+                        1.0 + tie * tie_factor(weight_i, weight_j, pairs.scale, pairs.base)
                     )
     return b.real[BETA] * (c.real[TIED] * log_tie - subtracted) + log_tie - tie
 
 
-@of_pairs(operations.draw_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
+@register_operation(operations.draw_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
 def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """The parameter of ties given all weights."""
-    drawn = draw_on_line(rng, TieLine(pairs, c, b), math.log(c.real[TIE]), STEP)
-    c.real[TIE] = math.exp(drawn)
-    store_all(pairs, c)
+    """Draw the tie parameter given all weights, by slice sampling."""
+    log_tie = draw_on_line(rng, AspectTieLine(pairs, c, b), math.log(c.real[TIE]), TIE_STEP)
+    c.real[TIE] = math.exp(log_tie)
+    store_all_pairs(pairs, c)
 
 
-@of_pairs(operations.draw_parameters, WITH_COVARIATES.values())
+@register_operation(operations.draw_parameters, WITH_COVARIATES.values())
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw the coefficients of covariates, and the tie parameter if there are ties."""
     draw_coefficients(pairs, rng, c, b)
     if has_ties(pairs):
         draw_tie(pairs, rng, c, b)
 
 
-@of_pairs(operations.draw_group_parameters, WITH_COVARIATES.values())
-def _draw_tie_of_group(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    if has_ties(pairs):  # coefficients are common to all groups
+@register_operation(operations.draw_group_parameters, WITH_COVARIATES.values())
+def _draw_group_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw the tie parameter of a group; coefficients are common to all groups."""
+    if has_ties(pairs):
         draw_tie(pairs, rng, c, b)
 
 
-@of_pairs(operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
+@register_operation(operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
-def note_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """The parameter of ties is the first."""
+def record_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """Record the tie parameter as the first extra parameter."""
     extra[draw, 0] = c.real[TIE]
 
 
-@of_pairs(operations.record_parameters, WITH_COVARIATES.values())
-def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+@register_operation(operations.record_parameters, WITH_COVARIATES.values())
+def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """Record the tie parameter and the coefficients."""
     if has_ties(pairs):
-        note_tie(pairs, c, b, extra, draw)
-    ties = 1 if has_ties(pairs) else 0
+        record_tie(pairs, c, b, extra, draw)
+    n_ties = 1 if has_ties(pairs) else 0
     for m in range(pairs.x.shape[0]):
-        extra[draw, ties + m] = c.real[COEFFICIENTS + m]
+        extra[draw, n_ties + m] = c.real[FIRST_COEFFICIENT + m]
 
 
-# The answers of people whose kind changes: of pair, or cell, e 3 e is a choice of the first option,
-# 3 e + 1 one of the second, and 3 e + 2 of neither; their places are three times the flat position
-# of the pair among the blocks of its first option, plus 0, 1 and 2. Half a tie counts as a choice
-# of either option, and what the parameter of ties adds to its probability is that of the number of
-# ties.
+# Answers of respondents whose latent class changes. For pair, or cell, e, answer 3 e is a choice of
+# the first option, 3 e + 1 of the second, and 3 e + 2 of neither; their positions are three times
+# the flat position of the pair among the blocks of its first option, plus 0, 1 and 2. Half a tie is
+# added to the choices of each option, and the factor nu of ties depends on their total number.
 
 
-@of_pairs(operations.compute_answer_logs)
-def _look_at_answers(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+@register_operation(operations.compute_answer_logs)
+def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    """Fill the log probabilities of the outcomes of all pairs."""
     for e in range(0, people.place.shape[0], OUTCOMES):
         slot = people.place[e] // OUTCOMES
         v, t = slot // WIDTH, slot % WIDTH
-        own = first_side(pairs, c, v, t, c.block[v, OWN + t])
-        other = second_side(pairs, c.block[v, OTHER + t])
-        share = pairs.scale / (own + other)
-        logs[e] = fast_log(own * share + pairs.base)
-        logs[e + 1] = fast_log(other * share + pairs.base)
+        weight_i = count_first_weight(pairs, c, v, t, c.block[v, WEIGHT_I + t])
+        weight_j = count_second_weight(pairs, c.block[v, WEIGHT_J + t])
+        scaled_inverse = pairs.scale / (weight_i + weight_j)
+        logs[e] = fast_log(weight_i * scaled_inverse + pairs.base)
+        logs[e + 1] = fast_log(weight_j * scaled_inverse + pairs.base)
         if has_ties(pairs):
-            one_of_three = fast_log(
-                1.0 + c.real[TIE] * balance(own, other, pairs.scale, pairs.base)
+            log_normaliser = fast_log(
+                1.0 + c.real[TIE] * tie_factor(weight_i, weight_j, pairs.scale, pairs.base)
             )
-            logs[e + 2] = 0.5 * (logs[e] + logs[e + 1]) + math.log(c.real[TIE]) - one_of_three
-            logs[e] -= one_of_three
-            logs[e + 1] -= one_of_three
+            logs[e + 2] = 0.5 * (logs[e] + logs[e + 1]) + math.log(c.real[TIE]) - log_normaliser
+            logs[e] -= log_normaliser
+            logs[e + 1] -= log_normaliser
 
 
-@of_pairs(operations.add_answer)
+@register_operation(operations.add_answer)
 def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    """Add an answer to the counts and log-likelihoods of both copies of its pair."""
     slot = people.place[answer] // OUTCOMES
     v, t = slot // WIDTH, slot % WIDTH
-    there = pairs.transposed[v, t]
-    block, lane = there // np.uint64(WIDTH), there % np.uint64(WIDTH)
+    position = pairs.transposed[v, t]
+    block, lane = position // np.uint64(WIDTH), position % np.uint64(WIDTH)
     outcome = people.place[answer] % OUTCOMES
     wins = times if outcome == 0 else 0.0
     term = times * log
@@ -337,8 +367,9 @@ def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: A
     c.block[block, np.uint64(LOGLIK) + lane] += term
 
 
-@of_pairs(operations.clear_answers)
-def _forget_answers(pairs: Any, c: Any) -> None:
+@register_operation(operations.clear_answers)
+def _clear_answers(pairs: Any, c: Any) -> None:
+    """Set all counts and log-likelihoods to 0."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             c.block[v, WINS + t] = 0.0

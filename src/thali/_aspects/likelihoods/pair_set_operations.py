@@ -1,4 +1,4 @@
-"""The operations of the most similar pair out of sets of pairs."""
+"""Operations of the likelihood of the most similar pair in sets."""
 
 import math
 from typing import Any, NamedTuple
@@ -16,37 +16,41 @@ from .pair_sets import (
     MIN_PROBABILITY,
     AnsweredPairSets,
     PairSums,
-    change_between,
-    change_member,
-    empty_cache,
-    evaluate,
-    fill,
-    lay_out,
+    arrange_pair_sets,
+    evaluate_all_sets,
+    evaluate_member_change,
+    evaluate_shared_change,
+    fill_pair_sums,
+    make_pair_set_cache,
 )
 
 
-def compiled_answers(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> Any:
-    """The answers as the samplers read them, and a function that makes a chain's cache."""
-    return lay_out(data, is_ratio, lapse, shape, rate), empty_cache
+def build_answer_data(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> Any:
+    """Build the kernel data of answers, and a function that makes a cache."""
+    return arrange_pair_sets(data, is_ratio, lapse, shape, rate), make_pair_set_cache
 
 
 @operations.sees_full.register(AnsweredPairSets)
 def _sees_full(sets: Any) -> Any:
+    """Return whether full columns affect the answers: with ratios only."""
     return sets.is_ratio
 
 
 @operations.sees_single.register(AnsweredPairSets)
 def _sees_single(sets: Any) -> Any:
+    """Return False."""
     return False
 
 
 @operations.is_scale_free.register(AnsweredPairSets)
 def _is_scale_free(sets: Any) -> Any:
-    return False  # with ratios a common factor on weights and constant is drawn with the constant
+    """Return False: a common factor of weights is drawn with the constant."""
+    return False
 
 
-@operations.cache_at.register(AnsweredPairSets)
-def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
+@operations.select_cache.register(AnsweredPairSets)
+def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
+    """Return the cache at level t, as views."""
     return PairSums(
         caches.shared[t],
         caches.value[t],
@@ -60,59 +64,66 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
 
 @operations.delta_member.register(AnsweredPairSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    return change_member(sets, c, b, k, i, d, False)
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    return evaluate_member_change(sets, c, b, k, i, d, False)
 
 
 @operations.apply_member.register(AnsweredPairSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    change_member(sets, c, b, k, i, d, True)
+    """Apply the change of membership."""
+    evaluate_member_change(sets, c, b, k, i, d, True)
 
 
 @operations.delta_weight.register(AnsweredPairSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    return change_between(sets, c, b, k, k, d, False)
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    return evaluate_shared_change(sets, c, b, k, k, d, False)
 
 
 @operations.apply_weight.register(AnsweredPairSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    change_between(sets, c, b, k, k, d, True)
+    """Apply the change of the weight of pattern k."""
+    evaluate_shared_change(sets, c, b, k, k, d, True)
 
 
-# Column k loses the owners of another, which takes their weight over, or the reverse: only what
-# each of them shares with the rest of k changes.
+# Column k loses the owners of its partner, which takes over their weight, or the reverse. Only the
+# weights that they share with the remaining owners of k change.
 
 
 @operations.delta_transfer.register(AnsweredPairSets)
-def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    return change_between(sets, c, b, other, k if d > 0.0 else scratch_index(b), d, False)
+def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+    """Return the log-likelihood change if owners of `partner` move to or from column k."""
+    return evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, False)
 
 
 @operations.apply_transfer.register(AnsweredPairSets)
-def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    change_between(sets, c, b, other, k if d > 0.0 else scratch_index(b), d, True)
+def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+    """Apply the transfer of owners."""
+    evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, True)
 
 
 @operations.rebuild_cache.register(AnsweredPairSets)
-def _rebuild(sets: Any, c: Any, b: Any) -> None:
-    fill(sets, c, b)
+def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
+    """Fill the cache from the state."""
+    fill_pair_sums(sets, c, b)
 
 
 @operations.log_likelihood.register(AnsweredPairSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
+    """Return the log-likelihood of all sets."""
     total = 0.0
     for r in range(c.term.shape[0]):
         total += c.term[r]
     return total
 
 
-# The constant is drawn by a slice sampler on its logarithm (Neal 2003, with stepping out), and
-# after it the sum of constant and weights given their proportions, which are all that ratios depend
-# on.
-STEP = 1.0  # of the interval
+# The constant is drawn by slice sampling on its logarithm (Neal 2003, with stepping out), and then
+# the sum of constant and weights given their proportions, because ratios depend on these only.
+CONSTANT_STEP = 1.0  # initial width
 
 
 class ConstantLine(NamedTuple):
-    """The logarithm of the constant given all weights, at the inverse temperature of the chain."""
+    """Log constant given all weights, at the inverse temperature of the chain."""
 
     sets: Any
     cache: Any
@@ -120,20 +131,21 @@ class ConstantLine(NamedTuple):
 
 
 @log_density.register(ConstantLine)
-def _log_density_of_constant(line: Any, log_constant: Any) -> Any:
+def _constant_log_density(line: Any, log_constant: Any) -> Any:
+    """Return the log density of a value of the log constant."""
     sets, c, b = line
     constant = math.exp(log_constant)
     total = 0.0
     for r in range(sets.start.shape[0] - 1):
-        first, last = sets.start[r], sets.start[r + 1]
-        size = last - first
-        of_set = size * constant
-        for x in range(first, last):
-            of_set += max(c.shared[sets.pair[x]], 0.0)
-        for x in range(first, last):
+        start, stop = sets.start[r], sets.start[r + 1]
+        size = stop - start
+        set_total = size * constant
+        for x in range(start, stop):
+            set_total += max(c.shared[sets.pair[x]], 0.0)
+        for x in range(start, stop):
             if sets.times[x] == 0.0:
                 break
-            share = (max(c.shared[sets.pair[x]], 0.0) + constant) / of_set
+            share = (max(c.shared[sets.pair[x]], 0.0) + constant) / set_total
             total += sets.times[x] * fast_log(
                 max((1.0 - sets.lapse) * share + sets.lapse / size, MIN_PROBABILITY)
             )
@@ -142,22 +154,28 @@ def _log_density_of_constant(line: Any, log_constant: Any) -> Any:
 
 @operations.draw_parameters.register(AnsweredPairSets)
 def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw the constant, then the sum of constant and weights."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
-        draw_sum(rng, sets, c, b)
+        draw_weight_sum(rng, sets, c, b)
 
 
 @scalar
 def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    drawn = draw_on_line(rng, ConstantLine(sets, c, b), math.log(c.real[CONSTANT]), STEP)
-    c.real[CONSTANT] = math.exp(drawn)
-    evaluate(sets, c)
+    """Draw the constant by slice sampling."""
+    log_constant = draw_on_line(
+        rng, ConstantLine(sets, c, b), math.log(c.real[CONSTANT]), CONSTANT_STEP
+    )
+    c.real[CONSTANT] = math.exp(log_constant)
+    evaluate_all_sets(sets, c)
 
 
 @scalar
-def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    """Weights and constant, each Gamma(shape, rate), times one factor: their sum does not depend on
-    their shares."""
+def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
+    """Draw the sum of weights and constant, given their proportions.
+
+    Each is Gamma(shape, rate), so the sum is independent of the proportions.
+    """
     total = c.real[CONSTANT]
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
@@ -167,41 +185,46 @@ def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
         b.w[k] *= factor
     for p in range(c.shared.shape[0]):
         c.shared[p] *= factor
-    evaluate(sets, c)
+    evaluate_all_sets(sets, c)
 
 
 @operations.record_parameters.register(AnsweredPairSets)
-def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+def _record_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """Record the constant."""
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]
 
 
-for _operation, _answer in operations.WITHOUT_UNIQUE.items():
-    _operation.register(AnsweredPairSets)(_answer)
+for _operation, _implementation in operations.WITHOUT_UNIQUE.items():
+    _operation.register(AnsweredPairSets)(_implementation)
 
 
-# Groups draw the sum of constant and weights with what the weights of each vary about.
+# Groups draw the sum of constant and weights together with the common weights.
 
 
 @operations.draw_group_parameters.register(AnsweredPairSets)
-def _draw_constant_of_group(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw the constant of a group."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 
 
 @operations.is_group_scale_free.register(AnsweredPairSets)
-def _is_scaled_in_groups(sets: Any) -> Any:
+def _is_group_scale_free(sets: Any) -> Any:
+    """Return whether a common factor leaves the likelihood unchanged: with ratios."""
     return sets.is_ratio
 
 
-@operations.scaled_prior_sums.register(AnsweredPairSets)
-def _scaled_parameters(sets: Any, c: Any) -> Any:
+@operations.sum_scaled_priors.register(AnsweredPairSets)
+def _sum_scaled_priors(sets: Any, c: Any) -> Any:
+    """Return the prior shape of the constant, and rate times constant."""
     return sets.shape, sets.rate * c.real[CONSTANT]
 
 
 @operations.apply_scale.register(AnsweredPairSets)
 def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
+    """Multiply the constant and all shared weights by a factor."""
     c.real[CONSTANT] *= factor
     for p in range(c.shared.shape[0]):
         c.shared[p] *= factor
-    evaluate(sets, c)
+    evaluate_all_sets(sets, c)

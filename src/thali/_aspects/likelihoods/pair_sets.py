@@ -1,15 +1,14 @@
-r"""The arithmetic of the most similar pair: how much each two objects share, and what the answers
-make of it.
+r"""Arithmetic of the most similar pair: shared weights, pair values and answers.
 
-The answers to one set of pairs are evaluated together. Their probabilities depend on the value v of
-each pair,
+The answers to one set of pairs are evaluated together. Their probabilities depend on the pair
+values v,
 
 .. math::
     P_x = (1 - \varepsilon) \frac{v_x}{\sum_y v_y} + \frac{\varepsilon}{m}, \qquad
     v = e^s \;\text{or}\; v = s + c, \qquad s_{ij} = \sum_k w_k f_{ik} f_{jk}
 
-The values of all pairs that occur are stored. A change puts new values beside them (`trial`),
-evaluates the sets of the pairs that it touches, and takes the new values back or keeps them.
+The values of all pairs in the data are stored. A change computes trial values, evaluates the sets
+of the changed pairs, and keeps the trial values or restores the stored ones.
 """
 
 import math
@@ -24,23 +23,23 @@ from thali._inference.numerics.logarithm import fast_log
 from ..state import COLUMNS
 
 CONSTANT = 0  # position in PairSums.real
-LARGEST = 709.0  # its exponential is still a number
-HUGE = 1e300  # sums of exponentials above it are computed from their logarithms
-MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
-SPARSE_PART = 3  # where fewer than this part of the pairs change, their sets alone are visited
+MAX_EXPONENT = 709.0  # maximum argument of exp without overflow
+MAX_PLAIN_SUM = 1e300  # larger sums of exponentials are computed from their logarithms
+MIN_PROBABILITY = 1e-300  # replaces a probability of 0, so that its logarithm is finite
+MIN_DENSE_RATIO = 3  # if fewer than 1 / 3 of the pairs change, only their sets are evaluated
 
 
 class AnsweredPairSets(NamedTuple):
-    """The sets that were answered. Only simulated data change which pair was chosen."""
+    """The sets with answers as kernels read them; only simulation changes the answers."""
 
     start: np.ndarray  # (sets + 1,) int64: set r has the places start[r] to start[r + 1] - 1
-    pair: np.ndarray  # (places,) int32 pairs, those chosen most often first
-    times: np.ndarray  # (places,) how often each was chosen
+    pair: np.ndarray  # (places,) int32 pairs, most frequently chosen first
+    times: np.ndarray  # (places,) number of times each was chosen
     lower: np.ndarray  # (pairs,) int32 the first object of a pair
     upper: np.ndarray  # (pairs,) int32 the second
     set_start: np.ndarray  # (pairs + 1,) int64: pair p is in the sets set_of[set_start[p]] ...
     set_of: np.ndarray  # (places,) int32
-    # (n + 1,) int64: object i is in the pairs pair_of[pair_start[i]] ..., beside other[...]
+    # (n + 1,) int64: object i is in the pairs pair_of[pair_start[i]] ..., with other[...]
     pair_start: np.ndarray
     pair_of: np.ndarray  # int32
     other: np.ndarray  # int32
@@ -51,42 +50,44 @@ class AnsweredPairSets(NamedTuple):
 
 
 class PairSums(NamedTuple):
-    """The cache of a chain."""
+    """Cache of a chain: shared weights and values of pairs."""
 
     shared: np.ndarray  # (pairs,) s
     value: np.ndarray  # (pairs,) v
-    trial_shared: np.ndarray  # (pairs,) the same while a change is evaluated
-    trial: np.ndarray  # (pairs,)
-    touched: np.ndarray  # (pairs,) int32 the pairs that it changes
+    trial_shared: np.ndarray  # (pairs,) s while a change is evaluated
+    trial: np.ndarray  # (pairs,) v while a change is evaluated
+    touched: np.ndarray  # (pairs,) int32 the changed pairs
     term: np.ndarray  # (sets,) log-likelihood
     real: np.ndarray  # (1,) CONSTANT
 
 
-def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> AnsweredPairSets:
-    """Sets with answers as the samplers read them."""
-    n, places = data.n_options, answered_places(data)
-    answered = np.bincount(data.set_of, data.counts) > 0.0
-    start = part_bounds(data.sizes[answered])
+def arrange_pair_sets(
+    data: Any, is_ratio: bool, lapse: float, shape: float, rate: float
+) -> AnsweredPairSets:
+    """Arrange sets with answers as kernels read them."""
+    n, place_indices = data.n_options, list_answered_places(data)
+    has_answer = np.bincount(data.set_of, data.counts) > 0.0
+    start = part_bounds(data.sizes[has_answer])
     keys, pair = np.unique(data.first * n + data.second, return_inverse=True)
     lower, upper = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
-    pair = pair[places].astype(np.int32)
-    numbers = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
-    set_start, by_pair = _lists(pair, len(keys))
-    both = np.concatenate([lower, upper])
-    pair_start, by_object = _lists(both, n)
+    pair = pair[place_indices].astype(np.int32)
+    set_indices = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+    set_start, by_pair = _group_by_key(pair, len(keys))
+    objects = np.concatenate([lower, upper])
+    pair_start, by_object = _group_by_key(objects, n)
     pair_of = (by_object % len(keys)).astype(np.int32)
-    other = np.concatenate([upper, lower])[by_object]
+    partners = np.concatenate([upper, lower])[by_object]
     return AnsweredPairSets(
         start,
         pair,
-        data.counts[places].astype(float),
+        data.counts[place_indices].astype(float),
         lower,
         upper,
         set_start,
-        numbers[by_pair],
+        set_indices[by_pair],
         pair_start,
         pair_of,
-        other,
+        partners,
         is_ratio,
         float(lapse),
         shape,
@@ -94,27 +95,29 @@ def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) 
     )
 
 
-def answered_places(data: Any) -> np.ndarray:
-    """Places of sets with answers, by set, and within it the pairs chosen most often first."""
+def list_answered_places(data: Any) -> np.ndarray:
+    """List the places of sets with answers, most frequently chosen first in each set."""
     places = np.lexsort((-data.counts, data.set_of))
-    answered = np.bincount(data.set_of, data.counts) > 0.0
-    return places[answered[data.set_of[places]]]
+    has_answer = np.bincount(data.set_of, data.counts) > 0.0
+    return places[has_answer[data.set_of[places]]]
 
 
-def _lists(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the list of each key begins, and the positions at which the key stands, one list after
-    the other."""
-    start = part_bounds(np.bincount(keys, minlength=count))
+def _group_by_key(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return list starts and positions of each key, one list after the other."""
+    start = part_bounds(np.bincount(keys, minlength=n_keys))
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 
-def empty_cache(sets: AnsweredPairSets) -> PairSums:
-    """Sums of no feature, and the constant at the start of a chain; values are filled in later."""
-    pairs = len(sets.lower)
+def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
+    """Make a cache without features; values are filled later.
+
+    The constant starts at its prior mean.
+    """
+    n_pairs = len(sets.lower)
     constant = sets.shape / sets.rate if sets.is_ratio else 0.0
     arrays: Any = [
-        *np.zeros((4, pairs)),
-        np.zeros(pairs, np.int32),
+        *np.zeros((4, n_pairs)),
+        np.zeros(n_pairs, np.int32),
         np.zeros(len(sets.start) - 1),
         np.array([constant]),
     ]
@@ -122,19 +125,24 @@ def empty_cache(sets: AnsweredPairSets) -> PairSums:
 
 
 @scalar
-def value_of(sets: Any, shared: Any, constant: Any) -> Any:
-    """The value of a pair that shares so much; rounding may leave a little less than 0 of it."""
-    return max(shared, 0.0) + constant if sets.is_ratio else math.exp(min(shared, LARGEST))
+def pair_value(sets: Any, shared: Any, constant: Any) -> Any:
+    """Return the value of a pair with this shared weight.
+
+    Rounding may leave a shared weight slightly below 0.
+    """
+    return max(shared, 0.0) + constant if sets.is_ratio else math.exp(min(shared, MAX_EXPONENT))
 
 
 @scalar
-def try_pair(sets: Any, c: Any, p: Any, d: Any) -> None:
+def set_trial_value(sets: Any, c: Any, p: Any, d: Any) -> None:
+    """Set the trial values of pair p after its shared weight grows by d."""
     c.trial_shared[p] = c.shared[p] + d
-    c.trial[p] = value_of(sets, c.trial_shared[p], c.real[CONSTANT])
+    c.trial[p] = pair_value(sets, c.trial_shared[p], c.real[CONSTANT])
 
 
 @scalar
-def settle_pair(c: Any, p: Any, is_kept: Any) -> None:
+def accept_or_restore_pair(c: Any, p: Any, is_kept: Any) -> None:
+    """Accept the trial values of pair p, or restore the stored ones."""
     if is_kept:
         c.shared[p], c.value[p] = c.trial_shared[p], c.trial[p]
     else:
@@ -142,44 +150,46 @@ def settle_pair(c: Any, p: Any, is_kept: Any) -> None:
 
 
 @scalar
-def log_answers(sets: Any, c: Any, r: Any, total: Any) -> Any:
-    """Log-probability of the answers to set r, given the trial values, whose sum is `total`."""
+def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
+    """Return the log probability of the answers to set r, at trial values.
+
+    `total` is the sum of the values.
+    """
     inverse = 1.0 / total if total > 0.0 else 0.0
-    found = 0.0
+    log_probability = 0.0
     for x in range(sets.start[r], sets.start[r + 1]):
         if sets.times[x] == 0.0:
             break
-        found += sets.times[x] * log_answer(sets, c, r, x, total, inverse)
-    return found
+        log_probability += sets.times[x] * log_pair_probability(sets, c, r, x, total, inverse)
+    return log_probability
 
 
 @scalar
-def log_answer(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse: Any) -> Any:
-    """Log-probability of the pair at place x of set r."""
-    by_chance = 1.0 / (sets.start[r + 1] - sets.start[r])
-    if total >= HUGE:
-        share = share_of_huge(sets, c, r, sets.pair[x])
+def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse: Any) -> Any:
+    """Return the log probability of the pair at place x of set r."""
+    chance = 1.0 / (sets.start[r + 1] - sets.start[r])
+    if total >= MAX_PLAIN_SUM:
+        share = share_by_logarithms(sets, c, r, sets.pair[x])
     else:
-        share = c.trial[sets.pair[x]] * inverse if total > 0.0 else by_chance
-    return fast_log(max((1.0 - sets.lapse) * share + sets.lapse * by_chance, MIN_PROBABILITY))
+        share = c.trial[sets.pair[x]] * inverse if total > 0.0 else chance
+    return fast_log(max((1.0 - sets.lapse) * share + sets.lapse * chance, MIN_PROBABILITY))
 
 
 @scalar
-def share_of_huge(sets: Any, c: Any, r: Any, p: Any) -> Any:
-    """The share of pair p in the sum of exponentials of set r, which are too large."""
+def share_by_logarithms(sets: Any, c: Any, r: Any, p: Any) -> Any:
+    """Return the share of pair p in a sum of very large exponentials of set r."""
     inverse = 0.0
     for x in range(sets.start[r], sets.start[r + 1]):
-        inverse += math.exp(min(c.trial_shared[sets.pair[x]] - c.trial_shared[p], LARGEST))
+        inverse += math.exp(min(c.trial_shared[sets.pair[x]] - c.trial_shared[p], MAX_EXPONENT))
     return 1.0 / inverse
 
 
 @scalar
-def settle_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
-    """Change of the log-likelihood of set r under the trial values, which is stored if they are to
-    be kept.
+def settle_one_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
+    """Return the change in log-likelihood of set r at trial values.
 
-    0 if none of its pairs changes. With a pair `through` of 0 or more it counts only if this is the
-    first that does.
+    It is stored if `is_kept`, and 0 if none of the pairs changes. With a pair `through` >= 0, it is
+    counted only if this is the first changed pair.
     """
     total = 0.0
     is_new = True
@@ -192,7 +202,7 @@ def settle_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
                 return 0.0
     if is_new:
         return 0.0
-    term = log_answers(sets, c, r, total)
+    term = log_set_probability(sets, c, r, total)
     change = term - c.term[r]
     if is_kept:
         c.term[r] = term
@@ -200,72 +210,75 @@ def settle_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
 
 
 @part
-def settle(sets: Any, c: Any, count: Any, is_kept: Any) -> Any:
-    """Change of the log-likelihood if so many touched pairs take their trial values, which they do
-    if it is kept."""
+def settle_sets(sets: Any, c: Any, n_touched: Any, is_kept: Any) -> Any:
+    """Return the change in log-likelihood if touched pairs take trial values.
+
+    The trial values are accepted if `is_kept`. `count` is the number of touched pairs.
+    """
     change = 0.0
-    if SPARSE_PART * count < sets.lower.shape[0]:
-        for t in range(count):
+    if MIN_DENSE_RATIO * n_touched < sets.lower.shape[0]:
+        for t in range(n_touched):
             p = c.touched[t]
             for s in range(sets.set_start[p], sets.set_start[p + 1]):
-                change += settle_set(sets, c, sets.set_of[s], p, is_kept)
+                change += settle_one_set(sets, c, sets.set_of[s], p, is_kept)
     else:
         for r in range(sets.start.shape[0] - 1):
-            change += settle_set(sets, c, r, -1, is_kept)
-    for t in range(count):
-        settle_pair(c, c.touched[t], is_kept)
+            change += settle_one_set(sets, c, r, -1, is_kept)
+    for t in range(n_touched):
+        accept_or_restore_pair(c, c.touched[t], is_kept)
     return change
 
 
 @part
-def change_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is_kept: Any) -> Any:
-    """What i shares with each other owner of pattern k grows by d; the change of the
-    log-likelihood."""
-    count = 0
+def evaluate_member_change(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is_kept: Any) -> Any:
+    """Return the log-likelihood change if i's shared weight with owners of k grows by d."""
+    n_touched = 0
     for t in range(sets.pair_start[i], sets.pair_start[i + 1]):
         if b.Z[k, sets.other[t]] != 0.0:
-            c.touched[count] = sets.pair_of[t]
-            try_pair(sets, c, c.touched[count], d)
-            count += 1
-    return settle(sets, c, count, is_kept)
+            c.touched[n_touched] = sets.pair_of[t]
+            set_trial_value(sets, c, c.touched[n_touched], d)
+            n_touched += 1
+    return settle_sets(sets, c, n_touched, is_kept)
 
 
 @part
-def change_between(sets: Any, c: Any, b: Any, k: Any, rest: Any, d: Any, is_kept: Any) -> Any:
-    """What each owner of pattern k shares with each owner of `rest` grows by d.
+def evaluate_shared_change(
+    sets: Any, c: Any, b: Any, k: Any, second_row: Any, d: Any, is_kept: Any
+) -> Any:
+    """Return the log-likelihood change if shared weights of owners of k and `rest` grow by d.
 
-    The two patterns are one and the same, or have no owner in common.
+    The two patterns are equal, or have no owner in common.
     """
-    count = 0
+    n_touched = 0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
             for t in range(sets.pair_start[i], sets.pair_start[i + 1]):
-                if b.Z[rest, sets.other[t]] != 0.0 and (k != rest or sets.other[t] > i):
-                    c.touched[count] = sets.pair_of[t]
-                    try_pair(sets, c, c.touched[count], d)
-                    count += 1
-    return settle(sets, c, count, is_kept)
+                if b.Z[second_row, sets.other[t]] != 0.0 and (k != second_row or sets.other[t] > i):
+                    c.touched[n_touched] = sets.pair_of[t]
+                    set_trial_value(sets, c, c.touched[n_touched], d)
+                    n_touched += 1
+    return settle_sets(sets, c, n_touched, is_kept)
 
 
 @part
-def fill(sets: Any, c: Any, b: Any) -> None:
-    """Everything from the features, the weights and the constant."""
+def fill_pair_sums(sets: Any, c: Any, b: Any) -> None:
+    """Fill shared weights, values and terms from the state."""
     for p in range(sets.lower.shape[0]):
         c.shared[p] = 0.0
     for k in range(b.whole[COLUMNS]):
         for p in range(sets.lower.shape[0]):
             c.shared[p] += b.w[k] * b.Z[k, sets.lower[p]] * b.Z[k, sets.upper[p]]
-    evaluate(sets, c)
+    evaluate_all_sets(sets, c)
 
 
 @part
-def evaluate(sets: Any, c: Any) -> None:
-    """Values and terms from what pairs share."""
+def evaluate_all_sets(sets: Any, c: Any) -> None:
+    """Evaluate values and terms from the shared weights."""
     for p in range(sets.lower.shape[0]):
-        c.value[p] = value_of(sets, c.shared[p], c.real[CONSTANT])
-        settle_pair(c, p, False)
+        c.value[p] = pair_value(sets, c.shared[p], c.real[CONSTANT])
+        accept_or_restore_pair(c, p, False)
     for r in range(sets.start.shape[0] - 1):
         total = 0.0
         for x in range(sets.start[r], sets.start[r + 1]):
             total += c.value[sets.pair[x]]
-        c.term[r] = log_answers(sets, c, r, total)
+        c.term[r] = log_set_probability(sets, c, r, total)

@@ -1,11 +1,10 @@
-"""The arithmetic of additive similarity: residuals of all pairs, and what a change of the features
-does to them.
+"""Residuals of all pairs under additive similarity, and their updates.
 
-Residuals fill a square, so every pair is stored twice; entries on the diagonal, and those of pairs
-that were not measured, are always 0 and have no weight in `measured`. The similarity of a pair is
-the mean of n_ij judgements and has the variance sigma^2 / n_ij; its residual is stored times n_ij:
-a change of mu by d z over a row of pairs changes the log-likelihood by d sum_j z_j (R_j - d n_j z_j
-/ 2) / sigma^2, over the measured ones.
+Residuals fill a square, so every pair is stored twice; entries on the diagonal and of unmeasured
+pairs are always 0 and have weight 0 in `measured`. The similarity of a pair is the mean of n_ij
+judgements and has variance sigma^2 / n_ij; its residual is stored times n_ij. A change of mu by d z
+over a row of pairs changes the log-likelihood by d sum_j z_j (R_j - d n_j z_j / 2) / sigma^2, over
+the measured pairs.
 """
 
 from typing import Any, NamedTuple
@@ -21,40 +20,41 @@ CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
 
 
 class Judgements(NamedTuple):
-    """Similarities of pairs. Never changed."""
+    """Similarities of pairs as kernels read them; read-only."""
 
-    value: np.ndarray  # (n, n) similarity; 0 on the diagonal and where it was not measured
-    # (n, n) number of judgements that a similarity is the mean of; 0.0 where it was not measured
-    measured: np.ndarray
-    share: np.ndarray  # (n, n) 1 / measured; 0.0 where it was not
+    value: np.ndarray  # (n, n) similarity; 0 on the diagonal and for unmeasured pairs
+    measured: np.ndarray  # (n, n) number of judgements; 0.0 for unmeasured pairs
+    share: np.ndarray  # (n, n) 1 / measured; 0.0 for unmeasured pairs
     pairs: float  # number of measured pairs
-    total: float  # of the judgements of all pairs
-    single: bool  # whether each is one judgement
+    total: float  # number of judgements of all pairs
+    single: bool  # whether each similarity is one judgement
     complete: bool  # whether in addition all pairs were measured
     shape: float  # of the Gamma prior of the weights and the constant
     rate: float
     has_constant: bool
     learns_variance: bool
-    variance: float  # where it is fixed; where it is learned, the value that a chain starts with
+    variance: float  # its fixed value, or the starting value of a learned variance
     prior_shape: float  # of the inverse Gamma prior of a learned variance
     prior_scale: float
 
 
 class Residuals(NamedTuple):
-    """The cache of a chain."""
+    """Cache of a chain: residuals and parameters."""
 
     residual: np.ndarray  # (n, n) similarity minus mu, times the number of judgements
-    # (n,) of the open pattern: sum of the residuals of an object's pairs with the owners
+    # (n,) for the open pattern: sum of the residuals of an object's pairs with the owners
     pull: np.ndarray
-    # (n,) of the open pattern: number of judgements of an object's pairs with the owners
+    # (n,) for the open pattern: number of judgements of an object's pairs with the owners
     ties: np.ndarray
     real: np.ndarray  # (2,) CONSTANT, VARIANCE
 
 
 @vectorised
-def row_gain(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Change of the log-likelihood if mu grows by d z over the pairs of option i; z is row k, which
-    may be real."""
+def row_delta(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the change in log-likelihood if mu grows by d z over i's pairs.
+
+    z is row k, which may be real-valued.
+    """
     half = 0.5 * d
     total = 0.0
     for j in range(judgements.value.shape[0]):
@@ -64,8 +64,8 @@ def row_gain(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
 
 
 @vectorised
-def row_sum(square: Any, b: Any, k: Any, i: Any) -> Any:
-    """The sum of a square over the pairs of option i with the owners of pattern k."""
+def sum_row(square: Any, b: Any, k: Any, i: Any) -> Any:
+    """Return the sum of `square` over pairs of option i with pattern k."""
     total = 0.0
     for j in range(square.shape[0]):
         total += b.Z[k, j] * square[i, j]
@@ -73,17 +73,17 @@ def row_sum(square: Any, b: Any, k: Any, i: Any) -> Any:
 
 
 @vectorised
-def common_sum(square: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
-    """The sum of a square over the pairs of option i with the common owners of two patterns."""
+def sum_common(square: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
+    """Return the sum of `square` over i's pairs with common owners."""
     total = 0.0
     for j in range(square.shape[0]):
-        total += b.Z[k, j] * b.Z[other, j] * square[i, j]
+        total += b.Z[k, j] * b.Z[partner, j] * square[i, j]
     return total
 
 
 @scalar
-def row_shift(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """mu grows by d z over the pairs of option i."""
+def shift_row(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    """Update the residuals if mu grows by d z over i's pairs."""
     n = judgements.value.shape[0]
     for j in range(n):
         c.residual[i, j] -= d * b.Z[k, j] * judgements.measured[i, j]
@@ -109,10 +109,12 @@ def open_row_sums(judgements: Any, c: Any, b: Any, k: Any) -> None:
 
 @scalar
 def shift_row_sums(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update them after option i joined pattern k (d > 0) or left it and the residuals were
-    shifted."""
+    """Update c.pull and c.ties after option i joined pattern k (d > 0) or left it.
+
+    The residuals have been updated before.
+    """
     n = judgements.value.shape[0]
-    c.pull[i] -= d * c.ties[i]  # its own pairs with the owners
+    c.pull[i] -= d * c.ties[i]  # the pairs of i with the owners
     if d > 0.0:
         for j in range(n):
             c.pull[j] += c.residual[i, j]
@@ -124,14 +126,14 @@ def shift_row_sums(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> N
 
 
 @scalar
-def inner_pairs(judgements: Any, b: Any, k: Any, m: Any) -> Any:
-    """The number of judgements of pairs of owners of pattern k."""
-    return 0.5 * m * (m - 1) if judgements.complete else inner_sum(judgements.measured, b, k)
+def count_inner_judgements(judgements: Any, b: Any, k: Any, m: Any) -> Any:
+    """Return the number of judgements of pairs of owners of pattern k."""
+    return 0.5 * m * (m - 1) if judgements.complete else sum_inner(judgements.measured, b, k)
 
 
 @vectorised
-def inner_sum(square: Any, b: Any, k: Any) -> Any:
-    """The sum of a symmetric square over the pairs of owners of pattern k."""
+def sum_inner(square: Any, b: Any, k: Any) -> Any:
+    """Return the sum of a symmetric square over pairs of owners of pattern k."""
     n = square.shape[0]
     total = 0.0
     for i in range(n):
@@ -142,8 +144,8 @@ def inner_sum(square: Any, b: Any, k: Any) -> Any:
 
 
 @scalar
-def inner_shift(judgements: Any, c: Any, b: Any, k: Any, d: Any) -> None:
-    """mu grows by d over the pairs of owners of pattern k."""
+def shift_inner(judgements: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    """Update the residuals if mu grows by d over pairs of owners of k."""
     n = judgements.value.shape[0]
     for i in range(n):
         if b.Z[k, i] != 0.0:
@@ -152,8 +154,8 @@ def inner_shift(judgements: Any, c: Any, b: Any, k: Any, d: Any) -> None:
 
 
 @vectorised
-def outer_sum(square: Any) -> Any:
-    """The sum of a symmetric square over all pairs."""
+def sum_all(square: Any) -> Any:
+    """Return the sum of a symmetric square over all pairs."""
     n = square.shape[0]
     total = 0.0
     for i in range(n):
@@ -163,8 +165,8 @@ def outer_sum(square: Any) -> Any:
 
 
 @scalar
-def outer_shift(judgements: Any, c: Any, d: Any) -> None:
-    """mu grows by d everywhere."""
+def shift_all(judgements: Any, c: Any, d: Any) -> None:
+    """Update the residuals if mu grows by d for all pairs."""
     n = judgements.value.shape[0]
     for i in range(n):
         for j in range(n):
@@ -173,7 +175,7 @@ def outer_shift(judgements: Any, c: Any, d: Any) -> None:
 
 @vectorised
 def squared_error(judgements: Any, c: Any) -> Any:
-    """The sum of the squared residuals of all pairs, each times its number of judgements."""
+    """Return the sum of squared residuals, weighted by the numbers of judgements."""
     n = c.residual.shape[0]
     total = 0.0
     if judgements.single:
@@ -188,43 +190,43 @@ def squared_error(judgements: Any, c: Any) -> Any:
 
 
 @scalar
-def fill(judgements: Any, c: Any, b: Any, columns: Any) -> None:
-    """All residuals from the weights."""
+def fill_residuals(judgements: Any, c: Any, b: Any, n_columns: Any) -> None:
+    """Fill all residuals from the weights."""
     n = judgements.value.shape[0]
     for i in range(n):
         for j in range(n):
             c.residual[i, j] = (judgements.value[i, j] - c.real[CONSTANT]) * judgements.measured[
                 i, j
             ]
-    for k in range(columns):
-        inner_shift(judgements, c, b, k, b.w[k])
+    for k in range(n_columns):
+        shift_inner(judgements, c, b, k, b.w[k])
 
 
 @scalar
 def draw_constant(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> None:
-    """The additive constant from its conditional, exactly."""
+    """Draw the additive constant exactly from its conditional distribution."""
     if judgements.has_constant:
         precision = b.real[BETA] / c.real[VARIANCE]
         before = c.real[CONSTANT]
-        slope = precision * (outer_sum(c.residual) + before * judgements.total)
+        slope = precision * (sum_all(c.residual) + before * judgements.total)
         after = draw_tilted_weight(
             rng, judgements.shape, judgements.rate, precision * judgements.total, slope
         )
-        outer_shift(judgements, c, after - before)
+        shift_all(judgements, c, after - before)
         c.real[CONSTANT] = after
 
 
 @scalar
 def draw_variance(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> None:
-    """A learned variance from its conditional, inverse Gamma."""
+    """Draw a learned variance from its inverse Gamma conditional distribution."""
     if judgements.learns_variance:
         shape = judgements.prior_shape + 0.5 * b.real[BETA] * judgements.pairs
         scale = judgements.prior_scale + 0.5 * b.real[BETA] * squared_error(judgements, c)
         c.real[VARIANCE] = scale / rng.standard_gamma(shape)
 
 
-def lay_out(data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The squares of similarities, of the numbers of their judgements, and of one over these."""
+def arrange_squares(data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return squares of similarities, judgement counts and inverse counts, each (n, n)."""
     value, measured, share = np.zeros((3, data.n_options, data.n_options))
     for square, entries in (
         (value, data.values),
@@ -235,8 +237,8 @@ def lay_out(data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return value, measured, share
 
 
-def empty_cache(judgements: Judgements) -> Residuals:
-    """The parameters at the start of a chain; residuals are filled in later."""
+def make_residual_cache(judgements: Judgements) -> Residuals:
+    """Make a cache with starting parameters; residuals are filled later."""
     constant = judgements.shape / judgements.rate if judgements.has_constant else 0.0
     n = judgements.value.shape[0]
     return Residuals(

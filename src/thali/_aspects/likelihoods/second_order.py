@@ -1,18 +1,17 @@
-r"""The log-likelihood of answers to second order where all pairs are equally similar, which is that
-of similarities.
+r"""Second-order approximation of answers by a likelihood of similarities.
 
-With the link "exp" the derivative by s_p of the log-probability of an answer out of a set of m
-pairs is there 1{p is chosen} - 1 / m, and minus the expected second derivative is I = 1 / m (1 - 1
-/ m); what two pairs of a set have to do with each other is left out. Summed over the answers whose
-sets hold p, the log-likelihood is that of a similarity
+The expansion is around equally similar pairs. With the link "exp", the derivative with respect to
+s_p of the log-probability of an answer from a set of m pairs is 1{p is chosen} - 1 / m, and minus
+the expected second derivative is I = 1 / m (1 - 1 / m); mixed derivatives are omitted. Summed over
+the answers whose sets contain p, the log-likelihood equals that of a similarity
 
 .. math::
 
     y_p = \frac{\sum 1\{p\} - 1 / m}{\sum I} \sim \mathrm{Normal}(s_p
     + \mathrm{constant}, 1 / \textstyle\sum I)
 
-With the link "ratio" the same holds of s / c. A sweep takes as long as one of similarities, however
-many answers there are.
+With the link "ratio", s is replaced by s / c. A sweep takes as long as a sweep for similarities,
+whatever the number of answers.
 """
 
 import numpy as np
@@ -22,14 +21,17 @@ from .additive import VARIANCE_SHAPE
 from .pair_sets import AnsweredPairSets
 from .residuals import Judgements
 
-# added to every y, which then is 0 or more, as the constant is: sets have two pairs or more
-SHIFT = 2.0
+# added to every y, which then is >= 0 like the constant, because sets have at least two pairs
+SIMILARITY_SHIFT = 2.0
 
 
-def second_order(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeights, float]:
-    """The answers as similarities, a prior of their weights, and the factor from these to weights
-    of answers."""
-    # the prior mean of the constant, with which chains begin
+def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeights, float]:
+    """Approximate answers by similarities.
+
+    Return the similarities, the prior of their weights, and the factor from these weights to the
+    weights of answers.
+    """
+    # the prior mean of the constant, where chains start
     unit = sets.shape / sets.rate if sets.is_ratio else 1.0
     shape = max(sets.shape, 1.0)
     weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
@@ -43,7 +45,9 @@ def second_order(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeights, floa
     n = len(sets.pair_start) - 1
     squares = np.zeros((3, n, n))
     for square, entries in zip(
-        squares, (SHIFT + scores / information, information, 1.0 / information), strict=True
+        squares,
+        (SIMILARITY_SHIFT + scores / information, information, 1.0 / information),
+        strict=True,
     ):
         square[sets.lower, sets.upper] = square[sets.upper, sets.lower] = entries
     judgements = Judgements(

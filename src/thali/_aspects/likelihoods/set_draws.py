@@ -1,4 +1,4 @@
-"""Choice probabilities out of sets, draw by draw, by the arithmetic of the samplers."""
+"""Choice probabilities from sets, per draw, computed by the samplers' kernels."""
 
 from typing import Any
 
@@ -9,40 +9,40 @@ from thali._data.answers import list_ordered_pairs
 from thali._inference.indexing import iterate_slices, part_bounds
 from thali.errors import DataError
 
-from ..draws.columns import FeatureColumns
+from ..draws.feature_columns import FeatureColumns
 from ..state import COLUMNS, clear_row, make_empty_state
-from .sets import LARGEST, empty_cache, lay_out, set_shares
+from .elimination_kernels import MAX_SET_SIZE, arrange_sets, compute_set_shares, make_set_cache
 
-AT_HAND = 2**15  # numbers that a processor has at hand
+CACHE_NUMBERS = 2**15  # numbers that fit into the processor's cache
 
 
-def set_probability_draws(
+def compute_set_probabilities(
     columns: FeatureColumns,
     start: np.ndarray,
     members: np.ndarray,
     lapse: float,
     draws: slice | None = None,
 ) -> np.ndarray:
-    """The probability that each member of each set is chosen out of it, in each draw."""
+    """Return choice probabilities of all members of sets, (draws, members)."""
     draws = draws or slice(0, columns.n_draws)
     if not columns.n_features[draws].any():
-        return luce_probabilities(columns.unique_weights[draws], start, members, lapse)
-    if (largest := int(np.diff(start).max())) > LARGEST:
+        return compute_luce_probabilities(columns.unique_weights[draws], start, members, lapse)
+    if (largest := int(np.diff(start).max())) > MAX_SET_SIZE:
         raise DataError(
-            f"A set may have at most {LARGEST} options; the largest set has {largest}. Remove some"
-            " options."
+            f"A set may have at most {MAX_SET_SIZE} options; the largest set has {largest}. Remove"
+            " some options."
         )
     part = np.arange(draws.start, draws.stop)
-    sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
+    sets = arrange_sets(columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = make_empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
     probability = np.empty((part.size, len(members)))
     try:
-        _fill(
+        _fill_probabilities(
             sets,
-            empty_cache(sets),
+            make_set_cache(sets),
             state,
-            columns.first_column[draws.start : draws.stop + 1],
-            columns.first_owner,
+            columns.column_offsets[draws.start : draws.stop + 1],
+            columns.owner_offsets,
             np.ascontiguousarray(columns.owners, np.int64),
             columns.weights,
             np.ascontiguousarray(columns.unique_weights[draws]),
@@ -53,70 +53,77 @@ def set_probability_draws(
     return probability
 
 
-def luce_probabilities(
+def compute_luce_probabilities(
     weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float
 ) -> np.ndarray:
-    """The same where every option has a weight alone, (draws, options), and shares nothing: in
-    proportion to it."""
+    """Return choice probabilities proportional to unique weights, (draws, members).
+
+    `weights` has shape (draws, options), and no aspect is shared.
+    """
     sizes = np.diff(start)
-    guess, set_of = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(sizes)), sizes)
+    chance, set_of = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(sizes)), sizes)
     shares = np.empty((len(weights), len(members)))
-    step = max(1, AT_HAND // max(1, len(members)))
-    for first in range(0, len(weights), step):
-        share = shares[first : first + step]
-        np.take(weights[first : first + step], members, axis=1, out=share)
+    step = max(1, CACHE_NUMBERS // max(1, len(members)))
+    for start_draw in range(0, len(weights), step):
+        share = shares[start_draw : start_draw + step]
+        np.take(weights[start_draw : start_draw + step], members, axis=1, out=share)
         total = np.add.reduceat(share, start[:-1], axis=1)
-        if not total.all():  # no option of a set has any weight: each is as likely
-            empty = (total == 0.0)[:, set_of]
-            share[empty] = np.broadcast_to(guess, share.shape)[empty]
+        if not total.all():  # in a set without weights, options are equally probable
+            is_empty = (total == 0.0)[:, set_of]
+            share[is_empty] = np.broadcast_to(chance, share.shape)[is_empty]
             total[total == 0.0] = 1.0
         share /= total[:, set_of]
         share *= 1.0 - lapse
-        share += lapse * guess
+        share += lapse * chance
     return shares
 
 
-def answer_probability_draws(
+def compute_answer_probabilities(
     columns: FeatureColumns,
     start: np.ndarray,
     members: np.ndarray,
     lapse: float,
     draws: slice | None = None,
 ) -> np.ndarray:
-    """The probability of each ordered pair (best, worst) of each set, in each draw."""
+    """Return probabilities of (best, worst) pairs of sets, (draws, pairs)."""
     draws = draws or slice(0, columns.n_draws)
     if (largest := int(np.diff(start).max())) > 3:
         raise DataError(
             f"Best and worst can be predicted only for sets of up to three options; got {largest}."
         )
-    # the sets out of which one is chosen, and for each answer two places of them
+    # the sets from which one option is chosen, and two positions in them for each answer
     sets, factors = [], []
-    for of_set in np.split(members, start[1:-1]):
-        whole, rests = sum(map(len, sets)), {}
-        sets.append(of_set)
-        for best, worst in zip(*list_ordered_pairs(len(of_set)), strict=True):
-            middle = [k for k in range(len(of_set)) if k not in (best, worst)]
-            if middle and best not in rests:
-                rests[best] = sum(map(len, sets))
-                sets.append(np.delete(of_set, best))
-            at = rests[best] + int(middle[0] > worst) if middle else -1
-            factors.append((whole + best, at))
-    first, second = np.array(factors).T
-    begin = part_bounds([len(each) for each in sets])
-    p = set_probability_draws(columns, begin, np.concatenate(sets), lapse, draws)
-    return p[:, first] * np.where(second < 0, 1.0, p[:, second])
+    for set_members in np.split(members, start[1:-1]):
+        full_start, rest_starts = sum(map(len, sets)), {}
+        sets.append(set_members)
+        for best, worst in zip(*list_ordered_pairs(len(set_members)), strict=True):
+            middle_members = [k for k in range(len(set_members)) if k not in (best, worst)]
+            if middle_members and best not in rest_starts:
+                rest_starts[best] = sum(map(len, sets))
+                sets.append(np.delete(set_members, best))
+            middle_index = (
+                rest_starts[best] + int(middle_members[0] > worst) if middle_members else -1
+            )
+            factors.append((full_start + best, middle_index))
+    best_index, middle_indices = np.array(factors).T
+    set_starts = part_bounds(list(map(len, sets)))
+    p = compute_set_probabilities(columns, set_starts, np.concatenate(sets), lapse, draws)
+    return p[:, best_index] * np.where(middle_indices < 0, 1.0, p[:, middle_indices])
 
 
-def mean_over_draws(draws_of: Any, n_draws: int, size: int) -> np.ndarray:
-    """The mean over draws of `size` probabilities, which a function gives for a slice of draws."""
+def average_over_draws(compute_draws: Any, n_draws: int, size: int) -> np.ndarray:
+    """Return the mean over draws of `size` probabilities.
+
+    `draws_of` computes them for a slice of draws.
+    """
     total = np.zeros(size)
     for draws in iterate_slices(n_draws, size):
-        total += draws_of(draws).sum(axis=0)
+        total += compute_draws(draws).sum(axis=0)
     return total / n_draws
 
 
 @compiled
-def _fill(
+def _fill_probabilities(
     sets: Any,
     c: Any,
     b: Any,
@@ -127,6 +134,7 @@ def _fill(
     unique: Any,
     probability: Any,
 ) -> None:
+    """Fill the probabilities of all members of sets at each draw."""
     for d in range(probability.shape[0]):
         for i in range(unique.shape[1]):
             b.s[i] = unique[d, i]
@@ -138,7 +146,7 @@ def _fill(
             for t in range(first_owner[column], first_owner[column + 1]):
                 b.Z[k, owners[t]] = 1.0
         for v in range(sets.start.shape[0] - 1):
-            set_shares(sets, c, b, v)
+            compute_set_shares(sets, c, b, v)
             size = sets.start[v + 1] - sets.start[v]
             for x in range(size):
                 probability[d, sets.start[v] + x] = (1.0 - sets.lapse) * c.share[

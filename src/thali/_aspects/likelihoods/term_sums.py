@@ -1,9 +1,8 @@
-"""A user's likelihood that is a sum of terms of options and pairs of options: operations derived
-from these terms.
+"""Operations of a user-defined likelihood that is a sum of option and pair terms.
 
-A term depends on the features only by sums of weights: own[i], of all features that option i has,
-and shared[i, j], of those that i and j share. The sums and the terms are stored, so a change
-evaluates only the terms that it affects.
+A term depends on the features only through sums of weights: own[i] over all features of option i,
+and shared[i, j] over the features that i and j share. The sums and the terms are stored, so a
+change evaluates only the terms that it affects.
 """
 
 from typing import Any, NamedTuple
@@ -17,317 +16,353 @@ from ..state import COLUMNS, count_born_columns, scratch_index
 
 
 class TermSums(NamedTuple):
-    """The cache of a chain."""
+    """Cache of a chain: sums of weights and terms."""
 
-    own: np.ndarray  # (n,) sum of the weights of option i
-    own_columns: np.ndarray  # (n,) of how many columns; without columns the sum is exactly 0
-    option: np.ndarray  # (n,) its term
+    own_sum: np.ndarray  # (n,) sum of the weights of option i
+    own_columns: np.ndarray  # (n,) number of columns in the sum; 0 columns: the sum is exactly 0
+    option: np.ndarray  # (n,) term of option i
     shared: np.ndarray  # (n, n) sum of the weights that i and j share; symmetric, 0 on the diagonal
-    shared_columns: np.ndarray  # (n, n) of how many columns
-    pair: np.ndarray  # (n, n) their term; likewise
+    shared_columns: np.ndarray  # (n, n) number of columns in the sum
+    pair: np.ndarray  # (n, n) term of options i and j; symmetric, 0 on the diagonal
     owner: np.ndarray  # (n,) int64 the owners of the open pattern, in any order
-    owners: np.ndarray  # (1,) int64 how many they are
+    owners: np.ndarray  # (1,) int64 number of owners of the open pattern
     parameters: np.ndarray  # (P,) values of the learned parameters
 
 
 @generic
-def seen(likelihood: Any, c: Any) -> None:
-    """The likelihood at the present values of its parameters; default: it has none."""
+def insert_parameters(likelihood: Any, c: Any) -> None:
+    """Return the likelihood at the current values of its parameters.
+
+    By default it has no parameters.
+    """
 
 
 @generic
-def start(likelihood: Any) -> None:
-    """Where its parameters start, as Python; default: it has none."""
+def starting_parameters(likelihood: Any) -> None:
+    """Return the starting values of the parameters, in Python; default: none."""
 
 
-@seen.register(object)
-def _seen(likelihood: Any, c: Any) -> Any:
+@insert_parameters.register(object)
+def _no_parameters(likelihood: Any, c: Any) -> Any:
+    """Return the likelihood unchanged."""
     return likelihood
 
 
-@start.register(object)
-def _start(likelihood: Any) -> Any:
+@starting_parameters.register(object)
+def _no_starting_parameters(likelihood: Any) -> Any:
+    """Return an empty array."""
     return np.zeros(0)
 
 
 @generic
-def of_pair(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> None:
-    """The term of options i < j."""
+def pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> None:
+    """Return the term of options i < j."""
 
 
 @generic
-def of_option(likelihood: Any, i: Any, own: Any) -> None:
-    """The term of option i."""
+def option_term(likelihood: Any, i: Any, own_sum: Any) -> None:
+    """Return the term of option i."""
 
 
 @generic
-def sees_pairs(likelihood: Any) -> None:
-    """Whether there are terms of pairs."""
+def has_pair_terms(likelihood: Any) -> None:
+    """Return whether there are pair terms."""
 
 
 @generic
-def sees_own(likelihood: Any) -> None:
-    """Whether the terms of pairs depend on own[i] and own[j] as well."""
+def has_option_sums_in_pairs(likelihood: Any) -> None:
+    """Return whether pair terms also depend on own[i] and own[j]."""
 
 
 @generic
 def has_signed_sums(likelihood: Any) -> None:
-    """Whether weights may be below 0."""
+    """Return whether weights may be negative."""
 
 
 @generic
-def whole(likelihood: Any, features: Any, weights: Any) -> None:
-    """The user's log-likelihood of all data; features (n, K), weights (K,)."""
+def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> None:
+    """Return the user's log-likelihood of all data.
+
+    `features` has shape (n, K), `weights` (K,).
+    """
 
 
-def empty_cache(likelihood: Any) -> TermSums:
-    """Sums of no feature; terms are filled in later."""
+def make_cache(likelihood: Any) -> TermSums:
+    """Make a cache without features; terms are filled later."""
     n = likelihood.n
-    side = n if sees_pairs(likelihood) else 0
+    n_pair_options = n if has_pair_terms(likelihood) else 0
     arrays: Any = [
         *np.zeros((3, n)),
-        *np.zeros((3, side, side)),
+        *np.zeros((3, n_pair_options, n_pair_options)),
         np.zeros(n, np.int64),
         np.zeros(1, np.int64),
     ]
-    arrays.append(np.array(start(likelihood)))
+    arrays.append(np.array(starting_parameters(likelihood)))
     return TermSums(*arrays)
 
 
 @scalar
-def sum_of(likelihood: Any, weights: Any, columns: Any) -> Any:
-    """The sum, but 0 where there is no column, or where rounding makes a sum of weights above 0
-    negative."""
+def clean_sum(likelihood: Any, weights: Any, columns: Any) -> Any:
+    """Return a sum of weights, exactly 0 without columns.
+
+    A sum of positive weights that rounding made negative is 0, too.
+    """
     if has_signed_sums(likelihood):
         return weights if columns > 0.0 else 0.0
     return max(weights, 0.0) if columns > 0.0 else 0.0
 
 
 @scalar
-def pair_at(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> Any:
-    """The term of options i and j, given their sums."""
+def ordered_pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> Any:
+    """Return the term of options i and j in any order, given their sums."""
     swapped = i > j
-    first, second = j if swapped else i, i if swapped else j
-    return of_pair(
-        likelihood, first, second, shared, own_j if swapped else own_i, own_i if swapped else own_j
+    lower, upper = j if swapped else i, i if swapped else j
+    return pair_term(
+        likelihood, lower, upper, shared, own_j if swapped else own_i, own_i if swapped else own_j
     )
 
 
 @scalar
-def note_own(likelihood: Any, c: Any, i: Any, d: Any, g: Any) -> None:
-    """The sum of option i grows by d and by g columns; its term follows."""
+def update_option_sum(likelihood: Any, c: Any, i: Any, d: Any, g: Any) -> None:
+    """Update the sum and the term of option i, growing by d and g columns."""
     c.own_columns[i] += g
-    c.own[i] = sum_of(likelihood, c.own[i] + d, c.own_columns[i])
-    c.option[i] = of_option(likelihood, i, c.own[i])
+    c.own_sum[i] = clean_sum(likelihood, c.own_sum[i] + d, c.own_columns[i])
+    c.option[i] = option_term(likelihood, i, c.own_sum[i])
 
 
 @scalar
-def note_pair(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> None:
-    """What i and j share grows by d and by g columns; both copies of their sum and their term
-    follow."""
+def update_pair_sum(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> None:
+    """Update the sum and the term of options i and j, growing by d and g columns."""
     c.shared_columns[i, j] += g
     c.shared_columns[j, i] = c.shared_columns[i, j]
-    c.shared[i, j] = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j])
+    c.shared[i, j] = clean_sum(likelihood, c.shared[i, j] + d, c.shared_columns[i, j])
     c.shared[j, i] = c.shared[i, j]
-    c.pair[i, j] = pair_at(likelihood, i, j, c.shared[i, j], c.own[i], c.own[j])
+    c.pair[i, j] = ordered_pair_term(likelihood, i, j, c.shared[i, j], c.own_sum[i], c.own_sum[j])
     c.pair[j, i] = c.pair[i, j]
 
 
 @scalar
-def whole_of_state(likelihood: Any, b: Any, columns: Any) -> Any:
-    """The user's log-likelihood, given the first columns of the state."""
-    return whole(likelihood, b.Z[:columns, : b.Z.shape[1] - 1].T, b.w[:columns])
+def state_log_likelihood(likelihood: Any, b: Any, n_columns: Any) -> Any:
+    """Return the user's log-likelihood of the first columns of the state."""
+    return full_log_likelihood(likelihood, b.Z[:n_columns, : b.Z.shape[1] - 1].T, b.w[:n_columns])
 
 
 @scalar
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    likelihood = seen(likelihood, c)
+    """Return the change in the terms if option i joins or leaves pattern k."""
+    likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
-    own = sum_of(likelihood, c.own[i] + d, c.own_columns[i] + g)
-    change = of_option(likelihood, i, own) - c.option[i]
-    if sees_pairs(likelihood):
+    own_sum = clean_sum(likelihood, c.own_sum[i] + d, c.own_columns[i] + g)
+    change = option_term(likelihood, i, own_sum) - c.option[i]
+    if has_pair_terms(likelihood):
         for j in range(likelihood.n):
             z = b.Z[k, j]
-            if j != i and (sees_own(likelihood) or z != 0.0):
-                shared = sum_of(likelihood, c.shared[i, j] + d * z, c.shared_columns[i, j] + g * z)
-                change += pair_at(likelihood, i, j, shared, own, c.own[j]) - c.pair[i, j]
+            if j != i and (has_option_sums_in_pairs(likelihood) or z != 0.0):
+                shared = clean_sum(
+                    likelihood, c.shared[i, j] + d * z, c.shared_columns[i, j] + g * z
+                )
+                change += (
+                    ordered_pair_term(likelihood, i, j, shared, own_sum, c.own_sum[j])
+                    - c.pair[i, j]
+                )
     return change
 
 
 @scalar
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    likelihood = seen(likelihood, c)
+    """Update sums and terms of option i."""
+    likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
-    note_own(likelihood, c, i, d, g)
-    if sees_pairs(likelihood):
+    update_option_sum(likelihood, c, i, d, g)
+    if has_pair_terms(likelihood):
         for j in range(likelihood.n):
             z = b.Z[k, j]
-            if j != i and (sees_own(likelihood) or z != 0.0):
-                note_pair(likelihood, c, i, j, d * z, g * z)
+            if j != i and (has_option_sums_in_pairs(likelihood) or z != 0.0):
+                update_pair_sum(likelihood, c, i, j, d * z, g * z)
 
 
-# While a pattern is open its owners are listed, so that terms of shared sums need no other option.
+# While a pattern is open its owners are listed, so that terms of shared sums skip other options.
 
 
 def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
-    count = 0
+    """List the owners of pattern k."""
+    n_owners = 0
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
-            c.owner[count] = i
-            count += 1
-    c.owners[0] = count
+            c.owner[n_owners] = i
+            n_owners += 1
+    c.owners[0] = n_owners
 
 
-def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    likelihood = seen(likelihood, c)
-    if sees_own(likelihood):
+def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the change in the terms for the open pattern."""
+    likelihood = insert_parameters(likelihood, c)
+    if has_option_sums_in_pairs(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
     g = 1.0 - 2.0 * b.Z[k, i]
     change = (
-        of_option(likelihood, i, sum_of(likelihood, c.own[i] + d, c.own_columns[i] + g))
+        option_term(likelihood, i, clean_sum(likelihood, c.own_sum[i] + d, c.own_columns[i] + g))
         - c.option[i]
     )
-    if sees_pairs(likelihood):
+    if has_pair_terms(likelihood):
         for t in range(c.owners[0]):
             j = c.owner[t]
             if j != i:
-                shared = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g)
-                change += pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
+                shared = clean_sum(likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g)
+                change += (
+                    ordered_pair_term(likelihood, i, j, shared, c.own_sum[i], c.own_sum[j])
+                    - c.pair[i, j]
+                )
     return change
 
 
-def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    """Update sums, terms and the list of owners."""
     _apply_member(likelihood, c, b, k, i, d)
-    count = c.owners[0]
+    n_owners = c.owners[0]
     if b.Z[k, i] == 0.0:
-        c.owner[count] = i
-        c.owners[0] = count + 1
+        c.owner[n_owners] = i
+        c.owners[0] = n_owners + 1
     else:
-        for t in range(count):
+        for t in range(n_owners):
             if c.owner[t] == i:
-                c.owner[t] = c.owner[count - 1]
-        c.owners[0] = count - 1
+                c.owner[t] = c.owner[n_owners - 1]
+        c.owners[0] = n_owners - 1
 
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    likelihood = seen(likelihood, c)
+    """Return the change in the terms if the weight of pattern k grows by d."""
+    likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     change = 0.0
     for i in range(likelihood.n):
         z = b.Z[k, i]
-        own_i = sum_of(likelihood, c.own[i] + d * z, c.own_columns[i] + g * z)
+        own_i = clean_sum(likelihood, c.own_sum[i] + d * z, c.own_columns[i] + g * z)
         if z != 0.0:
-            change += of_option(likelihood, i, own_i) - c.option[i]
-        if sees_pairs(likelihood) and (sees_own(likelihood) or z != 0.0):
+            change += option_term(likelihood, i, own_i) - c.option[i]
+        if has_pair_terms(likelihood) and (has_option_sums_in_pairs(likelihood) or z != 0.0):
             for j in range(i):
                 y = b.Z[k, j]
-                if z * y != 0.0 or (sees_own(likelihood) and z + y != 0.0):
-                    shared = sum_of(
+                if z * y != 0.0 or (has_option_sums_in_pairs(likelihood) and z + y != 0.0):
+                    shared = clean_sum(
                         likelihood, c.shared[i, j] + d * z * y, c.shared_columns[i, j] + g * z * y
                     )
-                    own_j = sum_of(likelihood, c.own[j] + d * y, c.own_columns[j] + g * y)
-                    change += pair_at(likelihood, i, j, shared, own_i, own_j) - c.pair[i, j]
+                    own_j = clean_sum(likelihood, c.own_sum[j] + d * y, c.own_columns[j] + g * y)
+                    change += (
+                        ordered_pair_term(likelihood, i, j, shared, own_i, own_j) - c.pair[i, j]
+                    )
     return change
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    likelihood = seen(likelihood, c)
+    """Update sums and terms of the owners of pattern k."""
+    likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
-            note_own(likelihood, c, i, d, g)
-    if sees_pairs(likelihood):
+            update_option_sum(likelihood, c, i, d, g)
+    if has_pair_terms(likelihood):
         for i in range(likelihood.n):
             z = b.Z[k, i]
-            if sees_own(likelihood) or z != 0.0:
+            if has_option_sums_in_pairs(likelihood) or z != 0.0:
                 for j in range(i):
                     y = b.Z[k, j]
-                    if z * y != 0.0 or (sees_own(likelihood) and z + y != 0.0):
-                        note_pair(likelihood, c, i, j, d * z * y, g * z * y)
+                    if z * y != 0.0 or (has_option_sums_in_pairs(likelihood) and z + y != 0.0):
+                        update_pair_sum(likelihood, c, i, j, d * z * y, g * z * y)
 
 
-# Column k loses the owners of another, which takes their weight over, or the reverse: d is the
-# change of what each of them shares with the rest of k. Every other sum is unchanged, but not its
-# number of columns.
+# Column k loses the owners of its partner, which takes over their weight, or the reverse: d is the
+# change of the weight that each of them shares with the remaining owners of k. All other sums are
+# unchanged, but their numbers of columns change.
 
 
 @scalar
-def owners_gained(b: Any, other: Any) -> Any:
-    """1 if the scratch row, which column k becomes, has the owners of the other column; -1 if it
-    lacks them."""
-    new = scratch_index(b)
+def transfer_sign(b: Any, partner: Any) -> Any:
+    """Return 1 if the scratch row has the partner's owners, else -1.
+
+    Column k becomes the scratch row.
+    """
+    scratch_row = scratch_index(b)
     for i in range(b.Z.shape[1]):
-        if b.Z[other, i] != 0.0:
-            return 1.0 if b.Z[new, i] != 0.0 else -1.0
+        if b.Z[partner, i] != 0.0:
+            return 1.0 if b.Z[scratch_row, i] != 0.0 else -1.0
     return 1.0
 
 
-def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
-    likelihood = seen(likelihood, c)
+def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+    """Return the change in the terms of a transfer of owners."""
+    likelihood = insert_parameters(likelihood, c)
     change = 0.0
-    if sees_pairs(likelihood):
-        g = owners_gained(b, other)
-        rest = k if g > 0.0 else scratch_index(b)
+    if has_pair_terms(likelihood):
+        g = transfer_sign(b, partner)
+        remaining_row = k if g > 0.0 else scratch_index(b)
         for i in range(likelihood.n):
-            if b.Z[other, i] != 0.0:
+            if b.Z[partner, i] != 0.0:
                 for j in range(likelihood.n):
-                    if b.Z[rest, j] != 0.0:
-                        shared = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g)
+                    if b.Z[remaining_row, j] != 0.0:
+                        shared = clean_sum(
+                            likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g
+                        )
                         change += (
-                            pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
+                            ordered_pair_term(likelihood, i, j, shared, c.own_sum[i], c.own_sum[j])
+                            - c.pair[i, j]
                         )
     return change
 
 
-def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    likelihood = seen(likelihood, c)
-    g = owners_gained(b, other)
-    _apply_copies(likelihood, c, b, other, g)
-    if sees_pairs(likelihood):
-        rest = k if g > 0.0 else scratch_index(b)
+def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+    """Update sums and terms of a transfer of owners."""
+    likelihood = insert_parameters(likelihood, c)
+    g = transfer_sign(b, partner)
+    _apply_copies(likelihood, c, b, partner, g)
+    if has_pair_terms(likelihood):
+        remaining_row = k if g > 0.0 else scratch_index(b)
         for i in range(likelihood.n):
-            if b.Z[other, i] != 0.0:
+            if b.Z[partner, i] != 0.0:
                 for j in range(likelihood.n):
-                    if b.Z[rest, j] != 0.0:
-                        note_pair(likelihood, c, i, j, d, g)
+                    if b.Z[remaining_row, j] != 0.0:
+                        update_pair_sum(likelihood, c, i, j, d, g)
 
 
 @scalar
 def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
+    """Add `extra` columns to the sums of the owners of pattern k."""
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
             c.own_columns[i] += extra
-            if sees_pairs(likelihood):
+            if has_pair_terms(likelihood):
                 for j in range(likelihood.n):
                     c.shared_columns[i, j] += extra * b.Z[k, j] if j != i else 0.0
 
 
-def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
-    likelihood = seen(likelihood, c)
+def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
+    """Fill all sums and terms."""
+    likelihood = insert_parameters(likelihood, c)
     n = likelihood.n
     for i in range(n):
         total = 0.0
-        columns = 0.0
+        n_columns = 0.0
         for k in range(b.whole[COLUMNS]):
             total += b.w[k] * b.Z[k, i]
-            columns += b.Z[k, i]
-        c.own[i] = c.own_columns[i] = 0.0
-        note_own(likelihood, c, i, total, columns)
-    if sees_pairs(likelihood):
+            n_columns += b.Z[k, i]
+        c.own_sum[i] = c.own_columns[i] = 0.0
+        update_option_sum(likelihood, c, i, total, n_columns)
+    if has_pair_terms(likelihood):
         for i in range(n):
             for j in range(i):
                 total = 0.0
-                columns = 0.0
+                n_columns = 0.0
                 for k in range(b.whole[COLUMNS]):
                     total += b.w[k] * b.Z[k, i] * b.Z[k, j]
-                    columns += b.Z[k, i] * b.Z[k, j]
+                    n_columns += b.Z[k, i] * b.Z[k, j]
                 c.shared[i, j] = c.shared_columns[i, j] = 0.0
-                note_pair(likelihood, c, i, j, total, columns)
+                update_pair_sum(likelihood, c, i, j, total, n_columns)
 
 
-def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
+def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
+    """Return the cache at level t, as views."""
     return TermSums(
-        caches.own[t],
+        caches.own_sum[t],
         caches.own_columns[t],
         caches.option[t],
         caches.shared[t],
@@ -339,33 +374,36 @@ def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
     )
 
 
-def _log_likelihood_of_state(likelihood: Any, c: Any, b: Any) -> Any:
-    likelihood = seen(likelihood, c)
-    return whole_of_state(likelihood, b, b.whole[COLUMNS])
+def _current_log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
+    """Return the user's log-likelihood of the state."""
+    likelihood = insert_parameters(likelihood, c)
+    return state_log_likelihood(likelihood, b, b.whole[COLUMNS])
 
 
-def yes(likelihood: Any) -> Any:
+def return_true(likelihood: Any) -> Any:
+    """Return True."""
     return True
 
 
-def no(likelihood: Any) -> Any:
+def return_false(likelihood: Any) -> Any:
+    """Return False."""
     return False
 
 
-COMMON: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
-    operations.sees_full: yes,
-    operations.is_scale_free: no,
-    operations.log_likelihood: _log_likelihood_of_state,
+COMMON_OPERATIONS: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
+    operations.sees_full: return_true,
+    operations.is_scale_free: return_false,
+    operations.log_likelihood: _current_log_likelihood,
 }
 
-ANSWERS: dict[Any, Any] = COMMON | {
-    operations.cache_at: _cache_at,
-    operations.rebuild_cache: _rebuild,
+OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
+    operations.select_cache: _select_cache,
+    operations.rebuild_cache: _rebuild_cache,
     operations.delta_member: _delta_member,
     operations.apply_member: _apply_member,
     operations.open_members: _open_members,
-    operations.delta_open_member: _delta_joined,
-    operations.apply_open_member: _apply_joined,
+    operations.delta_open_member: _delta_open_member,
+    operations.apply_open_member: _apply_open_member,
     operations.delta_weight: _delta_weight,
     operations.apply_weight: _apply_weight,
     operations.delta_transfer: _delta_transfer,

@@ -1,5 +1,4 @@
-"""Calls a user's functions a few times before a long computation; an error says in one sentence
-what is wrong."""
+"""Test a user's functions before a long computation, with clear errors."""
 
 import numbers
 from typing import Any
@@ -10,70 +9,89 @@ from thali._compile.jit import compile_separately
 from thali.errors import ArgumentError
 
 from ..priors.ibp import IndianBuffet
-from .delta_checks import as_seen, compare_changes, states_of
+from .delta_checks import arrange_like_samplers, compare_changes, sample_states
 
-STATES, CHANGES, PAIRS = 4, 6, 20  # tried out
-CLOSE = 1e-6  # of the sum of the sizes of terms, by which they may miss the whole
+N_STATES, MAX_CHANGES, MAX_CALLS = 4, 6, 20  # numbers of tests
+MAX_RELATIVE_MISS = (
+    1e-6  # allowed error of a sum of terms, as a fraction of the sum of absolute terms
+)
 
 
-def try_out(custom: Any, observed: Any, weights: Any, compares: bool = True) -> bool:
-    """Call every function of a `Custom` on the data, as Python and compiled."""
+def check_functions(custom: Any, observed: Any, weights: Any, checks_terms: bool = True) -> bool:
+    """Test every function of a `Custom` on the data; return whether one allocates.
+
+    Functions are called as Python and compiled.
+    """
     rng = np.random.default_rng(1)
-    states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
+    states = sample_states(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
     data = observed.fields
-    allocates, whole = _both(
-        "log_likelihood", custom.log_likelihood, [(data, as_seen(f), w) for f, w in states]
+    allocates, compiled_log_likelihood = _compare_compiled(
+        "log_likelihood",
+        custom.log_likelihood,
+        [(data, arrange_like_samplers(f), w) for f, w in states],
     )
     if custom.of_option is not None:
         calls = [
-            (data, i, float(f[i] @ w)) for f, w in states for i in range(min(f.shape[0], PAIRS))
+            (data, i, float(f[i] @ w)) for f, w in states for i in range(min(f.shape[0], MAX_CALLS))
         ]
-        allocates |= _both("of_option", custom.of_option, calls)[0]
+        allocates |= _compare_compiled("of_option", custom.of_option, calls)[0]
     if custom.of_pair is not None:
-        allocates |= _both("of_pair", custom.of_pair, _pair_calls(custom, data, states, rng))[0]
-    if compares and custom.terms:
-        _compare(custom, observed, weights, states, whole, rng)
+        allocates |= _compare_compiled(
+            "of_pair", custom.of_pair, _list_pair_calls(custom, data, states, rng)
+        )[0]
+    if checks_terms and custom.terms:
+        _check_terms(custom, observed, weights, states, compiled_log_likelihood, rng)
     if custom.pointwise is not None:
         for features, weights in states:
-            _compare_pointwise(custom, observed, features, weights)
+            _check_pointwise(custom, observed, features, weights)
     return allocates
 
 
-def _compare_pointwise(
-    custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray
-) -> None:
+def _check_pointwise(custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray) -> None:
+    """Raise ArgumentError if `pointwise` does not sum to log_likelihood."""
     terms = np.asarray(custom.pointwise(observed.original, features.copy(), weights.copy()), float)
-    whole = called("log_likelihood", custom.log_likelihood, observed.fields, features, weights)
-    if not abs(terms.sum() - whole) <= CLOSE * (np.abs(terms).sum() + abs(whole) + 1.0):
+    log_likelihood = call_checked(
+        "log_likelihood", custom.log_likelihood, observed.fields, features, weights
+    )
+    if not abs(terms.sum() - log_likelihood) <= MAX_RELATIVE_MISS * (
+        np.abs(terms).sum() + abs(log_likelihood) + 1.0
+    ):
         raise ArgumentError(
             f"`pointwise` must sum to log_likelihood; its {terms.size} terms sum to"
-            f" {terms.sum():.6g}, but log_likelihood is {whole:.6g}."
+            f" {terms.sum():.6g}, but log_likelihood is {log_likelihood:.6g}."
         )
 
 
-def _compare(
-    custom: Any, observed: Any, weights: Any, states: Any, whole: Any, rng: np.random.Generator
+def _check_terms(
+    custom: Any,
+    observed: Any,
+    weights: Any,
+    states: Any,
+    log_likelihood: Any,
+    rng: np.random.Generator,
 ) -> None:
-    compiled, make_cache = custom.as_python(observed, weights)
-    found = compare_changes(
+    """Raise ArgumentError if the terms disagree with log_likelihood."""
+    compiled, make_cache = custom.build_uncompiled(observed, weights)
+    worst = compare_changes(
         compiled,
         make_cache,
-        lambda f, w: whole(observed.fields, as_seen(f), w),
+        lambda f, w: log_likelihood(observed.fields, arrange_like_samplers(f), w),
         states,
         observed.labels,
         rng,
-        CHANGES,
+        MAX_CHANGES,
     )
-    if not found.is_rounding:
+    if not worst.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} disagree with log_likelihood by {found.size:.3g}: {found.words}; run"
+            f"{custom.terms} disagree with log_likelihood by {worst.size:.3g}: {worst.words}; run"
             " thali.testing.check for details."
         )
 
 
-def _pair_calls(
+def _list_pair_calls(
     custom: Any, data: Any, states: Any, rng: np.random.Generator
 ) -> list[tuple[Any, ...]]:
+    """List arguments of calls of the pair function."""
     from inspect import signature
 
     sees_own = len(signature(getattr(custom.of_pair, "py_func", custom.of_pair)).parameters) == 6
@@ -83,99 +101,118 @@ def _pair_calls(
         pairs = np.array(
             [(i, j) for i in range(min(n, 50)) for j in range(i + 1, min(n, 50))]
         ).reshape(-1, 2)
-        for i, j in rng.permutation(pairs)[:PAIRS].tolist():
-            own = [float(features[o] @ weights) for o in (i, j)]
+        for i, j in rng.permutation(pairs)[:MAX_CALLS].tolist():
+            own_sums = [float(features[o] @ weights) for o in (i, j)]
             calls.append(
-                (data, i, j, float(features[i] * features[j] @ weights), *(own if sees_own else ()))
+                (
+                    data,
+                    i,
+                    j,
+                    float(features[i] * features[j] @ weights),
+                    *(own_sums if sees_own else ()),
+                )
             )
     return calls
 
 
-def _both(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
-    """Whether the function allocates, and its compiled form, after both forms passed the calls."""
+def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
+    """Compare a function with its compiled form on all calls.
+
+    Return whether it allocates, and the compiled form.
+    """
     if not calls:
         return False, function
-    values = [called(name, function, *arguments) for arguments in calls]
+    python_values = [call_checked(name, function, *arguments) for arguments in calls]
     try:
-        fast, allocates = compile_separately(function, calls[-1])
+        compiled_function, allocates = compile_separately(function, calls[-1])
     except TypeError as error:
         raise ArgumentError(f"numba cannot compile {name}: {error}.") from None
-    for arguments, value in zip(calls, values, strict=True):
-        again = float(fast(*arguments))
-        if not abs(again - value) <= 1e6 * np.finfo(float).eps * (1.0 + abs(value)):
+    for arguments, python_value in zip(calls, python_values, strict=True):
+        compiled_value = float(compiled_function(*arguments))
+        if not abs(compiled_value - python_value) <= 1e6 * np.finfo(float).eps * (
+            1.0 + abs(python_value)
+        ):
             raise ArgumentError(
-                f"{name} returns {again:.6g} when compiled but {value:.6g} in Python for"
-                f" {_state(arguments)}; check for out-of-range indices and 64-bit integer"
-                " overflow, which numba does not detect."
+                f"{name} returns {compiled_value:.6g} when compiled but {python_value:.6g} in"
+                f" Python for {_describe(arguments)}; check for out-of-range indices and 64-bit"
+                " integer overflow, which numba does not detect."
             )
-    return allocates, fast
+    return allocates, compiled_function
 
 
-def called(name: str, function: Any, *arguments: Any) -> float:
-    """The value of a user's function, called as Python on copies of the arguments."""
-    plain = getattr(function, "py_func", function)
-    copies = tuple(_copy(a) for a in arguments)
+def call_checked(name: str, function: Any, *arguments: Any) -> float:
+    """Call a user's function as Python on copies of the arguments; return its value.
+
+    ArgumentError: it fails, changes its arguments, or does not return a finite number.
+    """
+    python_function = getattr(function, "py_func", function)
+    copies = tuple(_copy_argument(a) for a in arguments)
     with np.errstate(all="ignore"):
         try:
-            value = plain(*copies)
+            returned = python_function(*copies)
         except Exception as error:
             raise ArgumentError(
-                f"{name} raised {type(error).__name__}: {error} (called with {_state(arguments)})."
+                f"{name} raised {type(error).__name__}: {error} (called with"
+                f" {_describe(arguments)})."
             ) from error
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+    if isinstance(returned, np.ndarray) and returned.ndim == 0:
+        returned = returned[()]
+    if isinstance(returned, bool | np.bool_) or not isinstance(returned, numbers.Real):
         raise ArgumentError(
-            f"{name} must return a number; it returned {_short(value)} for {_state(arguments)}."
+            f"{name} must return a number; it returned {_shorten_repr(returned)} for"
+            f" {_describe(arguments)}."
         )
-    for before, after in zip(arguments, copies, strict=True):
-        for field, old, new in _arrays(before, after):
+    for argument, copy in zip(arguments, copies, strict=True):
+        for field, old, new in _iterate_arrays(argument, copy):
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
                 raise ArgumentError(
                     f"{name} must not modify its arguments, but changed {field or 'them'}; let the"
                     " function work on a copy."
                 )
-    value = float(value)
-    if np.isnan(value) or value == np.inf:
+    returned = float(returned)
+    if np.isnan(returned) or returned == np.inf:
         raise ArgumentError(
-            f"{name} must return a finite number; it returned {value} for {_state(arguments)}."
+            f"{name} must return a finite number; it returned {returned} for"
+            f" {_describe(arguments)}."
         )
-    if value == -np.inf:
+    if returned == -np.inf:
         raise ArgumentError(
-            f"{name} returned -inf for {_state(arguments)}, so the observations are impossible"
+            f"{name} returned -inf for {_describe(arguments)}, so the observations are impossible"
             " there and a sampler could not leave this state; give every observation a small"
             " probability, for instance with a lapse rate."
         )
-    return value
+    return returned
 
 
-def _copy(argument: Any) -> Any:
+def _copy_argument(argument: Any) -> Any:
+    """Copy the arrays of an argument."""
     if isinstance(argument, tuple):
-        return type(argument)(*(_copy(a) for a in argument))
+        return type(argument)(*(_copy_argument(a) for a in argument))
     return argument.copy() if isinstance(argument, np.ndarray) else argument
 
 
-def _arrays(before: Any, after: Any) -> Any:
-    """Each array of an argument: name of the field of data, as it was, as it is."""
-    if isinstance(before, tuple):
-        for name, old, new in zip(before._fields, before, after, strict=True):  # type: ignore[attr-defined]
+def _iterate_arrays(original: Any, copy: Any) -> Any:
+    """Yield field name, old array and new array of an argument."""
+    if isinstance(original, tuple):
+        for name, old, new in zip(original._fields, original, copy, strict=True):  # type: ignore[attr-defined]
             if isinstance(old, np.ndarray):
                 yield f"data.{name}", old, new
-    elif isinstance(before, np.ndarray):
-        yield "", before, after
+    elif isinstance(original, np.ndarray):
+        yield "", original, copy
 
 
-def _state(arguments: Any) -> str:
-    """The arguments after the data, in words."""
+def _describe(arguments: Any) -> str:
+    """Describe the arguments after the data."""
     if len(arguments) == 3 and isinstance(arguments[1], np.ndarray):
         n, columns = arguments[1].shape
         return f"{n} options and {columns} features"
     names = ("i", "j", "shared", "own_i", "own_j") if len(arguments) > 3 else ("i", "own")
     return ", ".join(
-        f"{name}={value:.4g}" for name, value in zip(names, arguments[1:], strict=False)
+        f"{name}={number:.4g}" for name, number in zip(names, arguments[1:], strict=False)
     )
 
 
-def _short(value: Any) -> str:
-    text = repr(value).replace("\n", " ")
-    return text if len(text) < 60 else f"{text[:50]}... ({type(value).__name__})"
+def _shorten_repr(returned: Any) -> str:
+    """Return a repr of at most 60 characters."""
+    text = repr(returned).replace("\n", " ")
+    return text if len(text) < 60 else f"{text[:50]}... ({type(returned).__name__})"

@@ -1,16 +1,26 @@
-"""Elimination by aspects by maximum likelihood, for aspects that are known.
+"""Elimination by aspects by maximum likelihood, for given aspects.
 
-aspects       which option owns which aspect, what each is called, and which weights no choice could
-              tell apart
-problem       the log-likelihood of weights of pairs, with its first and second derivatives
-set_problems  that of sets, of which design effects are
-maximum       the maximum: several starts, weights on the boundary, maxima that do not exist
-fit           data and known aspects in, estimates out; covariates
-estimates     weights, standard errors, utility scale
-clusters      errors that allow for people who answer more than once
-goodness      tests of fit
-tables        residuals, predictions, utilities and their errors
-engine        the fit and the answers of `EliminationByAspects(method="maximum-likelihood")`
-answers       what it answers besides: weights, tests of fit, residuals, predictions
-ratio         likelihood-ratio tests between nested models
+aspects: owners and names of aspects, and a check that their weights are identified
+
+problem: the log-likelihood of weights of pairs, with first and second derivatives
+
+set_problems: the log-likelihood for sets, for design effects
+
+feature_problems: the log-likelihood of weights of features
+
+maximum: several starts, weights on the boundary, likelihoods without a maximum
+
+fit: estimation from data and given aspects; covariates
+
+estimates: weights, standard errors, utility scale
+
+goodness: tests of fit
+
+tables: residuals, predictions, utilities and their errors
+
+engine: fits and results of `EliminationByAspects(method="maximum-likelihood")`
+
+answers: weights, tests of fit, residuals, predictions
+
+ratio: likelihood-ratio tests between nested models
 """

@@ -14,66 +14,66 @@ class AspectEstimates(MaximumLikelihoodResults):
     """Results of `EliminationByAspects` by maximum likelihood: estimates, errors, tests of fit."""
 
     def weights(self) -> "pandas.Series":
-        """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels
-        of the options."""
+        """Return the weight of each aspect, which sum to 1, unique aspects first."""
         return self._model.summary()["weight"]
 
     def utility_scale(self) -> "pandas.Series":
-        """The sum of the weights of each option's aspects, divided by its sum over options."""
+        """Return the sum of the weights of each option's aspects, divided by its total."""
         import pandas as pd
 
-        found = self._estimates
-        return pd.Series(found.utility, pd.Index(found.known.labels, name="option"), name="utility")
+        estimates = self._estimates
+        return pd.Series(
+            estimates.utility, pd.Index(estimates.known.labels, name="option"), name="utility"
+        )
 
     def utility_covariance(self) -> "pandas.DataFrame":
-        """Covariance of `utility_scale`, by the delta method; weights that are zero count as
-        known."""
+        """Return the covariance of `utility_scale`, by the delta method; zero weights are fixed."""
         import pandas as pd
 
-        found = self._estimates
-        labels = pd.Index(found.known.labels, name="option")
-        return pd.DataFrame(found.utility_covariance, labels, labels)
+        estimates = self._estimates
+        labels = pd.Index(estimates.known.labels, name="option")
+        return pd.DataFrame(estimates.utility_covariance, labels, labels)
 
     def tie(self) -> float | None:
-        """The parameter nu of ties; None if a tie is no outcome."""
+        """Return the parameter nu of ties; None if a tie is not an outcome."""
         return self._estimates.tie
 
     def tie_std_error(self) -> float | None:
-        """Standard error of `tie`."""
+        """Return the standard error of `tie`."""
         return self._estimates.tie_std_error
 
     def deviance(self) -> float:
-        """G², twice the log-likelihood ratio of the saturated model, with `df` degrees of
-        freedom."""
+        """Return G², twice the log-likelihood ratio of the saturated model, with `df` degrees."""
         return self._estimates.deviance
 
     def df(self) -> int:
-        """Compared pairs (with ties twice as many) less free parameters."""
+        """Return the number of compared pairs (with ties twice it) minus free parameters."""
         return self._estimates.df
 
     def p_value(self) -> float:
-        """Of the deviance, as `fit_test` finds it; NaN where that test says nothing."""
+        """Return the p-value of `fit_test`; NaN if that test is not available."""
         return self._estimates.p_value
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> "FitTest":
-        r"""Test the fit against a probability of its own for every pair.
+        r"""Test the fit against separate probabilities for every pair.
 
-        G² has about a chi-square distribution if pairs were compared often enough, that is if
+        G² has approximately a chi-square distribution if pairs were compared often enough:
 
         .. math:: \sum_i \frac{1 / p_i + 1 / (1 - p_i) - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}.
 
-        Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted
-        model and fitted. The test says nothing (p_value NaN) where pairs were compared fewer than 4
-        times on average, where counts are fractional, and where there are as many weights as pairs.
+        Otherwise the p-value comes from a parametric bootstrap: choices are drawn from the fitted
+        model and refitted. The test is not available (p_value NaN) if pairs were compared fewer
+        than 4 times on average, if counts are fractional, or if there are no more pairs than
+        weights.
 
         Parameters
         ----------
         samples : int, optional
-            Of the bootstrap. None: chi-square where that holds, else 999, or 199 where fits are
-            slow, which takes seconds; above some 80 options, all compared, the bootstrap runs only
-            when asked for.
+            Number of bootstrap samples. None: chi-square if it is accurate, else 999, or 199 for
+            slow fits, which takes seconds; with more than about 80 options, all compared, the
+            bootstrap runs only on request.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the bootstrap.
+            Seed of the bootstrap.
 
         Returns
         -------
@@ -99,11 +99,11 @@ class AspectEstimates(MaximumLikelihoodResults):
         return self._estimates.fit_test(samples, random_seed)
 
     def pearson(self) -> float:
-        """Pearson's X²."""
+        """Return Pearson's X²."""
         return self._estimates.pearson
 
     def residuals(self, kind: str = "deviance") -> "pandas.DataFrame":
-        """How far each compared pair lies from what the fit says of it.
+        """Return the residual of each compared pair.
 
         Parameters
         ----------
@@ -113,12 +113,12 @@ class AspectEstimates(MaximumLikelihoodResults):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an
+            One row per compared pair: a, b, n, observed, predicted, residual. With ties one row per
             outcome of a pair (column outcome: a, tie or b).
         """
-        from thali._arguments import one_of
+        from thali._arguments import check_allowed
 
-        from .tables import residual_table
+        from .tables import build_residual_table
 
-        one_of("kind", kind, ("deviance", "pearson"))
-        return residual_table(self._estimates, kind)
+        check_allowed("kind", kind, ("deviance", "pearson"))
+        return build_residual_table(self._estimates, kind)

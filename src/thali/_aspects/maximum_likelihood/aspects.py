@@ -1,28 +1,26 @@
-"""Which option owns which aspect, what each aspect is called, and which weights no choice could
-tell apart."""
+"""Given aspects: their owners and names, and a check that their weights are identified."""
 
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
-from thali._labels import listed, shorten
-from thali._model.aliases import aspects_meant
+from thali._labels import list_names, shorten
+from thali._model.aliases import normalise_aspects
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
 
 from ..priors.feature_argument import build_feature_prior, list_feature_names
 from ..priors.given import Given
-from .problem import patterns, scaled
+from .problem import compute_exclusive_aspects, scale_pattern
 
 
 @dataclass(frozen=True, eq=False)
 class KnownAspects:
-    """Known aspects: `owners[i, k]` says whether option i owns aspect k. The unique aspects stand
-    first."""
+    """Given aspects: `owners[i, k]` is True if option i owns aspect k; unique aspects first."""
 
     labels: tuple[str, ...]
     names: tuple[str, ...]
@@ -31,25 +29,23 @@ class KnownAspects:
 
     @property
     def shared(self) -> np.ndarray:
-        """The aspects that were given, without the unique ones of the options."""
+        """Owners of the given aspects, without unique aspects."""
         return self.owners[:, len(self.labels) :] if self.unique else self.owners
 
     @property
     def crossing(self) -> tuple[str, str] | None:
-        """Two aspects with owners in common of which neither has all of the other's; None if the
-        aspects are a tree."""
+        """Names of two aspects that overlap without nesting; None if the aspects are a tree."""
         size = self.owners.sum(axis=0)
         common = self.owners.T.astype(int) @ self.owners.astype(int)
         pairs = np.argwhere((common > 0) & (common < np.minimum.outer(size, size)))
         return (self.names[pairs[0][0]], self.names[pairs[0][1]]) if len(pairs) else None
 
 
-def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
-    """The aspects that the arguments of a model stand for; an error if they are not known or do not
-    fit the options."""
-    one_of("unique", unique, (True, False))
-    learned = isinstance(aspects, bool | int | float | np.number | Tree)
-    if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
+def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
+    """Build the aspects from a model's arguments; raise if they are learned or misfit."""
+    check_allowed("unique", unique, (True, False))
+    is_learned = isinstance(aspects, bool | int | float | np.number | Tree)
+    if is_learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
         raise ArgumentError(
             "Maximum likelihood requires known aspects; got ",
             "aspects learned along a tree"
@@ -75,10 +71,10 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
                 "No option has any aspect; add aspects, or set ", Setting("unique", True), "."
             )
         return KnownAspects(labels, tuple(names), matrix, False)
-    if twice := [name for name in names if name in labels]:
+    if shared_names := [name for name in names if name in labels]:
         raise ArgumentError(
-            f"{shorten(twice)} is the name of both an aspect and an option, which has a unique"
-            " aspect of that name; rename the aspect, or set ",
+            f"{shorten(shared_names)} is the name of both an aspect and an option, which has a"
+            " unique aspect of that name; rename the aspect, or set ",
             Setting("unique", False),
             ".",
         )
@@ -86,52 +82,61 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     return KnownAspects(labels, (*labels, *names), owners, True)
 
 
-# Which weights no choice could tell apart ---------------------------------------------------------
+# Weights that choices cannot identify -------------------------------------------------------------
 
 
 _EQUAL = 1e-7
 
 
-def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
-    """Raise an error that names aspects whose weights choices cannot tell: derivatives have a rank
-    below K - 1."""
-    if not known.shared.shape[1] and known.unique:
+def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> None:
+    """Raise an error that names aspects whose weights choices cannot identify.
+
+    Derivatives then have a rank below K - 1.
+    """
+    if not given_aspects.shared.shape[1] and given_aspects.unique:
         _check_connected(data)
         return
-    everywhere = np.asarray(known.owners.all(axis=0) | ~known.owners.any(axis=0))
-    if everywhere.any():
-        idle = [name for name, idle in zip(known.names, everywhere, strict=True) if idle]
+    is_uninformative = np.asarray(
+        given_aspects.owners.all(axis=0) | ~given_aspects.owners.any(axis=0)
+    )
+    if is_uninformative.any():
+        idle = [
+            name
+            for name, is_idle in zip(given_aspects.names, is_uninformative, strict=True)
+            if is_idle
+        ]
         raise ArgumentError(
             f"The weight of {shorten(idle)} affects no choice, because all options or no options"
             " have that aspect; remove the aspect."
         )
-    loose = _loose(known, data.first, data.second)
-    if not loose:
+    unidentified = _find_unidentified(given_aspects, data.first, data.second)
+    if not unidentified:
         return
-    n = len(known.labels)
-    if n <= 300 and (always := _loose(known, *np.triu_indices(n, 1))):
-        hint = Message(", or set ", Setting("unique", False)) if known.unique else ""
+    n = len(given_aspects.labels)
+    if n <= 300 and (names := _find_unidentified(given_aspects, *np.triu_indices(n, 1))):
+        hint = Message(", or set ", Setting("unique", False)) if given_aspects.unique else ""
         raise ArgumentError(
-            f"No choices can identify the weights of the aspects {shorten(always, 12)}, because"
+            f"No choices can identify the weights of the aspects {shorten(names, 12)}, because"
             " these weights can change together without changing any choice probability; remove"
             " one of these aspects",
             hint,
             ".",
         )
     raise DataError(
-        f"These comparisons do not identify the weights of the aspects {shorten(loose, 12)},"
+        f"These comparisons do not identify the weights of the aspects {shorten(unidentified, 12)},"
         " because these weights can change without changing the probability of any compared pair;"
         " compare more pairs, or remove some of these aspects."
     )
 
 
 def _check_connected(data: PairedComparisons) -> None:
+    """Raise if the comparisons do not connect all options."""
     if number_components(data.n_options, data.first, data.second)[0] > 1:
         groups = data.components()
         raise DataError(
             f"The options form {len(groups):,} groups that were never compared with each other,"
-            f" {listed([f'({shorten(group)})' for group in groups], 3)}, so their weights have no"
-            " common scale; fit each group separately",
+            f" {list_names([f'({shorten(group)})' for group in groups], 3)}, so their weights have"
+            " no common scale; fit each group separately",
             InPython(" with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),
@@ -139,34 +144,40 @@ def _check_connected(data: PairedComparisons) -> None:
         )
 
 
-def _loose(known: KnownAspects, first: np.ndarray, second: np.ndarray) -> list[str]:
-    """Names of the aspects whose ratio to the others can change without any of these pairs'
-    probabilities changing."""
-    sides = patterns(known.owners, first, second)
-    # Weights in no special relation; which ones does not matter.
-    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, known.owners.shape[1]))
-    own, other = (side @ weights for side in sides)
-    # A side without any aspect is beaten for certain, and its pair says nothing about weights.
-    informative = (own > 0.0) & (other > 0.0)
-    change = scaled(sides[0], weights, np.where(informative, own, np.inf)) - scaled(
-        sides[1], weights, np.where(informative, other, np.inf)
+def _find_unidentified(
+    given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
+) -> list[str]:
+    """Return aspects whose weights can change without changing any of these probabilities."""
+    patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
+    # Random weights, to avoid coincidental dependence.
+    weights = np.exp(
+        np.random.default_rng(20061972).normal(0.0, 0.5, given_aspects.owners.shape[1])
     )
+    ij, ji = (pattern @ weights for pattern in patterns)
+    # A side without any aspect always loses, so its pair carries no information about weights.
+    is_informative = (ij > 0.0) & (ji > 0.0)
+    change = scale_pattern(
+        patterns[0], weights, np.where(is_informative, ij, np.inf)
+    ) - scale_pattern(patterns[1], weights, np.where(is_informative, ji, np.inf))
     gram = change.T @ change
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    values, vectors = np.linalg.eigh(gram)
-    still = vectors[:, values <= 1e-11 * max(values[-1], 1e-300)]
-    if still.shape[1] <= 1:
+    eigenvalues, vectors = np.linalg.eigh(gram)
+    null_vectors = vectors[:, eigenvalues <= 1e-11 * max(eigenvalues[-1], 1e-300)]
+    if null_vectors.shape[1] <= 1:
         return []
-    # Aspects with equal rows of this basis keep their ratios whatever changes: the largest such
-    # family is the rest.
+    # Aspects with equal rows of this basis keep their ratios under all changes; the largest such
+    # family is the reference.
     families: list[list[int]] = []
-    for k, row in enumerate(still):
+    for k, row in enumerate(null_vectors):
         for family in families:
-            if np.abs(still[family[0]] - row).max() < _EQUAL:
+            if np.abs(null_vectors[family[0]] - row).max() < _EQUAL:
                 family.append(k)
                 break
         else:
             families.append([k])
     families.sort(key=len)
-    loose = families[:-1] if len(families[-1]) > 1 else families
-    return [known.names[k] for k in sorted(k for family in loose for k in family)]
+    unidentified_families = families[:-1] if len(families[-1]) > 1 else families
+    return [
+        given_aspects.names[k]
+        for k in sorted(k for family in unidentified_families for k in family)
+    ]

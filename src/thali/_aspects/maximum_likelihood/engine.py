@@ -1,5 +1,4 @@
-"""The engine of elimination by aspects with known aspects by maximum likelihood: its fit, and what
-it answers."""
+"""The engine that fits elimination by given aspects by maximum likelihood."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -9,10 +8,10 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.base import Job, Model
-from thali._model.engine import Engine, Prepared, refuse_other_methods
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.engine import Engine, PreparedFit, check_method_arguments
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
@@ -29,72 +28,79 @@ if TYPE_CHECKING:
 NAME = "maximum-likelihood"
 
 
-class MaximumLikelihood(Engine):
-    """Newton's method in log-weights, from several starts; `_estimates_`."""
+class AspectLikelihoodEngine(Engine):
+    """Engine that maximises the likelihood by Newton's method from several starts."""
 
     findings = "thali._aspects.findings.maximum_likelihood"
 
-    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
-        """The fit, checked; `asked` are the arguments of `fit`."""
-        from thali._model.data_argument import data_of_thali
+    def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
+        """Check a fit and build its job; `asked` are the arguments of `fit`."""
+        from thali._model.data_argument import check_data
 
         from .fit import estimate
 
-        _refuse_others(model, asked, data)
-        seed = 0 if asked["random_seed"] is None else asked["random_seed"]
-        data = _counted(model, data_of_thali(data, PAIRS))
-        settings = model.aspects, model.unique, _lapse(model), has_ties(data)
+        _check_arguments(model, fit_arguments, data)
+        seed = 0 if fit_arguments["random_seed"] is None else fit_arguments["random_seed"]
+        data = _treat_ties(model, check_data(data, PAIRS))
+        settings = model.aspects, model.unique, _choose_lapse(model), has_ties(data)
         return Job(
             lambda: {"_estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data)
         )
 
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        """What `fit` would run, after the checks of the aspects that it makes."""
-        from ..likelihoods.elimination import as_pairs
-        from .fit import checked_aspects
+    def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
+        """Check a fit without running it."""
+        from ..likelihoods.elimination import convert_to_pairs
+        from .fit import check_aspects
 
-        _refuse_others(model, {}, data)
-        choices: Any = as_pairs(_counted(model, data))
-        checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices))
-        return Prepared(_lapse(model))
+        _check_arguments(model, {}, data)
+        choices: Any = convert_to_pairs(_treat_ties(model, data))
+        check_aspects(choices, model.aspects, model.unique, _choose_lapse(model), has_ties(choices))
+        return PreparedFit(_choose_lapse(model))
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        from .fit import vanishing
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        from .fit import warn_unbounded
 
-        yield from vanishing(model._estimates_)
+        yield from warn_unbounded(model._estimates_)
 
     def facts(self, model: Any) -> Facts:
-        found = _estimates(model)
-        over = ()
-        if found.clusters is not None and found.is_over_people:
-            over = (
-                ("standard errors", f"clustered by respondent ({found.clusters.n_respondents:,})"),
+        estimates = _require_fit(model)
+        error_facts, tie_facts = (), ()
+        if estimates.tie is not None:
+            errors = f"nu {estimates.tie:.4g} (standard error {estimates.tie_std_error:.2g})"
+            tie_facts = (("ties", errors),)
+        if estimates.clusters is not None and estimates.is_over_people:
+            error_facts = (
+                (
+                    "standard errors",
+                    f"clustered by respondent ({estimates.clusters.n_respondents:,})",
+                ),
             )
         return (
-            *over,
+            *error_facts,
             (
                 "log-likelihood",
-                f"{found.log_likelihood:,.2f} (all comparisons, including {found.coefficients})",
+                f"{estimates.log_likelihood:,.2f} (all comparisons, including"
+                f" {estimates.coefficients})",
             ),
-            *(
-                ()
-                if found.tie is None
-                else (("ties", f"nu {found.tie:.4g} (standard error {found.tie_std_error:.2g})"),)
+            *tie_facts,
+            (
+                "deviance",
+                f"G² {estimates.deviance:,.2f} on {format_plural(estimates.df, 'degree')} of"
+                " freedom",
             ),
-            ("deviance", f"G² {found.deviance:,.2f} on {plural(found.df, 'degree')} of freedom"),
         )
 
     def data_of_fit(self, model: Any) -> Any:
         return model._estimates_.data
 
     def options_of_fit(self, model: Any) -> list[str]:
-        """None are known: a comparison fits the weights of whatever options its data have."""
+        """Return []: a comparison fits the weights of all options of its data."""
         return []
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The weights and their tests."""
-        found = _estimates(model)
-        table = found.table(ci)
+        """Return the weights with their tests."""
+        estimates = _require_fit(model)
+        table = estimates.table(ci)
         for name in (
             "lapse",
             "log_likelihood",
@@ -105,144 +111,171 @@ class MaximumLikelihood(Engine):
             "aic",
             "bic",
         ):
-            table.attrs[name] = getattr(found, name)
-        if found.tie is not None:
-            table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
+            table.attrs[name] = getattr(estimates, name)
+        if estimates.tie is not None:
+            table.attrs |= {"tie": estimates.tie, "tie_std_error": estimates.tie_std_error}
         return table
 
     def covariates(self, model: Any) -> tuple[str, ...]:
-        """The covariates that the fit used."""
-        from .fit import own_names
+        """Return the covariates of comparisons that the fit used."""
+        from .fit import list_covariates
 
-        return own_names(_estimates(model).data)
+        return list_covariates(_require_fit(model).data)
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
-        """By how much a unit of each covariate changes the log odds."""
+        """Return the change of the log odds per unit of each covariate."""
         from .fit import covariate_table
 
-        return covariate_table(_estimates(model), ci)
+        return covariate_table(_require_fit(model), ci)
 
     def predict_proba(
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> "np.ndarray | list[np.ndarray]":
-        """Choice probabilities at the estimates, lapse included."""
+        """Return choice probabilities at the estimates, including lapses."""
         from thali._model.option_sets import is_best_worst, set_indices
 
-        found = _estimates(model)
+        estimates = _require_fit(model)
         if return_se or is_best_worst(sets):
-            model._fitted()
-        places, paired = set_indices(sets, list(found.data.labels))
-        if paired:
-            first, second = np.array(places).T
-            return found.probabilities(first, second, _values(found, covariates, len(places)))
+            model._require_posterior()
+        option_indices, are_pairs = set_indices(sets, list(estimates.data.labels))
+        if are_pairs:
+            first_options, second_options = np.array(option_indices).T
+            return estimates.probabilities(
+                first_options,
+                second_options,
+                _build_predictors(estimates, covariates, len(option_indices)),
+            )
         if covariates is not None:
             raise ArgumentError(
                 "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
                 " ...]."
             )
-        return [found.set_probabilities(each) for each in places]
+        return [estimates.set_probabilities(members) for members in option_indices]
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        """How probable all choices of a person together are, at the estimates."""
-        from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+        """Return the joint log probability of each respondent's choices, at the estimates."""
+        from thali._model.log_predictive import (
+            count_answers_by_respondent,
+            sum_log_choices,
+            tabulate_by_respondent,
+        )
 
-        which, times = choices_by_person(choices)
-        p = np.concatenate(self.predict_proba(model, choices))[which]
-        return by_respondent(choices, log_of_choices(p[None], times)[0])
+        answer_indices, times = count_answers_by_respondent(choices)
+        p = np.concatenate(self.predict_proba(model, choices))[answer_indices]
+        return tabulate_by_respondent(choices, sum_log_choices(p[None], times)[0])
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
-        """Probabilities of the three outcomes of comparisons that may end in a tie, at the
-        estimates."""
+        """Return probabilities of win, tie and loss for each pair, at the estimates."""
         from thali._inference.numerics.counts import compute_outcomes
         from thali._model.option_sets import pair_indices, tabulate_outcomes
 
-        found = _estimates(model)
-        labels = list(found.data.labels)
-        first, second = pair_indices(
-            pairs, labels, found.tie is not None or model.ties == "davidson"
+        estimates = _require_fit(model)
+        labels = list(estimates.data.labels)
+        first_options, second_options = pair_indices(
+            pairs, labels, estimates.tie is not None or model.ties == "davidson"
         )
-        p = found.probabilities(first, second, _values(found, covariates, len(first)))
+        p = estimates.probabilities(
+            first_options,
+            second_options,
+            _build_predictors(estimates, covariates, len(first_options)),
+        )
         return tabulate_outcomes(
-            labels, first, second, compute_outcomes(p, 1.0 - p, found.tie or 0.0)
+            labels,
+            first_options,
+            second_options,
+            compute_outcomes(p, 1.0 - p, estimates.tie or 0.0),
         )
 
     def predict_left_out(self, model: Any, part: "HeldOutPair") -> np.ndarray:
-        """The probability of each outcome of every comparison of a pair, at the estimates (cells,
-        outcomes)."""
-        pairs, given = [part.pair] * len(part.counts), part.known(self.covariates(model)) or None
+        """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
+        pairs, covariates = (
+            [part.pair] * len(part.counts),
+            part.known(self.covariates(model)) or None,
+        )
         if part.counts.shape[1] == 3:
-            return self.predict_outcomes(model, pairs, given)[["p_a", "p_tie", "p_b"]].to_numpy()
-        p = np.asarray(self.predict_proba(model, pairs, False, given))
+            return self.predict_outcomes(model, pairs, covariates)[
+                ["p_a", "p_tie", "p_b"]
+            ].to_numpy()
+        p = np.asarray(self.predict_proba(model, pairs, False, covariates))
         return np.stack([p, 1.0 - p], axis=-1)
 
 
-MAXIMUM_LIKELIHOOD = MaximumLikelihood()
+MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()
 
 
-def _estimates(model: Any) -> "Estimates":
-    """The estimates of a fit by this method."""
+def _require_fit(model: Any) -> "Estimates":
+    """Return the estimates of a fit by this method; raise before `fit`."""
     model._require_fitted()
     return model._estimates_
 
 
-def estimates_of_choices(model: Any, what: str) -> "Estimates":
-    """The same of a model of one of two options chosen, without ties."""
-    found = estimates_of(model, what)
-    if not found.is_of_choices:
+def require_choice_estimates(model: Any, result_name: str) -> "Estimates":
+    """Return the estimates of a model of choices; raise if it has ties."""
+    estimates = require_estimates(model, result_name)
+    if not estimates.is_of_choices:
         raise ArgumentError(
-            InPython(what, "This result"),
+            InPython(result_name, "This result"),
             " requires choices between two options; the model was fitted to comparisons with ties.",
         )
-    return found
+    return estimates
 
 
-def estimates_of(model: Any, what: str) -> "Estimates":
-    """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them
-    otherwise."""
+def require_estimates(model: Any, result_name: str) -> "Estimates":
+    """Return the estimates of a maximum-likelihood fit; raise for other models."""
     if not is_by_maximum_likelihood(model):
         raise ArgumentError(
-            f"{what} requires EliminationByAspects fitted by maximum likelihood; got {model!r}."
+            f"{result_name} requires EliminationByAspects fitted by maximum likelihood; got"
+            f" {model!r}."
         )
-    return _estimates(model)
+    return _require_fit(model)
 
 
 def is_by_maximum_likelihood(model: Any) -> bool:
-    """Whether the method of a model is maximum likelihood."""
+    """Return whether the method of a model is maximum likelihood."""
     return isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD
 
 
-def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
-    """Refuse what belongs to chains."""
+def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) -> None:
+    """Raise for arguments that require chains."""
     check_people(model.people, data=data)
-    arguments = dict(inspect.signature(type(model).fit).parameters) | model._signature()
-    usual = {name: argument.default for name, argument in arguments.items()}
-    given = model.get_params() | dict(asked)
-    if model.people == INDEPENDENT:  # as maximum likelihood takes answers to be
-        given["people"] = usual["people"]
-    refuse_other_methods(ELIMINATION, NAME, given, usual)
-    if asked.get("job") is not None:
-        needed, got = Setting("method", "mcmc"), Setting("method", NAME)
+    arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
+    defaults = {name: argument.default for name, argument in arguments.items()}
+    arguments_given = model.get_params() | dict(fit_arguments)
+    if model.people == INDEPENDENT:  # the assumption of maximum likelihood
+        arguments_given["people"] = defaults["people"]
+    check_method_arguments(ELIMINATION, NAME, arguments_given, defaults)
+    if fit_arguments.get("job") is not None:
+        required, requested = Setting("method", "mcmc"), Setting("method", NAME)
         raise ArgumentError(
-            Argument("job"), " requires ", needed, "; got ", got, ". Remove ", Argument("job"), "."
+            Argument("job"),
+            " requires ",
+            required,
+            "; got ",
+            requested,
+            ". Remove ",
+            Argument("job"),
+            ".",
         )
 
 
-def _counted(model: Any, data: Any) -> Any:
-    """The data as the arguments `ties` and `covariates` take them."""
-    return with_covariates(counted(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates)
+def _treat_ties(model: Any, data: Any) -> Any:
+    """Return the data with the treatment of ties and covariates."""
+    return select_covariates(
+        treat_ties(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates
+    )
 
 
-def _lapse(model: Any) -> float:
-    """The lapse that `fit` uses."""
+def _choose_lapse(model: Any) -> float:
+    """Return the lapse that `fit` uses."""
     return 0.0 if model.lapse is None else model.lapse
 
 
-def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
-    """The covariates of so many predicted comparisons."""
-    from thali._model.covariates import values_for
+def _build_predictors(estimates: "Estimates", covariates: Any, n_comparisons: int) -> np.ndarray:
+    """Return the covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
+    from thali._model.covariates import predictor_matrix
 
-    from .fit import own_names
+    from .fit import list_covariates
 
-    return values_for(covariates, own_names(found.data), count)
+    return predictor_matrix(covariates, list_covariates(estimates.data), n_comparisons)

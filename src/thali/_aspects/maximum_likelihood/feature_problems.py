@@ -1,5 +1,4 @@
-"""The log-likelihood of the weights of known features given answers about pairs of objects, and its
-derivatives."""
+"""The log-likelihood of feature weights given answers about pairs of objects."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -8,108 +7,107 @@ import numpy as np
 
 from thali._data.similarities import Similarities
 from thali._inference.optimise import Slope, Target, maximise_newton
-from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
+from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 from ..likelihoods.most_similar_pair import RATIO
 
 BLOCK = 2**21  # entries of an array
-# of the log density: no step that promises less is taken; change of a logarithm in a step
+# smallest expected gain of the log density, and largest change of a logarithm, in a step
 _GAIN, _LONGEST = 1e-8, 2.0
 NO_COEFFICIENTS = np.zeros(0)
 
 
 class MostSimilarProblem(NamedTuple):
-    r"""Choices of a pair out of S sets of pairs, explained by the weights of K features, of which a
-    pair has some.
+    r"""Choices of a pair from S sets of pairs, with weights of K features.
 
     .. math::
         q_x = \frac{v_x}{\sum_{y \in S} v_y}, \qquad
         p_x = (1 - \varepsilon) q_x + \varepsilon / |S|, \qquad
         v = e^{d'w} \; \text{or} \; d'w
 
-    The methods are those of `Problem`, with a set for a pair and a place for an outcome, but
-    derivatives are by the weights themselves, and the information is the expected one. With the
-    link "ratio" the last feature is the constant.
+    The methods are those of `PairProblem`, with a set for a pair and a place for an outcome, but
+    derivatives are by the weights themselves, and the information is the expected information.
+    With the link "ratio" the last feature is the constant.
     """
 
     counts: np.ndarray  # (places,) choices of each pair of each set, set after set
     start: np.ndarray  # (sets + 1,) where each set begins
     shared: np.ndarray  # (distinct pairs, K) which features both objects have
-    pair: np.ndarray  # (places,) which pair stands there
+    pair: np.ndarray  # (places,) index of the pair
     is_ratio: bool
     lapse: float
 
     @property
     def n_aspects(self) -> int:
-        """Features."""
+        """Number of features."""
         return self.shared.shape[1]
 
     def _blocks(self, weights: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Whole sets at a time: their places, the probabilities there, and the gradients of their
-        logarithms."""
+        """Yield blocks of sets: places, probabilities and gradients of their logarithms."""
         sizes, value = np.diff(self.start), self.shared @ weights
         step = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
         for begin in range(0, len(sizes), step):
             ends = self.start[begin : begin + step + 1]
-            places, first, own = (
+            block, offsets, block_sizes = (
                 slice(int(ends[0]), int(ends[-1])),
                 ends[:-1] - ends[0],
                 sizes[begin : begin + step],
             )
-            v, change = value[self.pair[places]], self.shared[self.pair[places]]
+            v, change = value[self.pair[block]], self.shared[self.pair[block]]
 
             def summed(
-                values: np.ndarray, first: np.ndarray = first, own: np.ndarray = own
+                terms: np.ndarray,
+                offsets: np.ndarray = offsets,
+                block_sizes: np.ndarray = block_sizes,
             ) -> np.ndarray:
-                return np.repeat(np.add.reduceat(values, first), own, axis=0)
+                return np.repeat(np.add.reduceat(terms, offsets), block_sizes, axis=0)
 
             if self.is_ratio:
                 change = change / v[:, None]
             else:
-                v = np.exp(v - np.repeat(np.maximum.reduceat(v, first), own))
+                v = np.exp(v - np.repeat(np.maximum.reduceat(v, offsets), block_sizes))
             q = v / summed(v)
-            p = (1.0 - self.lapse) * q + self.lapse / np.repeat(own, own)
+            p = (1.0 - self.lapse) * q + self.lapse / np.repeat(block_sizes, block_sizes)
             yield (
-                places,
+                block,
                 p,
                 ((1.0 - self.lapse) * q / p)[:, None] * (change - summed(q[:, None] * change)),
             )
 
     def value(self, weights: np.ndarray) -> float:
-        """The log-likelihood, without multinomial coefficients."""
-        return float(sum(self.counts[places] @ np.log(p) for places, p, _ in self._blocks(weights)))
+        """Compute the log-likelihood, without multinomial coefficients."""
+        return float(sum(self.counts[block] @ np.log(p) for block, p, _ in self._blocks(weights)))
 
-    def slopes(
+    def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
-        """The derivatives at a point."""
+        """Compute the derivatives at a point."""
         gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
-        asked = np.repeat(np.add.reduceat(self.counts, self.start[:-1]), np.diff(self.start))
-        for places, p, change in self._blocks(weights):
-            gradient += self.counts[places] @ change
-            information += change.T @ ((asked[places] * p)[:, None] * change)
+        totals = np.repeat(np.add.reduceat(self.counts, self.start[:-1]), np.diff(self.start))
+        for block, p, change in self._blocks(weights):
+            gradient += self.counts[block] @ change
+            information += change.T @ ((totals[block] * p)[:, None] * change)
         return LogWeightDerivatives(gradient, -information, np.diag(information))
 
-    def scores(
+    def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> np.ndarray:
-        """Gradients of the log-likelihoods of parts of the answers; `tally` (parts, places) is
-        sparse."""
-        tally, found = tally.tocsc(), np.zeros((tally.shape[0], self.n_aspects))
-        for places, _, change in self._blocks(weights):
-            found += tally[:, places] @ change
-        return found
+        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
+        tally, scores = tally.tocsc(), np.zeros((tally.shape[0], self.n_aspects))
+        for block, _, change in self._blocks(weights):
+            scores += tally[:, block] @ change
+        return scores
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
-        """Return weights with which squared scores of places sum to the information of parts;
-        sparse."""
+    def expect_outcomes(
+        self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+    ) -> Any:
+        """Return sparse weights with which squared scores sum to the information of parts."""
         p = np.concatenate([p for _, p, _ in self._blocks(weights)])
-        return expected_answers(tally, np.diff(self.start), p)
+        return expect_answers(tally, np.diff(self.start), p)
 
 
 class JudgedProblem(NamedTuple):
-    r"""How similar people judged pairs, explained by the weights of K features, of which a pair has
-    some.
+    r"""Judgements of the similarity of pairs, with weights of K features.
 
     .. math:: s_r \sim \mathrm{Normal}(d_r'w, 1 / \tau_r)
 
@@ -123,35 +121,32 @@ class JudgedProblem(NamedTuple):
 
     @property
     def n_aspects(self) -> int:
-        """Features, and the constant."""
+        """Number of features, with the constant."""
         return self.shared.shape[1]
 
     def value(self, weights: np.ndarray) -> float:
-        """The log-likelihood, without what does not depend on the weights."""
+        """Compute the log-likelihood up to a constant."""
         return -0.5 * float(
             self.precision @ np.square(self.values - (self.shared @ weights)[self.pair])
         )
 
     def _slope(self, weights: np.ndarray) -> np.ndarray:
-        """By the mean of each judgement."""
+        """Compute the derivative by the mean of each judgement."""
         return self.precision * (self.values - (self.shared @ weights)[self.pair])
 
-    def slopes(
+    def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
-        """The derivatives at a point."""
-        slope, precision = (
-            np.bincount(self.pair, each, len(self.shared))
-            for each in (self._slope(weights), self.precision)
-        )
+        """Compute the derivatives at a point."""
+        slope = np.bincount(self.pair, self._slope(weights), len(self.shared))
+        precision = np.bincount(self.pair, self.precision, len(self.shared))
         information = self.shared.T @ (precision[:, None] * self.shared)
         return LogWeightDerivatives(self.shared.T @ slope, -information, np.diag(information))
 
-    def scores(
+    def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> np.ndarray:
-        """Gradients of the log-likelihoods of parts of the judgements; `tally` (parts, judgements)
-        is sparse."""
+        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
         from scipy.sparse import csr_array
 
         rows = np.arange(len(self.values))
@@ -160,9 +155,10 @@ class JudgedProblem(NamedTuple):
         )
         return (tally @ slope) @ self.shared
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Any:
-        """Return weights with which squared scores of judgements sum to the information of parts;
-        sparse."""
+    def expect_outcomes(
+        self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
+    ) -> Any:
+        """Return sparse weights with which squared scores sum to the information of parts."""
         squared = np.maximum(self._slope(weights) ** 2, 1e-20 * self.precision)
         return tally.multiply(self.precision / squared).tocsr()
 
@@ -170,82 +166,91 @@ class JudgedProblem(NamedTuple):
 FeatureProblem = MostSimilarProblem | JudgedProblem
 
 
-def feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> FeatureProblem:
-    """The problem that answers about pairs and owners (features, objects) pose."""
+def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> FeatureProblem:
+    """Build the problem of answers about pairs and owners (features, objects)."""
     if isinstance(data, Similarities):
-        return _of_judgements(data, owners, likelihood)
-    n, is_ratio = data.n_options, likelihood.link == RATIO
-    keys, pair = np.unique(data.first.astype(np.int64) * n + data.second, return_inverse=True)
-    seen = np.ones(len(owners), bool) if is_ratio else ~owners.all(axis=1)
-    shared = _shared(owners[seen], keys // n, keys % n, is_ratio)
+        return _build_judgement_problem(data, owners, likelihood)
+    n_objects, is_ratio = data.n_options, likelihood.link == RATIO
+    keys, pair = np.unique(
+        data.first.astype(np.int64) * n_objects + data.second, return_inverse=True
+    )
+    is_seen = np.ones(len(owners), bool) if is_ratio else ~owners.all(axis=1)
+    shared = _select_shared_features(owners[is_seen], keys // n_objects, keys % n_objects, is_ratio)
     return MostSimilarProblem(
         data.counts, data.start, shared, pair, is_ratio, float(likelihood.lapse)
     )
 
 
-def _of_judgements(data: Similarities, owners: np.ndarray, likelihood: Any) -> JudgedProblem:
-    """That of similarities of which it is known who judged; of a learned sigma that of judgements
-    about their mean."""
-    known = data.answers
-    assert known is not None
-    shared = _shared(owners, data.first, data.second, bool(likelihood.constant))
-    judges = np.bincount(known.pair, minlength=data.n_pairs)
+def _build_judgement_problem(
+    data: Similarities, owners: np.ndarray, likelihood: Any
+) -> JudgedProblem:
+    """Build the problem of judged similarities.
+
+    A learned sigma becomes the standard deviation of judgements around their mean.
+    """
+    answers = data.answers
+    assert answers is not None
+    shared = _select_shared_features(owners, data.first, data.second, bool(likelihood.constant))
+    n_judges = np.bincount(answers.pair, minlength=data.n_pairs)
     sigma = likelihood.fixed_sigma(data)
-    # of a judgement, of those for which its similarity counts
-    share = (data.judgements / judges)[known.pair]
+    # weight of one judgement in the number of judgements of its similarity
+    share = (data.judgements / n_judges)[answers.pair]
     variance = (
-        share @ np.square(known.values - data.values[known.pair]) / max((judges - 1).sum(), 1)
+        share @ np.square(answers.values - data.values[answers.pair]) / max((n_judges - 1).sum(), 1)
     )
     if sigma is not None:
         variance = sigma**2
-    precision = share / variance if variance > 0.0 else np.zeros(len(known.pair))
-    return JudgedProblem(known.values, precision, shared, known.pair)
+    precision = share / variance if variance > 0.0 else np.zeros(len(answers.pair))
+    return JudgedProblem(answers.values, precision, shared, answers.pair)
 
 
-def _shared(
-    owners: np.ndarray, first: np.ndarray, second: np.ndarray, has_constant: bool
+def _select_shared_features(
+    owners: np.ndarray, first_objects: np.ndarray, second_objects: np.ndarray, has_constant: bool
 ) -> np.ndarray:
-    """Which features the objects of each pair share (pairs, K), equal ones once; the last is the
-    constant."""
-    own = np.unique(owners[owners.sum(axis=1) > 1], axis=0)
-    shared = (own[:, first] & own[:, second]).T.astype(float)
+    """Return distinct features shared by each pair (pairs, K), with a constant at the end."""
+    distinct_features = np.unique(owners[owners.sum(axis=1) > 1], axis=0)
+    shared = (distinct_features[:, first_objects] & distinct_features[:, second_objects]).T.astype(
+        float
+    )
     return np.column_stack([shared, np.ones(len(shared))]) if has_constant else shared
 
 
-class _Place(NamedTuple):
+class _FeaturePoint(NamedTuple):
     logs: np.ndarray
     value: float
 
 
-class _Density(Target[_Place]):
-    r"""The log posterior density of the logarithms of weights, :math:`\ell(w) + \sum_k (a \ln w_k -
-    b w_k)`."""
+class _FeaturePosterior(Target[_FeaturePoint]):
+    r"""The log posterior density of log weights, :math:`\ell(w) + \sum_k (a \ln w_k - b w_k)`."""
 
     def __init__(self, pose: FeatureProblem, shape: float, rate: float) -> None:
-        self._pose, self._shape, self._rate = pose, shape, rate
+        self._problem, self._shape, self._rate = pose, shape, rate
 
-    def look(self, logs: np.ndarray) -> _Place:
+    def look(self, logs: np.ndarray) -> _FeaturePoint:
         weights = np.exp(logs)
-        return _Place(
-            logs, self._pose.value(weights) + self._shape * logs.sum() - self._rate * weights.sum()
+        return _FeaturePoint(
+            logs,
+            self._problem.value(weights) + self._shape * logs.sum() - self._rate * weights.sum(),
         )
 
-    def move_point(self, here: _Place, change: np.ndarray) -> _Place:
-        return self.look(here.logs + change)
+    def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
+        return self.look(point.logs + change)
 
-    def slope(self, here: _Place) -> Slope:
-        weights = np.exp(here.logs)
-        found = self._pose.slopes(weights)
-        curve = -found.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
+    def slope(self, point: _FeaturePoint) -> Slope:
+        weights = np.exp(point.logs)
+        derivatives = self._problem.compute_derivatives(weights)
+        curve = -derivatives.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
         return Slope(
-            found.gradient * weights + self._shape - self._rate * weights, curve, np.diag(curve)
+            derivatives.gradient * weights + self._shape - self._rate * weights,
+            curve,
+            np.diag(curve),
         )
 
 
-def weights_at_mode(pose: FeatureProblem, shape: float, rate: float) -> np.ndarray:
-    """Where the posterior of the logarithms of the weights is highest, under their Gamma prior."""
-    target = _Density(pose, shape, rate)
-    start = target.look(np.full(pose.n_aspects, np.log(shape / rate)))
+def find_weight_mode(problem: FeatureProblem, shape: float, rate: float) -> np.ndarray:
+    """Find the mode of the posterior of the log weights, under their Gamma prior."""
+    target = _FeaturePosterior(problem, shape, rate)
+    start = target.look(np.full(problem.n_aspects, np.log(shape / rate)))
     return np.exp(
         maximise_newton(target, start, _GAIN, damping=1e-3, max_change=_LONGEST).point.logs
     )

@@ -1,4 +1,4 @@
-"""Data and known aspects in, estimates out; covariates of comparisons."""
+"""Maximum-likelihood estimation from data and given aspects; covariates."""
 
 from dataclasses import replace
 from itertools import compress
@@ -13,19 +13,19 @@ from thali._labels import shorten
 from thali._model.clusters import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
-from ..likelihoods.elimination import Elimination, as_pairs, refuse_sets
+from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
 from ..priors.given import Given
-from .aspects import KnownAspects, check_identified, known_aspects
-from .estimates import Estimates, covariate_sizes
-from .maximum import Maximum, maximise, starting_points
-from .problem import PairProblem, patterns, problem, scaled
+from .aspects import KnownAspects, build_known_aspects, check_identified
+from .estimates import Estimates, compute_covariate_sizes
+from .maximum import Maximum, choose_starting_points, maximise
+from .problem import PairProblem, build_problem, compute_exclusive_aspects, scale_pattern
 
 if TYPE_CHECKING:
     import pandas
 
 
 STARTS = 10
-LARGEST_TIE = 1e3  # above it two equal options would end in a tie 998 times of 1,000
+MAX_TIE = 1e3  # above it two equal options would tie with probability > 0.998
 
 
 def estimate(
@@ -35,29 +35,28 @@ def estimate(
     lapse: float = 0.0,
     ties: bool = False,
     *,
-    starts: int = STARTS,
+    n_starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
-    """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts`
-    points."""
-    pairs: Any = as_pairs(data)
-    known = checked_aspects(pairs, aspects, unique, lapse, ties)
-    check_identified(known, pairs)
-    return at_maximum(pairs, known, lapse, ties, starts, random_seed)
+    """Estimate aspect weights by maximum likelihood, by a climb from each of `starts` points."""
+    pairs: Any = convert_to_pairs(data)
+    given_aspects = check_aspects(pairs, aspects, unique, lapse, ties)
+    check_identified(given_aspects, pairs)
+    return fit_checked_aspects(pairs, given_aspects, lapse, ties, n_starts, random_seed)
 
 
-def checked_aspects(
+def check_aspects(
     data: PairedComparisons | Choices,
     aspects: Any,
     unique: bool,
     lapse: float,
     ties: bool = False,
 ) -> KnownAspects:
-    """The aspects, checked against the data: none may make a choice impossible that was made."""
+    """Build the aspects; raise if they make an observed choice impossible."""
     if isinstance(data, Choices):
-        known = known_aspects(aspects, unique, data.labels)
-        if known.unique and not known.shared.shape[1]:
-            refuse_sets(data)
+        given_aspects = build_known_aspects(aspects, unique, data.labels)
+        if given_aspects.unique and not given_aspects.shared.shape[1]:
+            require_pairs(data)
         wide = int(data.sizes.argmax())
         raise DataError(
             f"The data contain choices from {data.sizes[wide]} options"
@@ -73,54 +72,60 @@ def checked_aspects(
             Setting("method", "mcmc"),
             ".",
         )
-    known = known_aspects(aspects, unique, data.labels)
-    Elimination(lapse, bool(unique), ties, own_names(data)).check(Given(known.shared), data)
+    given_aspects = build_known_aspects(aspects, unique, data.labels)
+    Elimination(lapse, bool(unique), ties, list_covariates(data)).check(
+        Given(given_aspects.shared), data
+    )
     if ties and not data.n_comparisons - data.n_ties:
         raise DataError(
             "All comparisons are ties, which contain no information on the weights; use data with"
             " choices."
         )
-    return known
+    return given_aspects
 
 
-def at_maximum(
+def fit_checked_aspects(
     data: PairedComparisons,
-    known: KnownAspects,
+    given_aspects: KnownAspects,
     lapse: float,
     ties: bool = False,
-    starts: int = STARTS,
+    n_starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
-    """The estimates for aspects that are checked already."""
+    """Estimate the weights of checked aspects."""
     extra = None
-    if own_names(data):
-        check_covariates(data, known.owners)
-        extra = data.cells.x / covariate_sizes(data)
-    pose = problem(data, known.owners, lapse, extra, ties)
-    assert isinstance(pose, PairProblem)
-    points = starting_points(pose, starts, spawn_generators(random_seed, 1)[0])
+    if list_covariates(data):
+        check_covariates(data, given_aspects.owners)
+        extra = data.cells.x / compute_covariate_sizes(data)
+    problem = build_problem(data, given_aspects.owners, lapse, extra, ties)
+    assert isinstance(problem, PairProblem)
+    points = choose_starting_points(problem, n_starts, spawn_generators(random_seed, 1)[0])
     return Estimates(
-        data, known, float(lapse), pose, maximise(pose, points), group_by_respondent(data, ties)
+        data,
+        given_aspects,
+        float(lapse),
+        problem,
+        maximise(problem, points),
+        group_by_respondent(data, ties),
     )
 
 
-def vanishing(found: Estimates) -> list[EstimateWarning]:
-    """Warnings of weights reported as zero, of ties, or of covariates: the likelihood rises for
-    ever."""
-    gone = found.maximum.vanishing
-    if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
+def warn_unbounded(estimates: Estimates) -> list[EstimateWarning]:
+    """Return warnings if the likelihood keeps increasing: zero weights, ties, covariates."""
+    is_vanishing = estimates.maximum.vanishing
+    if not is_vanishing.any() and estimates.tie is not None and estimates.tie > MAX_TIE:
         return [
             EstimateWarning(
                 "The likelihood has no maximum: it keeps increasing as the tie parameter grows"
-                f" (here {found.tie:.3g}) and the weights shrink. The estimates have not"
+                f" (here {estimates.tie:.3g}) and the weights shrink. The estimates have not"
                 " converged; ",
                 Setting("method", "mcmc"),
                 " has a prior that keeps them finite.",
             )
         ]
-    if not gone.any():
-        return endless(found)
-    names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
+    if not is_vanishing.any():
+        return warn_endless_coefficients(estimates)
+    names = list(compress(estimates.known.names, is_vanishing))
     return [
         EstimateWarning(
             "The likelihood has no maximum: it keeps increasing as the weights of"
@@ -135,65 +140,68 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
 # Covariates of comparisons ------------------------------------------------------------------------
 
 
-# log odds that a covariate adds at most; beyond them its coefficient stands for infinity
-INFINITE = 15.0
-MIN_EIGENVALUE = 1e-11  # share of the largest eigenvalue below which a direction changes nothing
+# largest log odds of a covariate; beyond them its coefficient is treated as infinite
+MAX_LOG_ODDS = 15.0
+MIN_EIGENVALUE = 1e-11  # share of the largest eigenvalue below which a direction has no effect
 _ROUNDING = 1e-6
-AS_GOOD_AS_NONE = 5.0  # standard error of what a covariate adds at most
+MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coefficient
 
 
-def own_names(data: Any) -> tuple[str, ...]:
-    """The covariates of data."""
-    own = data.covariates if isinstance(data, PairedComparisons) else None
-    return () if own is None else own.names
+def list_covariates(data: Any) -> tuple[str, ...]:
+    """Return the covariates of the data."""
+    covariates = data.covariates if isinstance(data, PairedComparisons) else None
+    return () if covariates is None else covariates.names
 
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
-    """Raise for covariates whose effects are not identified beside each other, or beside the
-    weights."""
-    cells, names = data.cells, own_names(data)
+    """Raise for covariates whose effects are not identified with the weights or each other."""
+    cells, names = data.cells, list_covariates(data)
     if not names:
         return
-    # in no special relation
+    # random weights, to avoid coincidental dependence
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
-    first, second = patterns(owners, cells.first, cells.second)
-    change = scaled(first, weights, first @ weights) - scaled(second, weights, second @ weights)
-    x = cells.x / covariate_sizes(data)
+    first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
+    change = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
+        second_patterns, weights, second_patterns @ weights
+    )
+    x = cells.x / compute_covariate_sizes(data)
     gram = change.T @ change
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
     cross = np.asarray(change.T @ x)
-    values, vectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
-    still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
-    loose = [
+    eigenvalues, vectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
+    null_vectors = vectors[owners.shape[1] :, eigenvalues <= MIN_EIGENVALUE * eigenvalues[-1]]
+    unidentified = [
         name
-        for name, row in zip(names, still, strict=True)
+        for name, row in zip(names, null_vectors, strict=True)
         if np.abs(row).max(initial=0.0) > _ROUNDING
     ]
-    if loose:
-        what = f"effect of {loose[0]!r}"
-        if len(loose) > 1:
-            what = f"effects of {shorten(loose)} from each other or"
+    if unidentified:
+        effect = f"effect of {unidentified[0]!r}"
+        if len(unidentified) > 1:
+            effect = f"effects of {shorten(unidentified)} from each other or"
         raise DataError(
-            f"The comparisons cannot separate the {what} from the weights, because a change in one"
-            " can be offset by changes in the others without altering any choice probability;"
+            f"The comparisons cannot separate the {effect} from the weights, because a change in"
+            " one can be offset by changes in the others without altering any choice probability;"
             " remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",
         )
 
 
-def endless(found: Estimates) -> list[EstimateWarning]:
-    """A warning of coefficients that rise for ever."""
-    names = own_names(found.data)
+def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
+    """Return a warning if coefficients keep increasing."""
+    names = list_covariates(estimates.data)
     if not names:
         return []
-    beta = np.abs(found.maximum.beta[: len(names)])
+    beta = np.abs(estimates.maximum.beta[: len(names)])
     with np.errstate(invalid="ignore"):
-        errors = np.sqrt(np.diag(found.covariance_of_covariates)) * covariate_sizes(found.data)
-    gone = (beta > INFINITE) & ~(errors < AS_GOOD_AS_NONE)
-    if not gone.any():
+        errors = np.sqrt(np.diag(estimates.covariate_covariance)) * compute_covariate_sizes(
+            estimates.data
+        )
+    is_endless = (beta > MAX_LOG_ODDS) & ~(errors < MAX_STD_ERROR)
+    if not is_endless.any():
         return []
-    which = shorten(list(compress(names, gone)))
+    which = shorten(list(compress(names, is_endless)))
     return [
         EstimateWarning(
             f"The likelihood has no maximum: it keeps increasing as the coefficient of {which}"
@@ -205,42 +213,51 @@ def endless(found: Estimates) -> list[EstimateWarning]:
     ]
 
 
-def covariate_table(found: Estimates, ci: float) -> "pandas.DataFrame":
-    """A row a covariate: estimate, std_error, z, p_value, low, high, odds."""
+def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
+    """Return one row per covariate: estimate, std_error, z, p_value, low, high, odds."""
     import pandas as pd
 
     from thali._tables import Table
 
-    estimate = found.coefficients_of_covariates
-    variance = np.diag(found.covariance_of_covariates)
+    estimate = estimates.covariate_coefficients
+    variance = np.diag(estimates.covariate_covariance)
     error = np.sqrt(np.where(variance > 0.0, variance, np.nan))
     z = estimate / error
     columns = {
         "estimate": estimate,
         "std_error": error,
         "z": z,
-        "p_value": found.tail(z),
-        "low": estimate - found.reach(ci) * error,
-        "high": estimate + found.reach(ci) * error,
+        "p_value": estimates.tail(z),
+        "low": estimate - estimates.reach(ci) * error,
+        "high": estimate + estimates.reach(ci) * error,
         "odds": np.exp(estimate),
     }
-    table = Table(columns, index=pd.Index(own_names(found.data), name="covariate"))
+    table = Table(columns, index=pd.Index(list_covariates(estimates.data), name="covariate"))
     table.attrs["interval"] = ci
     return table
 
 
-def within(small: Estimates, large: Estimates) -> Estimates:
-    """The estimates of the smaller of two models, on the cells of comparisons that the larger one
-    tells apart."""
-    names, kept = own_names(large.data), own_names(small.data)
-    if names == kept:
+def refine_cells(small: Estimates, large: Estimates) -> Estimates:
+    """Return the smaller model's estimates on the cells of the larger model.
+
+    The larger model may distinguish comparisons by more covariates.
+    """
+    names, kept_names = list_covariates(large.data), list_covariates(small.data)
+    if names == kept_names:
         return small
-    places = [names.index(name) for name in kept]
+    column_indices = [names.index(name) for name in kept_names]
     cells = large.data.cells
-    x = cells.x[:, places] / covariate_sizes(small.data)
-    first, second = patterns(small.known.owners, cells.first, cells.second)
-    pose = replace(large.pose, first=first, second=second, extra=x)
-    best: Maximum = small.maximum
+    x = cells.x[:, column_indices] / compute_covariate_sizes(small.data)
+    first_patterns, second_patterns = compute_exclusive_aspects(
+        small.known.owners, cells.first, cells.second
+    )
+    problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
+    maximum: Maximum = small.maximum
     return Estimates(
-        large.data.with_covariates(kept), small.known, small.lapse, pose, best, large.clusters
+        large.data.with_covariates(kept_names),
+        small.known,
+        small.lapse,
+        problem,
+        maximum,
+        large.clusters,
     )

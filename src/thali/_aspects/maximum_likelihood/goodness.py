@@ -1,5 +1,4 @@
-"""Tests of fit against the saturated model, by the distribution that G² has: chi-square, or a
-parametric bootstrap."""
+"""Tests of fit against the saturated model, by chi-square or a parametric bootstrap."""
 
 import math
 from collections.abc import Callable
@@ -8,45 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import whole
-from thali._described import Described, Description
-from thali._digits import p_in_words
+from thali._arguments import check_integer
+from thali._described import DescribedObject, Description
+from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.clusters import DesignEffect
 
-# By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05
-# then has a size of .06 at most (benchmarks/chi_square_size.py).
+# Largest excess of the mean of G² over the mean of chi-square, in standard deviations: a test at
+# 0.05 then has size <= 0.06 (benchmarks/chi_square_size.py).
 MAX_EXCESS = 0.1
-# Mean comparisons of a pair below which no p-value holds: single ones are fitted perfectly by the
-# saturated model, whatever the choices, and with two the bootstrap rejects a true model in .10
-# instead of .05 (.06 with five).
+# Mean comparisons per pair below which p-values are invalid: the saturated model fits single
+# comparisons perfectly, and with two the bootstrap rejects a true model with probability 0.10
+# instead of 0.05 (0.06 with five).
 MIN_MEAN_COUNT = 4.0
-# Comparisons for each parameter of the larger of two nested models, from which chi-square holds
-# though every pair is compared once: sizes of .03 to .08, below up to .15.
-MIN_EACH = 10
-SAMPLES, FEW_SAMPLES = 999, 199  # of a bootstrap: in all of them a few seconds
-_CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is linear
+# Comparisons per parameter of the larger of two nested models above which chi-square is accurate
+# even with one comparison per pair: sizes of 0.03 to 0.08, otherwise up to 0.15.
+MIN_PER_PARAMETER = 10
+SAMPLES, FEW_SAMPLES = 999, 199  # bootstrap samples, which take a few seconds
+_CHEAP_WORK, _MAX_WORK = 1e6, 2e7  # pairs x weights², proportional to the time of a fit
 
 
 @dataclass(frozen=True)
-class FitTest(Described):
-    """A test of fit: G² as `statistic`, `df`, `p_value` (NaN where the test says nothing),
-    `samples` of the bootstrap (0: chi-square), and `why` the test is not by chi-square; `people`,
-    whose answers need not be independent of each other (0: all comparisons are). `print` shows a
-    sentence."""
+class FitTest(DescribedObject):
+    """A test of fit.
+
+    G² is `statistic`, with `df` and `p_value` (NaN if the test is not available). `samples` is the
+    number of bootstrap samples (0: chi-square), `why` the reason for not using chi-square, and
+    `people` the number of respondents, whose answers need not be independent (0: all comparisons
+    are independent). `print` shows a sentence.
+    """
 
     statistic: float
     df: int
     p_value: float
     samples: int = 0
     why: str = ""
-    people: int = 0  # over whom the test is; 0: comparisons count as independent
-    is_permutation: bool = False  # whether the samples exchange people
+    people: int = 0  # respondents; 0: comparisons are treated as independent
+    is_permutation: bool = False  # whether the samples permute respondents
 
     @property
     def kind(self) -> str:
-        """Where the p-value comes from: "chi-square", "bootstrap", "permutation", or "none"."""
+        """Source of the p-value: "chi-square", "bootstrap", "permutation", or "none"."""
         if math.isnan(self.p_value):
             return "none"
         return (
@@ -56,9 +58,9 @@ class FitTest(Described):
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available, because {self.why}."
-        sure = p_in_words(self.p_value)
+        sure = format_p_value(self.p_value)
         return (
-            f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom"
+            f"G² {self.statistic:.4f} on {format_plural(self.df, 'degree')} of freedom"
             f" ({sure}{self._source()})"
         )
 
@@ -77,7 +79,7 @@ class FitTest(Described):
         )
 
 
-def fit_test(
+def run_fit_test(
     statistic: float,
     df: int,
     totals: np.ndarray,
@@ -87,103 +89,105 @@ def fit_test(
     work: float,
     samples: int | None = None,
     random_seed: Any = 0,
-    effect: Callable[[], DesignEffect] | None = None,
+    estimate_effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
-    r"""G² against probabilities of its own for each pair: by chi-square where it holds, else by a
-    bootstrap.
+    r"""Test the fit by G² with chi-square if that is accurate, else by bootstrap.
 
     .. math:: \sum_i \frac{\sum_c p_{ic}^{-1} - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}
     """
-    # Then the mean of G², to the order 1/n, lies within a tenth of a standard deviation of that of
-    # chi-square (Lawley 1956; Williams 1976); Cochran's rule for expected counts does not suffice,
-    # since the errors of many pairs add up. Elsewhere p = (1 + samples with G² at least as large) /
-    # (1 + samples). Single comparisons: McCullagh & Nelder (1989), section 4.4.5. With `effect`,
-    # how G² is distributed over people, it is about a times chi-square with f degrees of freedom,
-    # where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott 1984).
+    # Then the mean of G², to the order 1/n, is within a tenth of a standard deviation of the mean
+    # of chi-square (Lawley 1956; Williams 1976); Cochran's rule for expected counts is not
+    # sufficient, because the errors of many pairs add up. Otherwise p = (1 + samples with G² at
+    # least as large) / (1 + samples). Single comparisons: McCullagh & Nelder (1989), section 4.4.5.
+    # With a design effect over respondents, G² is approximately a times chi-square with f degrees
+    # of freedom, where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott
+    # 1984).
     if samples is not None:
-        samples = whole("samples", samples, 1)
-    if why := _silent(totals, df, is_whole):
+        samples = check_integer("samples", samples, 1)
+    if why := _explain_unavailable(totals, df, is_whole):
         return FitTest(statistic, df, math.nan, 0, why)
-    if samples is None and close_to_chi_square(totals, inverse, df):
-        if effect is None:
+    if samples is None and is_chi_square_accurate(totals, inverse, df):
+        if estimate_effect is None:
             return FitTest(statistic, df, chi_square_tail(statistic, df))
-        found = effect()
-        return FitTest(statistic, df, found.p_value(statistic), people=found.people)
+        design_effect = estimate_effect()
+        return FitTest(statistic, df, design_effect.p_value(statistic), people=design_effect.people)
     why = "" if samples else "pairs were compared too rarely for the chi-square approximation"
     if samples is None:
-        if work > _DEAR:
+        if work > _MAX_WORK:
             why += (
                 ", and a bootstrap of so many pairs takes long; run it in Python with"
                 " fit_test(samples=99)"
             )
             return FitTest(statistic, df, math.nan, 0, why)
-        samples = samples_for(work)
-    if effect is None:
-        return bootstrapped(statistic, df, replicate, samples, random_seed, why)
-    found = effect()
-    test = bootstrapped(statistic / found.mean, df, replicate, samples, random_seed, why)
-    return replace(test, statistic=statistic, people=found.people)
+        samples = choose_n_samples(work)
+    if estimate_effect is None:
+        return bootstrap_test(statistic, df, replicate, samples, random_seed, why)
+    design_effect = estimate_effect()
+    test = bootstrap_test(statistic / design_effect.mean, df, replicate, samples, random_seed, why)
+    return replace(test, statistic=statistic, people=design_effect.people)
 
 
-def samples_for(work: float) -> int:
-    """How many samples take seconds."""
-    return SAMPLES if work <= _CHEAP else FEW_SAMPLES
+def choose_n_samples(work: float) -> int:
+    """Return the number of samples that takes seconds."""
+    return SAMPLES if work <= _CHEAP_WORK else FEW_SAMPLES
 
 
-def bootstrapped(
+def bootstrap_test(
     statistic: float,
     df: int,
     replicate: Callable[[np.random.Generator], float],
-    samples: int,
+    n_samples: int,
     random_seed: Any,
     why: str,
 ) -> FitTest:
-    """The test whose p-value is the share of replicates with a statistic at least as large."""
+    """Return the test whose p-value is the share of replicates at least as large."""
     rng = spawn_generators(random_seed, 1)[0]
-    found = np.array([replicate(rng) for _ in range(samples)])
-    # which equal counts reach, rounding aside
-    reached = int((found >= statistic - 1e-7 * max(1.0, statistic)).sum())
-    return FitTest(statistic, df, (1 + reached) / (1 + samples), samples, why)
+    replicates = np.array([replicate(rng) for _ in range(n_samples)])
+    # the tolerance includes replicates with equal counts in spite of rounding
+    n_reached = int((replicates >= statistic - 1e-7 * max(1.0, statistic)).sum())
+    return FitTest(statistic, df, (1 + n_reached) / (1 + n_samples), n_samples, why)
 
 
-def close_to_chi_square(totals: np.ndarray, inverse: np.ndarray, df: int) -> bool:
-    """Whether the mean of G² is near enough to its degrees of freedom; `inverse` as of
-    `fit_test`."""
+def is_chi_square_accurate(totals: np.ndarray, inverse: np.ndarray, df: int) -> bool:
+    """Return whether the mean of G² is near its degrees of freedom.
+
+    `inverse` is as for `run_fit_test`.
+    """
     excess = float(((inverse - 1.0) / (6.0 * totals)).sum())
     return excess <= MAX_EXCESS * math.sqrt(2.0 * df)
 
 
-def rough(subject: str, comparisons: float, parameters: int) -> list[str]:
-    """A sentence if a test of nested models has too few comparisons for chi-square."""
-    if comparisons >= MIN_EACH * parameters:
+def describe_roughness(subject: str, n_comparisons: float, n_parameters: int) -> list[str]:
+    """Return a sentence if a test of nested models has too few comparisons, else none."""
+    if n_comparisons >= MIN_PER_PARAMETER * n_parameters:
         return []
     return [
-        f"{subject} approximate: there are {comparisons / parameters:.2g} comparisons per"
-        f" parameter, and the chi-square approximation needs at least {MIN_EACH}."
+        f"{subject} approximate: there are {n_comparisons / n_parameters:.2g} comparisons per"
+        f" parameter, and the chi-square approximation needs at least {MIN_PER_PARAMETER}."
     ]
 
 
-def equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
+def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     """Test that all counts have one Poisson mean; given their sum they are multinomial."""
     from scipy.special import xlogy
 
-    total, cells = counts.sum(), len(counts)
-    if cells < 2:
+    total, n_cells = counts.sum(), len(counts)
+    if n_cells < 2:
         return FitTest(statistic, 0, math.nan, 0, "there is nothing to compare")
     if not np.array_equal(counts, np.floor(counts)):
-        return FitTest(statistic, cells - 1, math.nan, 0, "the counts are fractional")
-    if close_to_chi_square(np.array([total]), np.array([float(cells**2)]), cells - 1):
-        return FitTest(statistic, cells - 1, chi_square_tail(statistic, cells - 1))
+        return FitTest(statistic, n_cells - 1, math.nan, 0, "the counts are fractional")
+    if is_chi_square_accurate(np.array([total]), np.array([float(n_cells**2)]), n_cells - 1):
+        return FitTest(statistic, n_cells - 1, chi_square_tail(statistic, n_cells - 1))
 
     def replicate(rng: np.random.Generator) -> float:
-        drawn = rng.multinomial(int(total), np.full(cells, 1.0 / cells))
-        return 2.0 * float(xlogy(drawn, drawn * cells / total).sum())
+        replicate_counts = rng.multinomial(int(total), np.full(n_cells, 1.0 / n_cells))
+        return 2.0 * float(xlogy(replicate_counts, replicate_counts * n_cells / total).sum())
 
-    return bootstrapped(statistic, cells - 1, replicate, SAMPLES, 0, "the counts are small")
+    return bootstrap_test(statistic, n_cells - 1, replicate, SAMPLES, 0, "the counts are small")
 
 
-def _silent(totals: np.ndarray, df: int, is_whole: bool) -> str:
-    """Why the test says nothing, with a remedy; "" if it says something."""
+def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:
+    """Explain why the test is not available, with a remedy; "" if it is."""
     if df <= 0:
         return (
             "the model has as many free weights as there are pairs, so it fits any choices;"
@@ -204,8 +208,8 @@ def _silent(totals: np.ndarray, df: int, is_whole: bool) -> str:
     return ""
 
 
-def chi_square_tail(value: float, df: int) -> float:
-    """P(chi-square with df degrees of freedom >= value); 1 without degrees of freedom."""
+def chi_square_tail(statistic: float, df: int) -> float:
+    """Return P(chi-square with df degrees of freedom >= statistic); 1 for df 0."""
     from scipy.special import chdtrc
 
-    return float(chdtrc(df, max(value, 0.0))) if df > 0 else 1.0
+    return float(chdtrc(df, max(statistic, 0.0))) if df > 0 else 1.0

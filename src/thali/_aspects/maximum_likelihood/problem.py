@@ -1,5 +1,4 @@
-"""The log-likelihood of aspect weights given paired comparisons, with its first and second
-derivatives."""
+"""The log-likelihood of aspect weights in paired comparisons, with derivatives."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,34 +11,33 @@ from thali._data.questions import Questions
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.respondent_scores import LogWeightDerivatives
 
-from ..draws.covariates import FARTHEST
+from ..draws.covariate_lifts import MAX_LOG_LIFT
 from .set_problems import LuceProblem, QuestionProblem
 
-DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
-MIN_PROBABILITY = 1e-300  # stands for a probability of 0
+MAX_DENSE = 1_000_000  # entries of pairs x aspects above which arrays are sparse
+MIN_PROBABILITY = 1e-300  # replaces a probability of 0
 
 
 @dataclass(frozen=True)
 class PairProblem(QuestionProblem):
-    r"""Choices in P pairs, explained by the weights of K aspects and the coefficients of M further
-    columns.
+    r"""Choices in P pairs, with weights of K aspects and coefficients of M covariates.
 
     .. math::
         \operatorname{logit} q = \ln \sum_k w_k d_k - \ln \sum_k w_k e_k + x \beta, \qquad
         p = (1 - \varepsilon) q + \varepsilon / 2
 
-    d says which aspects the first of a pair owns alone, e those of the second. With ties (Davidson
-    1970) the last coefficient is ln nu, and the outcomes have the probabilities p, r = nu sqrt(p (1
-    - p)) and 1 - p, over 1 + r.
+    d is 1 for aspects of the first option of a pair only, e for aspects of the second only. With
+    ties (Davidson 1970) the last coefficient is ln nu, and the outcomes have the probabilities p,
+    r = nu sqrt(p (1 - p)) and 1 - p, divided by 1 + r.
     """
 
-    wins: np.ndarray  # (P,) choices of the first
+    wins: np.ndarray  # (P,) choices of the first option
     losses: np.ndarray
-    first: Any  # (P, K) what the first owns and the second lacks, an array or a sparse one
+    first: Any  # (P, K) aspects of the first option only, dense or sparse
     second: Any
-    extra: np.ndarray  # (P, M)
+    extra: np.ndarray  # (P, M) covariates
     lapse: float
-    tied: np.ndarray | None = None  # (P,) None: a tie is no outcome
+    tied: np.ndarray | None = None  # (P,) None: a tie is not an outcome
 
     @property
     def n_aspects(self) -> int:  # type: ignore[override]
@@ -47,7 +45,7 @@ class PairProblem(QuestionProblem):
 
     @property
     def work(self) -> float:
-        """In which the time of a fit is linear."""
+        """Cost of a fit, up to a constant factor."""
         return float(len(self.totals) * self.n_aspects**2)
 
     @property
@@ -56,92 +54,100 @@ class PairProblem(QuestionProblem):
 
     @property
     def asked(self) -> Questions:  # type: ignore[override]
-        """The pairs with their outcomes: the first, a tie if that is one, the second."""
-        sides = (
+        """The pairs with counts of their outcomes: first, tie (if it is an outcome), second."""
+        outcome_counts = (
             (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
         )
-        return Questions(len(sides) * np.arange(len(self.wins) + 1), np.column_stack(sides).ravel())
+        return Questions(
+            len(outcome_counts) * np.arange(len(self.wins) + 1),
+            np.column_stack(outcome_counts).ravel(),
+        )
 
     @property
     def counts(self) -> np.ndarray:
-        """Of the outcomes, pair after pair."""
+        """Counts of the outcomes, pair after pair."""
         return self.asked.counts
 
     def with_counts(self, counts: np.ndarray) -> "PairProblem":
-        """The same pairs with other counts of the outcomes."""
+        """Return the same pairs with other counts of the outcomes."""
         wins, *tied, losses = counts.reshape(len(self.wins), -1).T
         return replace(self, wins=wins, losses=losses, tied=tied[0] if tied else None)
 
     def is_concave(self) -> bool:
-        """Whether every pair sets one aspect against one, without lapses."""
-        one_each = all(bool((side.sum(axis=1) <= 1).all()) for side in (self.first, self.second))
+        """Return whether every pair compares single aspects, without lapses."""
+        one_each = all(
+            bool((pattern.sum(axis=1) <= 1).all()) for pattern in (self.first, self.second)
+        )
         return one_each and self.lapse == 0.0
 
-    def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
-        """How often what owns each aspect was chosen, and rejected."""
+    def count_aspect_choices(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return how often owners of each aspect were chosen, and rejected."""
         wins, losses = self.wins, self.losses
         return (
             self.first.T @ wins + self.second.T @ losses,
             self.first.T @ losses + self.second.T @ wins,
         )
 
-    def advantages(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What speaks for the first of each pair, and for the second."""
-        own, other = self.first @ weights, self.second @ weights
+    def compute_advantages(
+        self, weights: np.ndarray, beta: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the weight of each option that the other option of the pair lacks."""
+        ij, ji = self.first @ weights, self.second @ weights
         if self.extra.shape[1]:
-            empty = own + other == 0.0  # only the columns tell such two apart
-            own, other = np.where(empty, 1.0, own), np.where(empty, 1.0, other)
-            own = own * self._lifts(beta)
-        return own, other
+            are_zero = ij + ji == 0.0  # only covariates distinguish such options
+            ij, ji = np.where(are_zero, 1.0, ij), np.where(are_zero, 1.0, ji)
+            ij = ij * self._compute_lifts(beta)
+        return ij, ji
 
-    def _lifts(self, beta: np.ndarray) -> np.ndarray:
-        """Compute the factors by which the columns multiply what speaks for the first of each
-        pair."""
-        return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -FARTHEST, FARTHEST))
+    def _compute_lifts(self, beta: np.ndarray) -> np.ndarray:
+        """Compute the factors by which covariates multiply the first option's advantage."""
+        return np.exp(
+            np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_LOG_LIFT, MAX_LOG_LIFT)
+        )
 
-    def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The weight of both; 0: no aspect tells the two apart."""
+    def sum_weights(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Return the weight that distinguishes each pair; 0 if no aspect does."""
         return np.asarray(self.first @ weights + self.second @ weights)
 
     def choice_probabilities(
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """p and 1 - p of each pair, each with all its digits."""
-        q, rest = shares(*self.advantages(weights, beta))
-        return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
+        """Compute p and 1 - p of each pair, both to full precision."""
+        q, complement = compute_shares(*self.compute_advantages(weights, beta))
+        return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * complement + self.lapse / 2
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Of the outcomes, in the order of `counts`."""
-        p, rest = self.choice_probabilities(weights, beta)
+        """Compute the probabilities of the outcomes, in the order of `counts`."""
+        p, complement = self.choice_probabilities(weights, beta)
         if self.tied is None:
-            return np.column_stack([p, rest]).ravel()
-        return compute_outcomes(p, rest, np.exp(beta[-1])).ravel()
+            return np.column_stack([p, complement]).ravel()
+        return compute_outcomes(p, complement, np.exp(beta[-1])).ravel()
 
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The log-likelihood of each pair, without binomial coefficients."""
+        """Compute the log-likelihood of each pair, without binomial coefficients."""
         from scipy.special import xlogy
 
-        p, rest = self.choice_probabilities(weights, beta)
-        found = xlogy(self.wins, p) + xlogy(self.losses, rest)
+        p, complement = self.choice_probabilities(weights, beta)
+        log_likelihood = xlogy(self.wins, p) + xlogy(self.losses, complement)
         if self.tied is None:
-            return found
-        r = np.exp(beta[-1]) * np.sqrt(p * rest)
-        return found + xlogy(self.tied, r) - self.totals * np.log1p(r)
+            return log_likelihood
+        r = np.exp(beta[-1]) * np.sqrt(p * complement)
+        return log_likelihood + xlogy(self.tied, r) - self.totals * np.log1p(r)
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
-        """The derivatives at a point.
+    def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
+        """Compute the derivatives at a point.
 
-        With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q
+        With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects on each side, logit q
         has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
         """
-        own, other = self.advantages(weights, beta)
-        q, rest = shares(own, other)
-        slope, bend, expected, of_tie = self._by_logit(q, rest, beta)
-        s = scaled(self.first, weights, self.first @ weights)
-        t = scaled(self.second, weights, other)
+        ij, ji = self.compute_advantages(weights, beta)
+        q, complement = compute_shares(ij, ji)
+        slope, bend, expected, tie_derivatives = self._differentiate_pairs(q, complement, beta)
+        s = scale_pattern(self.first, weights, self.first @ weights)
+        t = scale_pattern(self.second, weights, ji)
         change = s - t
         by_weights = change.T @ slope
-        hessian = _gram(change, bend) - _gram(s, slope) + _gram(t, slope)
+        hessian = _compute_gram(change, bend) - _compute_gram(s, slope) + _compute_gram(t, slope)
         hessian[np.diag_indices_from(hessian)] += by_weights
         squared = change**2 if isinstance(change, np.ndarray) else change.multiply(change)
         information = squared.T @ expected
@@ -151,81 +157,89 @@ class PairProblem(QuestionProblem):
             hessian = np.block([[hessian, cross], [cross.T, x.T @ (bend[:, None] * x)]])
             gradient = np.concatenate([gradient, x.T @ slope])
             information = np.concatenate([information, (x**2).T @ expected])
-        # of each pair the derivative by ln nu, the second one, and the mixed one
-        if of_tie is not None:
-            by_tie, bend_tie, mixed = of_tie
+        # for each pair the first, second and mixed derivatives with respect to ln nu
+        if tie_derivatives is not None:
+            by_tie, bend_tie, mixed = tie_derivatives
             cross = np.concatenate([change.T @ mixed, x.T @ mixed])[:, None]
             hessian = np.block([[hessian, cross], [cross.T, np.array([[bend_tie.sum()]])]])
             gradient = np.append(gradient, by_tie.sum())
             information = np.append(information, -bend_tie.sum())
         return LogWeightDerivatives(gradient, hessian, information)
 
-    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, outcomes) is
-        sparse."""
+    def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
         from scipy.sparse import csr_array
 
-        own, other = self.advantages(weights, beta)
-        q, rest = shares(own, other)
-        toward, away = by_logit(q, rest, self.lapse)[:2]
-        by_logit_q, tie = np.column_stack([toward, -away]), None
+        ij, ji = self.compute_advantages(weights, beta)
+        q, complement = compute_shares(ij, ji)
+        first_slope, second_slope = differentiate_by_logit(q, complement, self.lapse)[:2]
+        by_logit_q, tie = np.column_stack([first_slope, -second_slope]), None
         if self.tied is not None:
-            lean = (toward - away) / 2
+            tie_slope = (first_slope - second_slope) / 2
             tie = compute_outcomes(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[
                 :, [1]
             ]
-            by_logit_q = np.column_stack([toward, lean, -away]) - tie * lean[:, None]
-        pairs, per = by_logit_q.shape
-        pair_of = np.repeat(np.arange(pairs), per)
+            by_logit_q = (
+                np.column_stack([first_slope, tie_slope, -second_slope]) - tie * tie_slope[:, None]
+            )
+        n_pairs, n_outcomes = by_logit_q.shape
+        pair_of = np.repeat(np.arange(n_pairs), n_outcomes)
         slope = tally @ csr_array(
-            (by_logit_q.ravel(), (np.arange(per * pairs), pair_of)), shape=(per * pairs, pairs)
+            (by_logit_q.ravel(), (np.arange(n_outcomes * n_pairs), pair_of)),
+            shape=(n_outcomes * n_pairs, n_pairs),
         )
-        change = scaled(self.first, weights, self.first @ weights) - scaled(
-            self.second, weights, other
+        change = scale_pattern(self.first, weights, self.first @ weights) - scale_pattern(
+            self.second, weights, ji
         )
-        found = [_dense(slope @ change), slope @ self.extra]
+        blocks = [_to_dense(slope @ change), slope @ self.extra]
         if tie is not None:
-            found.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
-        return np.hstack(found)
+            blocks.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
+        return np.hstack(blocks)
 
-    def _by_logit(self, q: np.ndarray, rest: np.ndarray, beta: np.ndarray) -> tuple[Any, ...]:
-        """Of each pair the first and second derivative by logit q, the expected information, and
-        those of ties."""
-        toward, away, bend_toward, bend_away = by_logit(q, rest, self.lapse)
-        slope = self.wins * toward - self.losses * away
-        bend = self.wins * bend_toward - self.losses * bend_away
+    def _differentiate_pairs(
+        self, q: np.ndarray, q_complement: np.ndarray, beta: np.ndarray
+    ) -> tuple[Any, ...]:
+        """Return derivatives by logit q, expected information and tie derivatives of each pair."""
+        first_slope, second_slope, first_curvature, second_curvature = differentiate_by_logit(
+            q, q_complement, self.lapse
+        )
+        slope = self.wins * first_slope - self.losses * second_slope
+        curvature = self.wins * first_curvature - self.losses * second_curvature
         if self.tied is None:
-            return slope, bend, (self.wins + self.losses) * toward * away, None
-        n = self.totals
+            return slope, curvature, (self.wins + self.losses) * first_slope * second_slope, None
+        totals = self.totals
         p, complement = (
             (1 - self.lapse) * q + self.lapse / 2,
-            (1 - self.lapse) * rest + self.lapse / 2,
+            (1 - self.lapse) * q_complement + self.lapse / 2,
         )
-        first, tie, second = compute_outcomes(p, complement, np.exp(beta[-1])).T
-        lean = (toward - away) / 2  # the derivative of ln sqrt(p (1 - p)), and its own
-        bend_lean = (bend_toward - bend_away) / 2
-        excess, spread = self.tied - n * tie, n * tie * (1 - tie)
-        expected = n * (first * (toward - tie * lean) ** 2 + second * (away + tie * lean) ** 2)
+        p_first, tie, p_second = compute_outcomes(p, complement, np.exp(beta[-1])).T
+        # first and second derivative of ln sqrt(p (1 - p))
+        tie_slope = (first_slope - second_slope) / 2
+        tie_curvature = (first_curvature - second_curvature) / 2
+        excess, spread = self.tied - totals * tie, totals * tie * (1 - tie)
+        expected = totals * (
+            p_first * (first_slope - tie * tie_slope) ** 2
+            + p_second * (second_slope + tie * tie_slope) ** 2
+        )
         return (
-            slope + excess * lean,
-            bend + excess * bend_lean - spread * lean**2,
-            expected + spread * (1 - tie) * lean**2,
-            (excess, -spread, -spread * lean),
+            slope + excess * tie_slope,
+            curvature + excess * tie_curvature - spread * tie_slope**2,
+            expected + spread * (1 - tie) * tie_slope**2,
+            (excess, -spread, -spread * tie_slope),
         )
 
-    def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The derivative by each weight itself (not by its logarithm), which at a boundary must not
-        be positive."""
-        own, other = self.advantages(weights, beta)
-        q, rest = shares(own, other)
+    def compute_boundary_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Compute derivatives by the weights themselves, which are <= 0 at a maximum with w = 0."""
+        ij, ji = self.compute_advantages(weights, beta)
+        q, q_complement = compute_shares(ij, ji)
         scale, base = 1.0 - self.lapse, self.lapse / 2.0
-        p, complement = scale * q + base, scale * rest + base
+        p, complement = scale * q + base, scale * q_complement + base
         with np.errstate(divide="ignore", invalid="ignore"):
             by_p = np.where(self.wins > 0, self.wins / p, 0.0) - np.where(
                 self.losses > 0, self.losses / complement, 0.0
             )
-            total = own + other
-            # with p = 0 the slope is that of - sqrt(p), and without bound
+            total = ij + ji
+            # with p = 0 the slope is that of -sqrt(p), which is unbounded
             if self.tied is not None:
                 p, complement = (
                     np.maximum(p, MIN_PROBABILITY),
@@ -233,85 +247,96 @@ class PairProblem(QuestionProblem):
                 )
                 tie = compute_outcomes(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
-            by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)
-            by_other = np.where(total > 0, -by_p * scale * q / total, 0.0)
-        factor = self._lifts(beta)
-        return self.first.T @ (by_own * factor) + self.second.T @ by_other
+            by_ij = np.where(total > 0, by_p * scale * q_complement / total, 0.0)
+            by_ji = np.where(total > 0, -by_p * scale * q / total, 0.0)
+        factor = self._compute_lifts(beta)
+        return self.first.T @ (by_ij * factor) + self.second.T @ by_ji
 
 
-Pose = PairProblem | LuceProblem  # what the mode of a posterior is sought of
+WeightProblem = PairProblem | LuceProblem
 
 
-def problem(
+def build_problem(
     data: "PairedComparisons | Choices",
     owners: np.ndarray,
     lapse: float,
     extra: np.ndarray | None = None,
     ties: bool = False,
-) -> "Pose":
-    """The problem that data and owners (options by aspects) pose; `extra` columns have a row a
-    cell."""
+) -> "WeightProblem":
+    """Build the problem of data and owners (options, aspects); `extra` has one row per cell."""
     if isinstance(data, Choices):
         return LuceProblem(
             data.questions().counts, data.members, data.start, data.n_options, float(lapse)
         )
     cells = data.cells
     extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
-    sides = patterns(owners, cells.first, cells.second)
+    patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
     return PairProblem(
-        cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None
+        cells.wins, cells.losses, *patterns, extra, float(lapse), cells.tied if ties else None
     )
 
 
-def patterns(owners: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[Any, Any]:
-    """For each pair of options the aspects that its first owns and its second lacks, and the
-    reverse."""
-    if len(first) * owners.shape[1] <= DENSE:
-        a, b = owners[first], owners[second]
+def compute_exclusive_aspects(
+    owners: np.ndarray, first_options: np.ndarray, second_options: np.ndarray
+) -> tuple[Any, Any]:
+    """Return the aspects that only the first, and only the second, option of each pair owns."""
+    if len(first_options) * owners.shape[1] <= MAX_DENSE:
+        a, b = owners[first_options], owners[second_options]
         return (a & ~b).astype(float), (b & ~a).astype(float)
     from scipy.sparse import csr_array
 
     sparse = csr_array(owners.astype(float))
-    a, b = sparse[first], sparse[second]
-    both = a.multiply(b)
-    alone = csr_array(a - both), csr_array(b - both)
-    for side in alone:
-        side.eliminate_zeros()
-    return alone
+    a, b = sparse[first_options], sparse[second_options]
+    common = a.multiply(b)
+    exclusive = csr_array(a - common), csr_array(b - common)
+    for pattern in exclusive:
+        pattern.eliminate_zeros()
+    return exclusive
 
 
-def shares(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """q and 1 - q, each with all its digits; a half where nothing speaks for either."""
-    total = own + other
-    empty = total == 0.0
-    total = np.where(empty, 1.0, total)
-    return np.where(empty, 0.5, own / total), np.where(empty, 0.5, other / total)
+def compute_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return q and 1 - q to full precision; 0.5 if both advantages are 0."""
+    total = ij + ji
+    are_zero = total == 0.0
+    total = np.where(are_zero, 1.0, total)
+    return np.where(are_zero, 0.5, ij / total), np.where(are_zero, 0.5, ji / total)
 
 
-def by_logit(q: np.ndarray, rest: np.ndarray, lapse: float) -> tuple[np.ndarray, ...]:
-    """Derivatives of ln p and of -ln (1 - p) by logit q, first and second."""
+def differentiate_by_logit(
+    q: np.ndarray, q_complement: np.ndarray, lapse: float
+) -> tuple[np.ndarray, ...]:
+    """Return first and second derivatives of ln p and -ln(1 - p) by logit q."""
     scale, base = 1.0 - lapse, lapse / 2.0
-    p, complement = scale * q + base, scale * rest + base
-    speed = scale * q * rest
-    toward = np.where(p > 0.0, speed / np.where(p > 0.0, p, 1.0), 1.0)
-    away = np.where(complement > 0.0, speed / np.where(complement > 0.0, complement, 1.0), 1.0)
-    lean = rest - q
-    return toward, away, toward * (lean - toward), away * (lean + away)
+    p, complement = scale * q + base, scale * q_complement + base
+    speed = scale * q * q_complement
+    first_slope = np.where(p > 0.0, speed / np.where(p > 0.0, p, 1.0), 1.0)
+    second_slope = np.where(
+        complement > 0.0, speed / np.where(complement > 0.0, complement, 1.0), 1.0
+    )
+    asymmetry = q_complement - q
+    return (
+        first_slope,
+        second_slope,
+        first_slope * (asymmetry - first_slope),
+        second_slope * (asymmetry + second_slope),
+    )
 
 
-def scaled(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
-    """Pattern times weights over the total of each row; zero where that is zero."""
+def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
+    """Return pattern times weights over each row's total; 0 if that is 0."""
     inverse = 1.0 / np.where(total > 0.0, total, 1.0)
     if isinstance(pattern, np.ndarray):
         return pattern * weights * inverse[:, None]
     return pattern.multiply(weights).multiply(inverse[:, None]).tocsr()
 
 
-def _dense(array: Any) -> np.ndarray:
+def _to_dense(array: Any) -> np.ndarray:
+    """Return a dense array."""
     return array if isinstance(array, np.ndarray) else array.toarray()
 
 
-def _gram(rows: Any, weight: np.ndarray) -> np.ndarray:
+def _compute_gram(rows: Any, weight: np.ndarray) -> np.ndarray:
+    """Return rows' diag(weight) rows."""
     if isinstance(rows, np.ndarray):
         return rows.T @ (weight[:, None] * rows)
     return (rows.T @ rows.multiply(weight[:, None]).tocsr()).toarray()

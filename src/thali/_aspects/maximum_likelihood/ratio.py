@@ -1,25 +1,24 @@
-"""Likelihood-ratio tests between nested models of known aspects."""
+"""Likelihood-ratio tests between nested models of given aspects."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from thali._digits import p_in_words
+from thali._digits import format_p_value
 from thali._labels import shorten
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import ArgumentError
 
-from .engine import estimates_of
+from .engine import require_estimates
 from .estimates import Estimates
-from .fit import own_names, within
-from .goodness import chi_square_tail, rough
+from .fit import list_covariates, refine_cells
+from .goodness import chi_square_tail, describe_roughness
 
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LikelihoodRatio(Printed):
-    """A test: `statistic` = twice the gain in log-likelihood, `df`, `p_value`; `.table` has both
-    models."""
+class LikelihoodRatio(PrintedResult):
+    """A test: `statistic` (twice the gain in log-likelihood), `df`, `p_value`, and `.table`."""
 
     statistic: float
     df: int
@@ -31,17 +30,17 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
     .. math:: G^2 = 2 (\ln L_\text{larger} - \ln L_\text{smaller})
 
-    which under the smaller model has about a chi-square distribution with as many degrees of
-    freedom as the larger model has weights more, even if pairs were compared only once, as long as
-    there are ten comparisons for each weight. (Where weights are zero the test is conservative.)
-    Where the data say who answered, the distribution is that over people, whose answers need not be
-    independent (Rao & Scott 1984).
+    Under the smaller model it has approximately a chi-square distribution, whose degrees of freedom
+    are the number of additional weights, even if pairs were compared only once, as long as there
+    are ten comparisons per weight. (With zero weights the test is conservative.) If the data have
+    respondents, the distribution is over respondents, whose answers need not be independent (Rao &
+    Scott 1984).
 
     Parameters
     ----------
     smaller, larger : EliminationByAspects
-        Fitted by maximum likelihood to the same data, with the same lapse; every aspect of the
-        smaller is one of the larger, and every covariate (``covariates=[]`` leaves them out).
+        Fitted by maximum likelihood to the same data, with the same lapse; the larger model has
+        every aspect and covariate of the smaller (``covariates=[]`` omits all covariates).
 
     Returns
     -------
@@ -80,9 +79,11 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     <BLANKLINE>
     Chi-square 48.0510 on 3 df, p < 0.001
     """
-    small, large = (estimates_of(model, "A likelihood-ratio test") for model in (smaller, larger))
+    small, large = (
+        require_estimates(model, "A likelihood-ratio test") for model in (smaller, larger)
+    )
     _check_nested(small, large)
-    small = within(small, large)
+    small = refine_cells(small, large)
     df = large.n_parameters - small.n_parameters
     statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     if statistic < -_ROUNDING * max(1.0, abs(large.log_likelihood)):
@@ -96,16 +97,16 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     effect = small.design_effect(large) if is_tested else None
     p_value = chi_square_tail(statistic, df) if effect is None else effect.p_value(statistic)
     over = "" if effect is None else f", clustered by respondent ({effect.people:,})"
-    comparisons = float(large.pose.totals.sum())
+    comparisons = float(large.problem.totals.sum())
     import pandas as pd
 
     rows = [
         (len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)
     ]
     columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
-    if own_names(large.data):
+    if list_covariates(large.data):
         rows = [
-            (row[0], len(own_names(f.data)), *row[1:])
+            (row[0], len(list_covariates(f.data)), *row[1:])
             for row, f in zip(rows, (small, large), strict=True)
         ]
         columns.insert(1, "covariates")
@@ -113,8 +114,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
-            [f"Chi-square {statistic:.4f} on {df} df, {p_in_words(p_value)}{over}"]
-            + rough("The test is only", comparisons, large.n_parameters)
+            [f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}{over}"]
+            + describe_roughness("The test is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,
         df=df,
@@ -123,11 +124,12 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
 
 def _check_nested(small: Estimates, large: Estimates) -> None:
-    if not set(own_names(small.data)) <= set(own_names(large.data)):
-        same = small.data == large.data
+    """Raise unless the smaller model is a special case of the larger."""
+    if not set(list_covariates(small.data)) <= set(list_covariates(large.data)):
+        have_same_data = small.data == large.data
     else:
-        same = small.data == large.data.with_covariates(own_names(small.data))
-    if not same:
+        have_same_data = small.data == large.data.with_covariates(list_covariates(small.data))
+    if not have_same_data:
         raise ArgumentError(
             "The two models were fitted to different data; fit both to the same data."
         )
@@ -136,21 +138,21 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
             f"The two models have different lapse rates, {small.lapse:g} and {large.lapse:g}; use"
             " the same rate."
         )
-    owned = {column.tobytes() for column in large.known.owners.T.copy()}
-    alien = [
+    owner_sets = {column.tobytes() for column in large.known.owners.T.copy()}
+    missing_names = [
         name
         for name, column in zip(small.known.names, small.known.owners.T.copy(), strict=True)
-        if column.tobytes() not in owned
+        if column.tobytes() not in owner_sets
     ]
-    if alien:
+    if missing_names:
         hint = (
             " (check the order of the two models)"
             if large.n_parameters < small.n_parameters
             else ""
         )
         raise ArgumentError(
-            f"The larger model has no aspect with the same options as {shorten(alien)} in the"
-            f" smaller model, so the models are not nested{hint}; compare models that are not"
+            f"The larger model has no aspect with the same options as {shorten(missing_names)} in"
+            f" the smaller model, so the models are not nested{hint}; compare models that are not"
             " nested by their AIC or BIC."
         )
     if large.n_parameters == small.n_parameters:

@@ -1,4 +1,4 @@
-"""Tables of estimates: residuals, predictions, utilities with their errors, branches of aspects."""
+"""Tables of estimates: residuals, predictions, utilities with errors, branches of aspects."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ import numpy as np
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Concave, maximise_concave
 
-from ..draws.tree import MAX_PAIRS
+from ..draws.posterior_tree import MAX_PAIRS
 from .estimates import Estimates
 
 if TYPE_CHECKING:
@@ -19,63 +19,63 @@ if TYPE_CHECKING:
 OUTCOMES = ("a", "tie", "b")
 
 
-def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
-    """One row a pair, or a pair with its covariates, or an outcome with ties."""
+def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
+    """Build a table of residuals, one row per pair (and covariates), or per outcome with ties."""
     from thali._tables import Table
 
-    data, pose = found.data, found.pose
-    n = np.repeat(pose.totals, pose.sizes)
-    numbers = {"n": n.astype(np.int64) if found.is_whole else n, "observed": pose.counts / n}
-    numbers |= {"predicted": found.fitted(), "residual": found.residuals(kind)}
+    data, problem = estimates.data, estimates.problem
+    n = np.repeat(problem.totals, problem.sizes)
+    numbers = {"n": n.astype(np.int64) if estimates.is_whole else n, "observed": problem.counts / n}
+    numbers |= {"predicted": estimates.fitted(), "residual": estimates.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
-    cells, count = data.cells, len(data.cells.pair)
+    cells, n_cells = data.cells, len(data.cells.pair)
     names = () if data.covariates is None else data.covariates.names
-    of_cells = {"a": labels[cells.first], "b": labels[cells.second]} | dict(
+    cell_columns = {"a": labels[cells.first], "b": labels[cells.second]} | dict(
         zip(names, cells.x.T, strict=True)
     )
-    if found.is_of_choices:
-        numbers = {
-            name: values[::2] if len(values) > count else values for name, values in numbers.items()
-        }
-        return Table(of_cells | numbers)
-    of_outcomes = {name: np.repeat(values, 3) for name, values in of_cells.items()}
-    return Table(of_outcomes | {"outcome": np.tile(np.array(OUTCOMES, object), count)} | numbers)
+    if estimates.is_of_choices:
+        for name, column in numbers.items():
+            numbers[name] = column[::2] if len(column) > n_cells else column
+        return Table(cell_columns | numbers)
+    outcome_columns = {name: np.repeat(column, 3) for name, column in cell_columns.items()}
+    return Table(
+        outcome_columns | {"outcome": np.tile(np.array(OUTCOMES, object), n_cells)} | numbers
+    )
 
 
-def named_row(row: Mapping[Any, Any]) -> str:
-    """Describe the outcome that a row of the table is about."""
+def describe_outcome(row: Mapping[Any, Any]) -> str:
+    """Describe the outcome of a row of the table."""
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
         row.get("outcome", "a")
     ]
 
 
-# How often each option was chosen, beside how often an estimate says that it is -------------------
+# Observed and predicted choices -------------------------------------------------------------------
 
 
-def estimated_predictions(found: Estimates) -> "pandas.DataFrame":
-    """The same as `predictions_table`, of a fit without draws: the columns of residuals but
-    these."""
-    table = residual_table(found, "deviance").drop(columns="residual")
-    rows = len(table)
-    table = table.nlargest(MAX_PAIRS, "n") if rows > MAX_PAIRS else table
-    table.attrs |= {"of": rows}
+def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
+    """Build `predictions_table` of a fit without draws, from the columns of residuals."""
+    table = build_residual_table(estimates, "deviance").drop(columns="residual")
+    n_rows = len(table)
+    table = table.nlargest(MAX_PAIRS, "n") if n_rows > MAX_PAIRS else table
+    table.attrs |= {"of": n_rows}
     return table
 
 
 # The utility of each option with its error and interval, as a table -------------------------------
 
 
-def utility_table(found: Estimates, ci: float) -> "pandas.DataFrame":
-    """One row an option: utility, std_error, and an interval, by quasi-variances where there are
-    some."""
+def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
+    """Build one row per option: utility, std_error and interval, by quasi-variances."""
     import pandas as pd
 
-    utility, covariance = found.utility, found.utility_covariance
-    error, errors = _errors(utility, covariance)
-    reach = np.exp(found.reach(ci) * np.nan_to_num(error))
-    is_some = utility > 0.0
-    low, high = (np.where(is_some, ends, np.nan) for ends in (utility / reach, utility * reach))
+    utility, covariance = estimates.utility, estimates.utility_covariance
+    error, errors = _compute_log_errors(utility, covariance)
+    reach = np.exp(estimates.reach(ci) * np.nan_to_num(error))
+    is_positive = utility > 0.0
+    low = np.where(is_positive, utility / reach, np.nan)
+    high = np.where(is_positive, utility * reach, np.nan)
     table = pd.DataFrame(
         {
             "utility": utility,
@@ -83,54 +83,59 @@ def utility_table(found: Estimates, ci: float) -> "pandas.DataFrame":
             "low": low,
             "high": high,
         },
-        index=pd.Index(found.known.labels, name="option"),
+        index=pd.Index(estimates.known.labels, name="option"),
     )
     table.attrs |= {"interval": ci, "errors": errors}
     return table
 
 
-def _errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
-    """Standard errors of the logarithms of the utilities that are not 0, and what they are of."""
+def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return standard errors of log utilities and their description."""
     error = np.full(len(utility), np.nan)
-    some = np.flatnonzero(utility > 0.0)
-    of_logarithms = covariance[np.ix_(some, some)] / np.outer(utility[some], utility[some])
-    quasi = quasi_variances(of_logarithms)
-    found = bool((quasi > 0.0).all())
-    error[some] = np.sqrt(np.maximum(quasi if found else np.diag(of_logarithms), 0.0))
-    return error, "quasi-variances" if found else "each option by itself"
+    option_indices = np.flatnonzero(utility > 0.0)
+    log_covariance = covariance[np.ix_(option_indices, option_indices)] / np.outer(
+        utility[option_indices], utility[option_indices]
+    )
+    quasi_variances = compute_quasi_variances(log_covariance)
+    is_quasi = bool((quasi_variances > 0.0).all())
+    error[option_indices] = np.sqrt(
+        np.maximum(quasi_variances if is_quasi else np.diag(log_covariance), 0.0)
+    )
+    return error, "quasi-variances" if is_quasi else "each option by itself"
 
 
-# Variances of single options from which that of every difference of two follows, nearly -----------
+# Quasi-variances: their sums approximate the variances of all differences -------------------------
 
 
-_GAIN = 1e-24  # of the sum of squares: steps of Gauss and Newton are exact to twelve digits then
+_MIN_GAIN = 1e-24  # smallest gain of the sum of squares; Gauss-Newton steps then have twelve digits
 
 
-def quasi_variances(covariance: np.ndarray) -> np.ndarray:
-    r"""Variances of single options, whose sums are nearly those of differences (Firth & de Menezes
-    2004).
+def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
+    r"""Compute quasi-variances, whose sums approximate variances of differences.
 
     .. math::
 
         \min_q \sum_{i<j} ( \log(q_i + q_j) - \log v_{ij} )^2, \quad
         v_{ij} = V_{ii} + V_{jj} - 2 V_{ij}
+
+    See Firth & de Menezes (2004).
     """
-    n = len(covariance)
-    own = np.diag(covariance)
-    wanted = own[:, None] + own - 2.0 * covariance
-    others = ~np.eye(n, dtype=bool)
-    if n < 2 or not (wanted[others] > 0.0).all():
-        return np.full(n, np.nan)
-    if n == 2:
-        return np.full(2, wanted[0, 1] / 2.0)
-    logs = np.log(wanted, where=others, out=np.zeros_like(wanted))
+    n_options = len(covariance)
+    variances = np.diag(covariance)
+    difference_variances = variances[:, None] + variances - 2.0 * covariance
+    is_pair = ~np.eye(n_options, dtype=bool)
+    if n_options < 2 or not (difference_variances[is_pair] > 0.0).all():
+        return np.full(n_options, np.nan)
+    if n_options == 2:
+        return np.full(2, difference_variances[0, 1] / 2.0)
+    logs = np.log(difference_variances, where=is_pair, out=np.zeros_like(difference_variances))
 
     def at(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Minus half the sum of squares, its gradient and the information of Gauss and Newton."""
-        sums = np.where(others, q[:, None] + q, 1.0)
+        """Return minus half the sum of squares, its gradient and the Gauss-Newton information."""
+        sums = np.where(is_pair, q[:, None] + q, 1.0)
         if not (sums > 0.0).all():
-            return -np.inf, q, np.eye(n)
-        slope, misfit = others / sums, logs - np.log(sums)
+            return -np.inf, q, np.eye(n_options)
+        slope, misfit = is_pair / sums, logs - np.log(sums)
         squared = slope**2
         return (
             -0.25 * float((misfit**2).sum()),
@@ -138,47 +143,49 @@ def quasi_variances(covariance: np.ndarray) -> np.ndarray:
             squared + np.diag(squared.sum(1)),
         )
 
-    return maximise_concave(Concave(at), np.full(n, wanted[others].mean() / 2.0), _GAIN).where
+    return maximise_concave(
+        Concave(at), np.full(n_options, difference_variances[is_pair].mean() / 2.0), _MIN_GAIN
+    ).where
 
 
-# Known aspects as the branches of a tree, as long as their weights --------------------------------
+# Given aspects as branches of a tree, with lengths equal to their weights -------------------------
 
 
-def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
-    """One row a branch: name, parent (a row; -1 of the root) and length; leaves first, the root
-    last."""
+def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
+    """Build one row per branch: name, parent row (-1 for the root) and length; leaves first."""
     from thali._tables import Table
 
-    owners, n = known.owners, len(known.labels)
-    size = owners.sum(axis=0)
-    inner = [int(k) for k in np.argsort(size, kind="stable") if 1 < size[k] < n]
-    lengths = np.zeros(n + len(inner) + 1)
-    for k in np.flatnonzero(size == 1):
+    owners, n_options = given_aspects.owners, len(given_aspects.labels)
+    n_owners = owners.sum(axis=0)
+    inner = [int(k) for k in np.argsort(n_owners, kind="stable") if 1 < n_owners[k] < n_options]
+    lengths = np.zeros(n_options + len(inner) + 1)
+    for k in np.flatnonzero(n_owners == 1):
         lengths[int(owners[:, k].argmax())] += weights[k]
     parents = np.full(len(lengths), len(lengths) - 1)
-    for place, k in enumerate(inner):
-        lengths[n + place] = weights[k]
+    for inner_index, k in enumerate(inner):
+        lengths[n_options + inner_index] = weights[k]
         above = (
-            n + later
-            for later, other in enumerate(inner)
-            if later > place and (owners[:, k] <= owners[:, other]).all()
+            n_options + later
+            for later, later_aspect in enumerate(inner)
+            if later > inner_index and (owners[:, k] <= owners[:, later_aspect]).all()
         )
-        parents[n + place] = next(above, len(lengths) - 1)
-    for leaf in range(n):
+        parents[n_options + inner_index] = next(above, len(lengths) - 1)
+    for leaf in range(n_options):
         parents[leaf] = next(
-            (n + place for place, k in enumerate(inner) if owners[leaf, k]), len(lengths) - 1
+            (n_options + inner_index for inner_index, k in enumerate(inner) if owners[leaf, k]),
+            len(lengths) - 1,
         )
     parents[-1] = -1
-    labels = list(known.labels)
-    if not inner:  # nothing but the lengths says which options belong together
-        order = sort_descending(lengths[:n])
-        labels, lengths[:n] = [labels[k] for k in order], lengths[order]
+    labels = list(given_aspects.labels)
+    if not inner:  # without inner branches only lengths can order the options
+        order = sort_descending(lengths[:n_options])
+        labels, lengths[:n_options] = [labels[k] for k in order], lengths[order]
     table = Table(
         {
-            "name": [*labels, *(known.names[k] for k in inner), ""],
+            "name": [*labels, *(given_aspects.names[k] for k in inner), ""],
             "parent": parents,
             "length": lengths,
         }
     )
-    table.attrs |= {"leaves": n}
+    table.attrs |= {"leaves": n_options}
     return table

@@ -1,1 +1,1 @@
-"""The models: what users fit, their engines, and what they answer by."""
+"""The models of latent features, their engines and results."""

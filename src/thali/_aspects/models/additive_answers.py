@@ -1,5 +1,4 @@
-"""Results of models of similarities and triplets: features of several objects, what is predicted, a
-check."""
+"""Results of models of similarities and triplets: features, predictions, a check."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,32 +14,32 @@ if TYPE_CHECKING:
     import pandas
 
 
-def triplets(model: Any, name: str) -> None:
+def require_triplets(model: Any, name: str) -> None:
     """Require draws of triplets of one group of respondents."""
     require_data_kind(TRIPLETS, model._view, name)
 
 
 class AdditiveAnswers(LatentFeatures):
-    """Base of the latent-feature models that are fitted to similarities, or to triplets."""
+    """Base of the latent-feature models of similarities and triplets."""
 
     _features: Any
 
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        """The features with their members, posterior probability (of at least one copy), weight,
-        and convergence.
+        """Return the features with members, posterior probability, weight and convergence.
 
-        Features of a single object are left out, because similarities tell nothing of them.
+        The probability is of at least one copy. Features of a single object are omitted, because
+        similarities carry no information about them.
 
         Parameters
         ----------
         min_probability : float in [0, 1]
-            Features less probable than this are left out.
+            Features with a smaller probability are omitted.
         similar : float between 0 and 1, optional
-            Jaccard index from which on features of different draws are taken for one, such as 0.8;
-            None takes only features of exactly the same owners for one. Of more than about thirty
-            objects a feature seldom has the same owners in two draws.
+            Smallest Jaccard index at which features of different draws are merged, such as 0.8;
+            None merges only features with exactly the same owners. With more than about thirty
+            objects a feature rarely has the same owners in two draws.
         ci : float in (0, 1)
             Probability of the intervals.
 
@@ -66,12 +65,10 @@ class AdditiveAnswers(LatentFeatures):
         return table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: which similarities, or pairs of triplets, does the model
-        miss?
+        """Return a posterior predictive check of measured similarities, or pairs of triplets.
 
-        Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of
-        its judgements, and what was observed is held against the replicates. `thali.plots.check`
-        draws the table.
+        Each measured similarity is replicated once per draw, Normal(mu, sigma^2 / n), n the number
+        of its judgements, and compared with the replicates. `thali.plots.check` draws the table.
 
         Parameters
         ----------
@@ -83,14 +80,15 @@ class AdditiveAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a measured pair (object, other), the worst first: n (judgements), observed,
+            One row per measured pair (object, other), the worst first: n (judgements), observed,
             predicted (posterior mean), low and high (the interval of a replicated similarity),
-            p_value (two-sided) and missed (whether observed lies outside the interval).
-            ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy). The model
-            has seen these very similarities, so that p-values gather around one half; where sigma
-            was learned, the overall one can show misfit of the shape of the errors only by chance.
-            Of triplets one row a pair that occurs (a, b): sets (that hold it), n (their answers),
-            observed, the proportion in which it was called the most similar, and the others alike.
+            p_value (two-sided) and missed (whether observed is outside the interval).
+            ``attrs["p_value"]`` is the p-value of all pairs jointly (chi-square discrepancy). The
+            model was fitted to the same similarities, so that p-values concentrate around 0.5; with
+            a learned sigma, the overall p-value detects misfit of the error distribution only by
+            chance. For triplets, one row per pair that occurs (a, b): sets (number that contain
+            it), n (their answers), observed (how often it was called the most similar, as a
+            proportion), and the same other columns.
 
         Raises
         ------
@@ -106,44 +104,44 @@ class AdditiveAnswers(LatentFeatures):
         """
         return self._data_answers.check(random_seed, ci)
 
-    @requires(triplets)
+    @requires(require_triplets)
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
-        """Posterior mean probability that each pair of a set is called the most similar, lapse
-        included.
+        """Return posterior mean probabilities that each pair of a set is the most similar.
+
+        They include lapses.
 
         Parameters
         ----------
         sets : list, or Triplets
-            Each is a list of three objects or more, or a list of pairs (a, b), two or more.
+            Each is a list of at least three objects, or a list of at least two pairs (a, b).
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         list of ndarray
-            For each set the probabilities of its pairs: of objects a, b, c those of (a, b), (a, c)
-            and (b, c); of `Triplets` in the order of their places. If a is the odd one out, (b, c)
-            is the most similar pair. With `return_se` a pair of these lists: the second holds the
-            standard errors.
+            For each set the probabilities of its pairs: for objects a, b, c of (a, b), (a, c) and
+            (b, c); for `Triplets` in the order of their places. If a is the odd one out, (b, c) is
+            the most similar pair. With `return_se` two such lists: the second contains the standard
+            errors.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If the model was fitted to other data, a label is unknown, or an entry is no set.
+            If the model was fitted to other data, a label is unknown, or an entry is not a set.
         """
         return self._data_answers.predict_proba(sets, return_se, None)
 
-    @requires(triplets)
+    @requires(require_triplets)
     def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """How similar each two objects are, by triplets: what they share, and the rank of the pair
-        among all pairs.
+        """Return the similarity of each pair, by triplets, and its rank among all pairs.
 
         .. math:: s_{ij} = \\sum_k w_k f_{ik} f_{jk}
 
-        without the features that all objects have where these cancel (the link "exp"); with the
-        link "ratio" s_ij + c, divided by its mean over all pairs.
+        without the features that all objects have if these cancel (the link "exp"); with the link
+        "ratio" s_ij + c, divided by its mean over all pairs.
 
         Parameters
         ----------
@@ -153,7 +151,7 @@ class AdditiveAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a pair, the most similar first: a, b, similarity (posterior mean),
+            One row per pair, the most similar first: a, b, similarity (posterior mean),
             similarity_low and similarity_high (its interval), rank (posterior mean; 1 is the most
             similar), rank_low and rank_high.
 
@@ -168,33 +166,32 @@ class AdditiveAnswers(LatentFeatures):
 
         return pair_ranks_table(self._view, ci)
 
-    @requires(triplets)
+    @requires(require_triplets)
     def next_triplets(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
-        """The triplets of objects that are best asked next: those whose answers are expected to
-        teach most.
+        """Return the triplets whose answers are expected to be most informative.
 
         As `next_pairs` of models of choices.
 
         Parameters
         ----------
         n : int
-            How many triplets; each is chosen for what it adds to the answers of those before, and
-            none stands twice.
+            Number of triplets; each is chosen for the information that it adds to the answers to
+            the triplets before, and none is repeated.
         among : list of labels, optional
             The objects that can be asked about; None: all.
         goal : "everything" or mapping
             ``{"aspect": [labels]}``: whether there is a feature of just these objects, or of nearly
             these with ``"similar": 0.8``, the least Jaccard index.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of more than 5,000 triplets as many are looked at, drawn at random.
+            With more than 5,000 triplets, a random sample of 5,000 is evaluated.
 
         Returns
         -------
         pandas.DataFrame
-            One row a triplet, in this order: objects, information (what the answer adds to those
-            above it, in nats) and alone (what it teaches as the only one).
+            One row per triplet, in this order: objects, information (added to the triplets above
+            it, in nats) and alone (its information as the only triplet).
 
         Raises
         ------

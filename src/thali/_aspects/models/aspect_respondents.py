@@ -1,14 +1,14 @@
-"""Results about respondents who have individual weights of aspects, or are in latent classes."""
+"""Results about respondents with individual weights, or in latent classes."""
 
-from thali._people.latent_classes import HasLatentClasses
-from thali._people.segments import HasSegments, Preferences
+from thali._people.latent_classes import AlignedClassResults
+from thali._people.segments import Preferences, SegmentResults
 
 from ..answers.individuals import compute_preferences, require_individual_weights
 from .feature_respondents import FeatureRespondents
 
 
-class AspectRespondents(FeatureRespondents, HasSegments, HasLatentClasses):
-    """Results about respondents of whom each has individual weights, or is in a latent class.
+class AspectRespondents(FeatureRespondents, SegmentResults, AlignedClassResults):
+    """Results about respondents with individual weights, or in latent classes.
 
     `EliminationByAspects.respondents`: `individuals`, `segments` and `effects` after a fit with
     ``people=Individuals()``; `classes`, `membership`, `same_class` and `of_class` after one with

@@ -1,4 +1,4 @@
-"""What all latent-feature models share: a prior over features joined with a likelihood of data."""
+"""The base of all latent-feature models: a prior over features and a likelihood."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._model.chain_model import RunByChains
-from thali._model.data_argument import data_of_thali
-from thali._model.engine import Engine, Prepared
-from thali._model.evidence import EvidenceRun, checked_evidence_run
-from thali._model.group_models import HasGroups
+from thali._model.chain_model import MarkovChainModel
+from thali._model.data_argument import check_data
+from thali._model.engine import Engine, PreparedFit
+from thali._model.evidence import EvidenceRun, build_evidence_run
+from thali._model.group_models import MultiGroupModel
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import mark_as_setup, require_draws, requires
 from thali._posterior.evidence import LogEvidence
@@ -18,8 +18,8 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
-from ..populations.one import One, Population
-from .engines import BY_CHAINS
+from ..populations.single_group import Population, SingleGroup
+from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
     import pandas
@@ -34,52 +34,51 @@ if TYPE_CHECKING:
     from ..answers.posterior_results import PosteriorResults
 
 
-class LatentFeatures(HasGroups, RunByChains):
+class LatentFeatures(MultiGroupModel, MarkovChainModel):
     """Base of the latent-feature models.
 
-    A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for these
-    data; and `_tree()`, the tree of the prior, if it has one.
+    A subclass defines `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for
+    these data; and `_tree()`, the tree of the prior, if it has one.
     """
 
-    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": BY_CHAINS}
-    _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"": FEATURE_SAMPLING}
+    _matrix: ClassVar[str] = ""  # the data kind of a plain matrix
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.open"
     _VIEW = Posterior
 
     @property
     def _data_answers(self) -> "PosteriorResults":
-        """What is answered because of the data and the people, made once."""
+        """Results that depend on the data kind and the population, built once."""
         from ..answers.registry import load_results
 
         posterior = self._view
-        return self._once("answers", lambda: load_results(posterior))
+        return self._compute_once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
 
     def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
-        """The parts that checks beforehand need."""
+        """Return the parts required by checks before a fit."""
         return self._parts(data)
 
     def _evidence_parts(self, data: Any) -> dict[str, Any]:
-        """The parts whose evidence is meant."""
+        """Return the parts whose evidence is estimated."""
         return self._parts(data)
 
     def _tree(self) -> "Tree | None":
         raise NotImplementedError
 
     def _population(self, data: Any) -> Population:
-        """Of which people the data are, as `fit` takes them or as `_as_data` makes them."""
-        return One()
+        """Return the population of the data, before or after conversion."""
+        return SingleGroup()
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
-        """What a fit by chains of these parts makes of people; None where nobody knows who
-        answered."""
+        """Return how a fit by chains treats respondents; None without respondents."""
         return None
 
-    def _as_data(self, data: Any) -> Any:
-        """What `fit` was given, as the engine takes it."""
-        return self._population(data).data(data, partial(data_of_thali, matrix=self._matrix))
+    def _convert_data(self, data: Any) -> Any:
+        """Convert the data given to `fit` for the engine."""
+        return self._population(data).convert_data(data, partial(check_data, matrix=self._matrix))
 
     def fit(
         self,
@@ -99,40 +98,40 @@ class LatentFeatures(HasGroups, RunByChains):
         Parameters
         ----------
         data : PairedComparisons, Choices, Similarities or Triplets
-            With a likelihood of your own, your NamedTuple.
+            With a custom likelihood, its NamedTuple.
         draws : int, optional
-            States kept in each chain. None draws until every row of `summary` has an R-hat of at
-            most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of similarities and triplets what
-            is predicted of pairs and the features that they share count, too. Tempered chains are
-            looked at from 500 draws on; of many people with ``people=Individuals()`` there are
-            fewer draws, further apart. Where the chains stay in different families of features, so
-            that more draws would not help, the run starts again with ``tempering=8``, unless the
-            model says how it tempers or more than half of the time is over.
+            Recorded states per chain. None draws until every row of `summary` has an R-hat of at
+            most 1.01 and an effective sample size of at least 400; it checks after 1,000, 2,000,
+            4,000, ... draws, and stops at 64,000 or 2 GB. For similarities and triplets,
+            predictions for pairs and shared features are checked too. Tempered chains are checked
+            from 500 draws on; many respondents with ``people=Individuals()`` have fewer draws with
+            a larger interval. If the chains stay in different families of features, so that more
+            draws would not help, the run restarts with ``tempering=8``, unless the model sets
+            `tempering` or more than half of the time has passed.
         tune : int
-            States of each chain that are discarded first, while step sizes adapt.
+            Warm-up states per chain (discarded), while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning,
-            the fewest with which half of the draws are effective: 25 at most, so many that there
-            are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50 (of
-            every replica; of groups 10) where `draws` are given or levels are annealed, otherwise
-            between 10 and that.
+            Sweeps of the sampler per state. None chooses, in the first 400 sweeps of tuning, the
+            smallest number with which half of the draws are effective: at most 25, with at least
+            400 sweeps of tuning, and 25 with fewer than 16 states to tune. With tempering it is 50
+            (for every replica; for groups 10) if `draws` are given or levels are annealed,
+            otherwise between 10 and 50.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            Threads; None means one per chain, up to the number of processors. Does not affect the
             draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder that stores the draws and the state of the chains during the run. The same fit
+            resumes from it after the process was killed, and gives the draws of an uninterrupted
+            run; with more `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps all draws. If half of the time passes in
+            tuning, the chains restart with less tuning and a warning.
 
         Returns
         -------
@@ -163,88 +162,85 @@ class LatentFeatures(HasGroups, RunByChains):
             "random_seed": random_seed,
         }
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
-        return self._carry_out(self._engine.job(self, data, run))
+        return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
-    ) -> Prepared:
-        """What `fit` would run, after every check that it makes; nothing is drawn."""
+    ) -> PreparedFit:
+        """Check a fit and return its sampling task, without drawing."""
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
     def _quicker(self, data: Any) -> Setting | None:
-        """A method that takes less time for these data."""
+        """Return a method that takes less time for these data."""
         return None
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        data = self._as_data(data)
-        return self._population(data).prior_sample(data, self._parts(data), rngs)
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        data = self._convert_data(data)
+        return self._population(data).sample_prior(data, self._parts(data), rngs)
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        data = self._as_data(data)
-        return self._population(data).replicates(self._view, data, self._parts(data), rng)
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        data = self._convert_data(data)
+        return self._population(data).simulate_replicates(self._view, data, self._parts(data), rng)
 
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        data = self._as_data(data)
-        return self._population(data).observed(self._view, data, self._parts(data))
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        data = self._convert_data(data)
+        return self._population(data).build_observed(self._view, data, self._parts(data))
 
-    def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
-        return self._population(data).evidence_of(self, data, how)
+    def _compute_log_evidence(self, data: Any, run_settings: EvidenceRun) -> LogEvidence:
+        return self._population(data).estimate_model_evidence(self, data, run_settings)
 
-    def _options_of_fit(self) -> list[str]:
-        """The options of the fit, where they are known."""
+    def _get_fit_options(self) -> list[str]:
+        """Return the options of the fit, if they are available."""
         return self._engine.options_of_fit(self)
 
-    def _restore(self, found: dict[str, Any], path: object) -> None:
+    def _restore(self, stored: dict[str, Any], path: object) -> None:
         from ..answers.stored_layout import check_layout
 
         if self._engine.draws:
-            check_layout(found["posterior_"], path)
-        super()._restore(found, path)
+            check_layout(stored["posterior_"], path)
+        super()._restore(stored, path)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
-        """The quantities whose agreement between chains means something: those of the summary, draw
-        by draw."""
+    def _get_quantities(self) -> dict[str, np.ndarray]:
+        """Return the draws of quantities on which chains must agree: the summary's rows."""
         return self._data_answers.quantities()
 
-    def _judged_rows(self) -> "pandas.DataFrame":
-        """The rows of the summary that chains are judged by, and what they are judged by besides;
-        made once."""
-        return self._once("judged", self._judge)
+    def _select_convergence_rows(self) -> "pandas.DataFrame":
+        """Return the rows that the convergence check uses; computed once."""
+        return self._compute_once("judged", self._build_judged_rows)
 
-    def _judge(self) -> "pandas.DataFrame":
-        """The same, made anew."""
+    def _build_judged_rows(self) -> "pandas.DataFrame":
+        """Build the rows that the convergence check uses."""
         import pandas as pd
 
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
         summary, answers = self.summary(), self._data_answers
         judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
         if more := answers.agreement_quantities():
-            judged = pd.concat([judged, summary_table(more)])
+            judged = pd.concat([judged, build_summary(more)])
         judged.attrs.update(summary.attrs)
         return judged
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
         return self._data_answers.advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free
-        quantity.
+        """Return mean, sd, interval, Monte Carlo error, ESS and R-hat of label-free quantities.
 
-        Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if
-        learned), log_likelihood (of the whole data, no constant left out), and for choices tie (nu,
-        if there are ties), choice_probability[a, b] of every compared pair (up to 60 options;
-        above, up to 1,000, worth[a], the share of an option in the sum of all utilities, and
+        Rows: n_features (for similarities n_shared_features, with at least two owners), alpha (if
+        learned), log_likelihood (of the full data, including constants), and for choices tie (nu,
+        if there are ties), choice_probability[a, b] of every compared pair (up to 60 options; with
+        up to 1,000 options worth[a], the share of an option in the sum of all utilities, and
         rank[a]) or set_probability[a | a, b, ...] of every member of every set (up to 2,000 of
-        them; worth[a] and rank[a] where options share nothing), for similarities sigma (if
-        learned), constant and presence[a, b, ...], whether a draw has the feature of just these
-        owners, of every feature with probability above .2, which a likelihood of your own has as
-        well. Of latent classes probabilities are those of a new person, and besides there are kappa
-        (if they are similar), n_classes (how many are occupied), class_share[1], ... (the share of
-        those who answered in the largest class of a draw, ...) and class_agreement (the share of
-        pairs of people of whom a draw says as the most typical one whether they are in the same
-        class).
+        them; worth[a] and rank[a] if options share no feature), for similarities sigma (if
+        learned), constant and presence[a, b, ...], whether a draw has the feature with exactly
+        these owners, for every feature with probability > 0.2; custom likelihoods have presence
+        too. With latent classes, probabilities are for a new respondent, and additional rows are
+        kappa (if weights are similar), n_classes (occupied classes), class_share[1], ... (the share
+        of respondents in the largest class of a draw, ...) and class_agreement (the share of pairs
+        of respondents for which a draw agrees with the most typical draw on whether they are in the
+        same class).
 
         Parameters
         ----------
@@ -270,42 +266,42 @@ class LatentFeatures(HasGroups, RunByChains):
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        """The features with their members, posterior probability (of at least one copy) and weight.
+        """Return the features with members, posterior probability and weight.
 
         Parameters
         ----------
         min_probability : float in [0, 1]
-            Features less probable than this are left out.
+            Features with a smaller probability are omitted.
         similar : float between 0 and 1, optional
-            None: features are one if they have exactly the same owners. A number such as 0.8:
-            features of different draws are matched if their owners are similar, as they should be
-            where a feature has dozens of owners. The features of each draw are assigned to common
-            ones by the weighted Jaccard index of their owners and the common feature's membership,
-            where it is at least this number; the first common features are those of a consensus
-            draw.
+            None: features are merged if they have exactly the same owners. A number such as 0.8:
+            features of different draws are matched if their owners are similar, which suits
+            features with dozens of owners. The features of each draw are assigned to common
+            features by the weighted Jaccard index of their owners and the common feature's
+            membership, if it is at least this number; the first common features come from a
+            consensus draw.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each set of owners, the most probable first, but of choices last those that
-            these do not show (all options own them, or one that has an own weight besides): members
-            (labels), weight (mean of their sum, if present) and its interval, copies (expected
-            number of columns), and of the probability its Monte Carlo standard error `mcse`,
-            effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
-            the chains do not agree on it), of each chain (``chain 0``, ...) where the chains do not
-            agree on all, then probability itself. Weights are comparable within a fit; they are
-            left out where a likelihood of your own ignores them. With a tree as prior a first
-            column `place` says where the owners stand in it: "leaf", "clade" (all that one inner
-            node has below it; with its name, if it has one), "root" (all), or "across". Matched
-            features are numbered from 1 and have as members the options with a membership of .5 or
-            more (see `membership`), and `stability`, the mean Jaccard index of the owners in each
-            draw and the membership; their probability is that a draw has the feature. Of several
-            groups of people (or latent classes, which are matched across draws) the weight and its
-            interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices
-            as share of the group's total, and of up to four groups ``P(women > men)`` says how
-            surely it is larger in one.
+            One row per set of owners, the most probable first; for choices, features that are not
+            identified come last (all options own them, or one option that also has a unique
+            weight). Columns: members (labels), weight (mean of their sum, if present) and its
+            interval, copies (expected number of columns), and for the probability its Monte Carlo
+            standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False if
+            R-hat exceeds 1.05: the chains disagree), its value in each chain (``chain 0``, ...) if
+            the chains disagree on any feature, then probability. Weights are comparable within a
+            fit; they are omitted if a custom likelihood ignores them. With a tree as prior, a first
+            column `place` gives the position of the owners: "leaf", "clade" (all leaves below one
+            inner node; with its name, if it has one), "root" (all), or "across". Matched features
+            are numbered from 1; their members are the options with a membership >= 0.5 (see
+            `membership`), `stability` is the mean Jaccard index of the owners in each draw and the
+            membership, and their probability is that a draw has the feature. With several groups
+            (or latent classes, which are matched across draws) each group has a weight and its
+            interval (``weight[women]``, ``weight_low[women]``, ...), for choices as share of the
+            group's total; with up to four groups ``P(women > men)`` is the probability that the
+            weight is larger in one of two groups.
 
         Raises
         ------
@@ -316,7 +312,7 @@ class LatentFeatures(HasGroups, RunByChains):
         """
         from ..answers.features import feature_plot_inputs, locate_in_tree
 
-        table = self._data_answers.features(min_probability, similar, self._matched, ci)
+        table = self._data_answers.features(min_probability, similar, self._match_features, ci)
         table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
         if prior_tree := self._tree():
             table.insert(0, "place", locate_in_tree(table["members"], prior_tree))
@@ -324,20 +320,20 @@ class LatentFeatures(HasGroups, RunByChains):
 
     @requires(require_draws)
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":
-        """Which options own the features that were matched across draws, and how surely.
+        """Return the membership of each option in features matched across draws.
 
         Parameters
         ----------
         similar : float between 0 and 1
-            Jaccard index from which on features are taken for one, as in `features`.
+            Smallest Jaccard index at which features are merged, as in `features`.
         min_probability : float in [0, 1]
-            Features less probable than this are left out.
+            Features with a smaller probability are omitted.
 
         Returns
         -------
         pandas.DataFrame
-            Options by features, numbered as the rows of ``features(min_probability, similar)``: the
-            share of the draws with the feature in which the option owns it.
+            Options by features, numbered as the rows of ``features(min_probability, similar)``:
+            among draws with the feature, the share in which the option owns it.
             `thali.plots.membership` draws it.
 
         Raises
@@ -349,9 +345,9 @@ class LatentFeatures(HasGroups, RunByChains):
         """
         from ..answers.matched_features import matched_features_table, membership_table
 
-        found = self._matched(similar, min_probability)
-        table = membership_table(self._view, found)
-        features = matched_features_table(self._view, found)
+        matched = self._match_features(similar, min_probability)
+        table = membership_table(self._view, matched)
+        features = matched_features_table(self._view, matched)
         names = [name for name in ("probability", "weight", "converged") if name in features]
         table.attrs |= {name: features[name].tolist() for name in names} | {
             "word": self._view.facts.word
@@ -360,14 +356,13 @@ class LatentFeatures(HasGroups, RunByChains):
 
     @requires(require_draws)
     def option_similarity(self) -> "pandas.DataFrame":
-        r"""How much of what options have they share, two at a time: the posterior mean of the
-        shared part.
+        r"""Return the posterior mean share of weight that each two options have in common.
 
         .. math:: E \Bigl[ \sum_k w_k f_{ik} f_{jk} \Big/ \tfrac12 (U_i + U_j) \Bigr]
 
-        where U is the weight of all that an option has, its unique weight included. Features that
-        all options own are left out, and 0 / 0 counts as 0. Of similarities and triplets features
-        of a single object, which do not touch the data, are left out as well.
+        where U is the total weight of an option, including its unique weight. Features of all
+        options are omitted, and 0 / 0 is 0. For similarities and triplets, features of a single
+        object, which do not affect the data, are also omitted.
 
         Returns
         -------
@@ -406,49 +401,50 @@ class LatentFeatures(HasGroups, RunByChains):
         progressbar: bool = True,
         sensitivity: bool = False,
     ) -> LogEvidence:
-        r"""The log evidence (marginal likelihood) of the model for the data of the fit.
+        r"""Estimate the log evidence (marginal likelihood) for the data of the fit.
 
         .. math::
 
             \log p(\text{data}) = \log \int p(\text{data} \mid Z, w, \theta)\, dP(Z, w, \alpha,
             \theta)
 
-        Chains of their own run at temperatures from the posterior down to the prior, and neighbours
+        Separate chains run at temperatures from the posterior down to the prior, and neighbours
         swap states; at infinite temperature every state is an independent draw from the prior. The
         draws at all temperatures are combined by the multistate acceptance ratio. The draws of the
-        fit play no part. Of several groups of people the data are those of all groups; a fit with
-        ``people=Groups("common")`` is one to the pooled data, and `thali.compare` takes the
-        probability of the data of each group there, too. Of latent classes they are the answers of
-        everybody, with the constant of the answers of all together, as of people who are alike.
+        fit are not used. With several groups the data are the data of all groups; a fit with
+        ``people=Groups("common")`` uses pooled data, and `thali.compare` uses the probability of
+        the data of each group there too. With latent classes the data are the answers of all
+        respondents, with the constant of the pooled answers, as in a model without heterogeneity.
 
         Parameters
         ----------
         draws : int of 10 or more
-            Of each chain at every temperature. The standard error falls with their square root.
+            Draws of each chain at every temperature. The standard error decreases with their square
+            root.
         tune : int
-            Draws before them that are dropped.
+            Warm-up draws per chain (discarded).
         chains : int
-            Independent chains, each with all temperatures, whose estimates give the standard error;
-            it is at least that between blocks of successive draws, from which alone it comes of
-            fewer than 12.
+            Independent chains, each with all temperatures, whose estimates give the standard error.
+            It is at least the standard error from blocks of successive draws, which alone is used
+            with fewer than 12 chains.
         thin : int
-            Sweeps for each draw.
+            Sweeps per draw.
         cores : int, optional
-            Threads; None means as many as there are processors. Has no influence on the draws.
+            Threads; None means the number of processors. Does not affect the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
         sensitivity : bool
-            Whether to find the evidence under other priors, too, which takes two to six times as
-            long, of one group of people: the rate of the Gamma prior of alpha (if it is learned),
-            the shape of that of the weights, their mean where more than proportions of weights
-            counts, and of similarities the mean of the prior of sigma squared (if sigma is
-            learned), each halved and doubled.
+            Whether to estimate the evidence under other priors too, for one group of respondents;
+            this takes two to six times the time. Each of these is halved and doubled: the rate of
+            the Gamma prior of alpha (if learned), the shape of the prior of weights, their mean
+            unless only proportions of weights affect the likelihood, and for similarities the mean
+            of the prior of sigma squared (if sigma is learned).
 
         Returns
         -------
         LogEvidence
-            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.convergence`, `.path` (a
-            row a temperature), and `.sensitivity`.
+            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.convergence`, `.path`
+            (one row per temperature), and `.sensitivity`.
 
         Raises
         ------
@@ -477,24 +473,26 @@ class LatentFeatures(HasGroups, RunByChains):
         >>> model = th.EliminationByAspects("unique", lapse=0).fit(
         ...     data, draws=50, tune=50, random_seed=1, progressbar=False
         ... )
-        >>> found = model.log_evidence(draws=50, tune=50, random_seed=1, progressbar=False)
-        >>> low, high = found.interval(0.999)
+        >>> evidence = model.log_evidence(draws=50, tune=50, random_seed=1, progressbar=False)
+        >>> low, high = evidence.interval(0.999)
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..populations.evidence import evidence_of_fit
+        from ..populations.evidence import estimate_fit_evidence
 
-        how = checked_evidence_run(
+        run_settings = build_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
-        return evidence_of_fit(self, how)
+        return estimate_fit_evidence(self, run_settings)
 
-    def _part_of_group(self, name: str) -> Self:
-        return self._of_part(self._view.of_group(name).tree, f"group {name}")
+    def _copy_for_group(self, name: str) -> Self:
+        return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
-    def _matched(self, similar: float, min_probability: float) -> "MatchedFeatures":
-        """The matched features, made once."""
+    def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
+        """Match features across draws; computed once."""
         from ..answers.matched_features import match_posterior
 
-        wanted = similar, min_probability
-        return self._once(("matched", *wanted), lambda: match_posterior(self._view, *wanted))
+        settings = similar, min_probability
+        return self._compute_once(
+            ("matched", *settings), lambda: match_posterior(self._view, *settings)
+        )

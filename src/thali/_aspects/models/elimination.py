@@ -1,42 +1,42 @@
-"""Elimination by aspects with aspects that are learned or given."""
+"""Elimination by aspects that are learned or given."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.base import FixedMethod
+from thali._model.base import FixedMethodModel
 from thali._model.engine import Engine
 from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
-from thali._model.tie_treatment import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import (
     ADJUSTED,
     Groups,
     Individuals,
     LatentClasses,
     check_people,
-    respondents_required,
+    respondents_required_error,
 )
-from thali._people.segments import numbers_of_segments
+from thali._people.segments import list_segment_numbers
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
 from ..choice_dependence import choice_dependence
-from ..likelihoods.elimination import Elimination, refuse_sets
-from ..likelihoods.elimination_of_groups import for_groups
+from ..likelihoods.elimination import Elimination, require_pairs
+from ..likelihoods.group_elimination import match_group_forms
 from ..maximum_likelihood.answers import AspectEstimates
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
-from ..populations.kinds import UnknownKinds
-from ..populations.one import Population
-from ..populations.populations import population_of
+from ..populations.latent_classes import LatentClassPopulation
+from ..populations.population_choice import choose_population
+from ..populations.single_group import Population
 from ..priors.feature_argument import build_feature_prior, insert_feature_names
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
-from .engines import BY_CHAINS
+from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
     import pandas
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from .aspect_respondents import AspectRespondents
 
 
-def distinguished_respondents(model: Any, name: str) -> None:
+def require_respondents(model: Any, name: str) -> None:
     """Require individual weights or latent classes."""
     if model._view.population not in (PEOPLE, KINDS):
-        raise respondents_required(name, "weights")
+        raise respondents_required_error(name, "weights")
 
 
-class EliminationByAspects(FixedMethod, ChoiceAnswers):
+class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -61,8 +61,8 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         + \frac{\varepsilon}{2}, \qquad
         A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
 
-    where f says who owns which aspect, w are the aspects' weights and u those of the unique
-    aspects. All weights are Gamma(1, 1) a priori; only their ratios matter for choice. Out of a
+    where f is 1 if an option owns an aspect, w are the weights of aspects and u the weights of
+    unique aspects. All weights are Gamma(1, 1) a priori; only their ratios affect choices. From a
     larger set (`Choices`) one aspect after the other eliminates options: see
     `thali.likelihoods.elimination_probabilities`. The best and the worst of up to three options are
     a ranking; `BradleyTerryLuce` takes larger sets.
@@ -71,53 +71,53 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
     ----------
     aspects : "ibp", "unique", int, Tree, matrix or mapping
         "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique"
-        ("BTL", "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model of
-        pairs. A number K: K aspects whose owners are learned. A `Tree`: any number, which options
-        that it says are related share more readily (the phylogenetic Indian buffet process). A
-        matrix of 0/1 (options by aspects) or a mapping from each label to its list of aspects:
-        known aspects whose weights are learned.
+        ("BTL", "Bradley-Terry", "Luce"): only unique aspects, the Bradley-Terry-Luce model of
+        pairs. A number K: K aspects whose owners are learned. A `Tree`: any number of aspects,
+        which options that are close on the tree share more readily (the phylogenetic Indian buffet
+        process). A matrix of 0/1 (options by aspects) or a mapping from each label to its list of
+        aspects: given aspects whose weights are learned.
     unique : bool
-        Whether every option also has one fixed aspect of its own.
+        Whether every option also has one fixed unique aspect.
     lapse : float in [0, 1), optional
-        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with
+        Probability epsilon of choosing at random. None: 0.01 with method "mcmc", 0 with
         "maximum-likelihood".
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
-        "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds,
-        as R's package eba estimates them, of choices between two options. `fit` then takes a
-        random_seed, of starting points, and no other setting of a run.
+        "maximum-likelihood" ("ML"): the weights of given aspects without a prior, in milliseconds,
+        as in R's package eba, for choices between two options. `fit` then takes a random_seed, for
+        starting points, and no other setting of a run.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
-        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so
-        that it does not stay in one family of aspects. None, "auto": 8 to start with if aspects are
-        learned and unique=False, or there are two to ten groups of people, because chains get stuck
-        there; one otherwise. False, "off": one temperature. A number: so many temperatures up to 10
-        to start with; more are added while tuning, until neighbours trade often enough. A sequence,
-        rising from 1: these temperatures.
+        Parallel tempering: each chain runs replicas at several temperatures, which are swapped, so
+        that it does not stay in one family of aspects. None, "auto": 8 temperatures at the start if
+        aspects are learned and unique=False, or there are two to ten groups of respondents, because
+        chains get stuck there; otherwise one. False, "off": one temperature. A number: this number
+        of temperatures up to 10 at the start; more are added during tuning, until neighbours are
+        swapped often enough. A sequence increasing from 1: these temperatures.
     ties : {None, "davidson", "half", "drop"}
-        What is made of pairs of which neither option was chosen (`PairedComparisons.ties`).
+        Treatment of ties, in which neither option of a pair was chosen (`PairedComparisons.ties`).
         "davidson": a third outcome with the probability r / (1 + r), where r is nu times the square
         root of p̃ (1 - p̃) and nu is learned under a Gamma(1, 1) prior; p̃ is then the probability
-        of the first option where one of the two is chosen. "half": half a choice of either option.
-        "drop": nothing. None: "davidson" if there are ties.
+        of the first option given that one of the two is chosen. "half": half a choice of either
+        option. "drop": ignore them. None: "davidson" if there are ties.
     covariates : list of str, optional
-        Which covariates of the comparisons count, of those that the data have
+        Covariates of comparisons in the model, among the covariates of the data
         (`PairedComparisons.from_trials`, `with_order`): log odds of elimination + x'beta, then the
         lapse and the ties, where every coefficient has a Normal(0, 1) prior. None: all. Covariates
-        of options are for `BradleyTerryLuce`. Several groups of people have the coefficients in
-        common.
+        of options require `BradleyTerryLuce`. Several groups of respondents share the coefficients.
     people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`,
     optional
-        How respondents differ, where the data contain who answered. "independent": as many answers
-        as of different respondents. "adjusted": intervals are for new samples of respondents; the
-        likelihood is raised to the power 1 / max(1, design effect), which also lowers the number of
-        aspects. `Individuals`: each respondent has individual weights about common ones, of aspects
-        that options share; the summary is of the population, and `respondents` has results
-        about each of them. `LatentClasses`: each respondent is in one of several classes, which
-        share aspects and coefficients of covariates and differ in weights and in the parameter of
-        ties. `Groups`: `fit` takes a mapping from each group to its `PairedComparisons` or
-        `Choices`; groups share aspects. The last three need method "mcmc". None: "independent";
-        `convergence` reports how many times too narrow intervals then are.
+        How respondents differ, if the data have respondents. "independent": answers are treated as
+        given by different respondents. "adjusted": intervals are for new samples of respondents;
+        the likelihood is raised to the power 1 / max(1, design effect), which also reduces the
+        number of aspects. `Individuals`: each respondent has individual weights around common
+        weights, for aspects that options share; the summary describes the population, and
+        `respondents` has results about each respondent. `LatentClasses`: each respondent is in one
+        of several classes, which share aspects and coefficients of covariates and differ in weights
+        and in the parameter of ties. `Groups`: `fit` takes a mapping from each group to its
+        `PairedComparisons` or `Choices`; groups share aspects. The last three require method
+        "mcmc". None: "independent"; `convergence` reports by which factor intervals are then too
+        narrow.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
     _matrix: ClassVar[str] = PAIRS
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
-        "mcmc": BY_CHAINS,
+        "mcmc": FEATURE_SAMPLING,
         "maximum-likelihood": MAXIMUM_LIKELIHOOD,
     }
 
@@ -178,42 +178,41 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         self.covariates = covariates
         self.people = people
 
-    def _as_data(self, data: Any) -> Any:
+    def _convert_data(self, data: Any) -> Any:
         check_people(self.people, data=data)
-        data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return self._population(data).checked(with_covariates(data, self.covariates))
+        data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
+        return self._population(data).check_data(select_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
         if isinstance(self.people, LatentClasses):
-            return UnknownKinds(self.people)
-        return population_of(data, self.people)
+            return LatentClassPopulation(self.people)
+        return choose_population(data, self.people)
 
-    def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
-        """The settings; segments are of people of whom each has weights of their own."""
+    def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
+        """Return the settings; raise if segments are requested without individual weights."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 from ..answers.individuals import individual_weights_error
 
                 raise individual_weights_error("segments")
-            if people := len(
-                self._groups if self._is_fitted() else data.respondents
-            ):  # else the fit says what is missing
-                numbers_of_segments(settings.segments, people, "segments")
+            # without respondents the fit raises
+            if n_respondents := len(self._groups if self._is_fitted() else data.respondents):
+                list_segment_numbers(settings.segments, n_respondents, "segments")
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
         return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        one_of("unique", self.unique, (True, False))
+        check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
-            self._check_unique(likelihood.in_form(data))
+            self._check_unique(likelihood.convert_data(data))
         if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
-            likelihood = for_groups(
+            likelihood = match_group_forms(
                 likelihood, data.data if isinstance(data, GroupedData) else [data]
             )
         return {
@@ -225,7 +224,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         }
 
     def _check_unique(self, data: Any) -> None:
-        """Refuse what is worths where every option has its unique aspect alone."""
+        """Raise if a model of unique aspects alone is one of worths."""
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             raise ArgumentError(
                 Setting("people", self.people),
@@ -237,18 +236,18 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
                 ),
                 ".",
             )
-        refuse_sets(data)
+        require_pairs(data)
 
     @property
-    @requires(distinguished_respondents)
+    @requires(require_respondents)
     def respondents(self) -> "AspectRespondents":
         """Results about the respondents of a fit with `people`.
 
         Returns
         -------
         AspectRespondents
-            With `Individuals()`: `.individuals()`, what each prefers; `.segments(k)`; `.effects()`
-            of the columns `by`. With `LatentClasses()`: `.classes()`, the size of each;
+            With `Individuals()`: `.individuals()`, each respondent's preferences; `.segments(k)`;
+            `.effects()` of the columns `by`. With `LatentClasses()`: `.classes()`, their sizes;
             `.membership()`; `.same_class()`; `.of_class(number)`, the model of one class.
 
         Raises
@@ -265,17 +264,17 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
     @property
     @requires(require_maximum_likelihood)
     def maximum_likelihood(self) -> AspectEstimates:
-        """The results that only ``method="maximum-likelihood"`` has; it leaves no draws.
+        """Results available only with ``method="maximum-likelihood"``, which leaves no draws.
 
         `weights()` (they sum to 1; unique aspects first), `standard_errors()`; `utility_scale()`
-        (of each option the sum of the weights of its aspects, normalised), `utility_covariance()`;
+        (for each option the sum of the weights of its aspects, normalised), `utility_covariance()`;
         `log_likelihood()` (multinomial coefficients included), `aic()`, `bic()`, `deviance()` (G²,
         against the saturated model), `df()`, `p_value()`, `pearson()`, `fit_test()`; `residuals()`;
-        `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is no outcome).
+        `tie()`, `tie_std_error()` (the parameter nu of ties; None if a tie is not an outcome).
 
-        Where the data contain who answered, errors are over respondents, whose answers need not be
-        independent of each other (Bell & McCaffrey 2002); so are tests of fit where respondents are
-        five more than free weights (Rao & Scott 1984).
+        If the data have respondents, errors are over respondents, whose answers need not be
+        independent of each other (Bell & McCaffrey 2002); so are tests of fit if there are at least
+        five more respondents than free weights (Rao & Scott 1984).
 
         Raises
         ------
@@ -285,8 +284,7 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         return AspectEstimates(self)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood
-        weights with tests.
+        """Return a summary of draws as of `LatentFeatureModel`, or of weights with tests.
 
         Parameters
         ----------
@@ -296,14 +294,14 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         Returns
         -------
         pandas.DataFrame
-            Of draws as `LatentFeatureModel.summary`. By maximum likelihood one row an aspect:
+            With draws as `LatentFeatureModel.summary`. By maximum likelihood one row per aspect:
             weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
-            aspects, whose weights are above zero wherever an option was ever chosen), low and high
-            (the interval: of a unique weight symmetric in its log odds, of a shared one in the
-            weight, cut at 0 and 1); where errors are over people (by Student's t),
-            std_error_independent is what they would be if all choices were independent. ``attrs``
-            holds interval (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and
-            bic, with ties also tie and tie_std_error.
+            aspects, whose weights are positive if an option was ever chosen), low and high (the
+            interval: for a unique weight symmetric in its log odds, for a shared weight symmetric
+            in the weight, cut at 0 and 1); if errors are over respondents (by Student's t),
+            std_error_independent is the error for independent choices. ``attrs`` contains interval
+            (`ci`), lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties
+            also tie and tie_std_error.
 
         Raises
         ------
@@ -323,15 +321,15 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
     ) -> "pandas.DataFrame":
-        """The aspects with their members, posterior probability (of at least one copy) and weight.
+        """Return the aspects with members, posterior probability and weight.
 
         Parameters
         ----------
         min_probability : float in [0, 1]
-            Aspects less probable than this are left out.
+            Aspects with a smaller probability are omitted.
         similar : float between 0 and 1, optional
-            Jaccard index from which on aspects of different draws are taken for one, such as 0.8;
-            None takes only aspects of exactly the same owners for one.
+            Smallest Jaccard index at which aspects of different draws are merged, such as 0.8; None
+            merges only aspects with exactly the same owners.
         ci : float in (0, 1)
             Probability of the intervals.
 
@@ -355,15 +353,15 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         results: Any = self._data_answers
-        return self._of_part(results.class_posterior.of_group(str(number)).tree, f"class {number}")
+        return self._copy_with_posterior(
+            results.class_posterior.of_group(str(number)).tree, f"class {number}"
+        )
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior predictive check: what was observed against replicates that the fitted model
-        draws.
+        """Return a posterior predictive check of the observed proportions.
 
-        As `LatentFeatureModel.check`. With `LatentClasses` the respondents are those of the data,
-        and in every draw each answers as the class of the draw. `thali.plots.check` draws the
-        table.
+        As `LatentFeatureModel.check`. With `LatentClasses` the respondents of the data are
+        replicated, each with its class in that draw. `thali.plots.check` draws the table.
 
         Parameters
         ----------
@@ -375,14 +373,14 @@ class EliminationByAspects(FixedMethod, ChoiceAnswers):
         Returns
         -------
         pandas.DataFrame
-            As there.
+            As for `LatentFeatureModel.check`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            Of the model of one class, whose respondents are not known.
+            For the model of one class, whose respondents are unknown.
         """
         if isinstance(self.people, LatentClasses) and not self._view.has_classes:
             raise ArgumentError(

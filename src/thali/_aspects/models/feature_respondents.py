@@ -1,4 +1,4 @@
-"""Results about respondents of whom each has individual weights of features."""
+"""Results about respondents with individual weights of features."""
 
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class FeatureRespondents(RespondentResults):
-    """Results about respondents of whom each has individual weights of features.
+    """Results about respondents with individual weights of features.
 
     `AdditiveClustering.respondents`, after a fit with ``people=Individuals()``.
     """
 
     def individuals(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""Return what each respondent prefers: shares of options, or weights of features.
+        r"""Return each respondent's preferences: shares of options, or weights of features.
 
         .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
 
@@ -34,11 +34,11 @@ class FeatureRespondents(RespondentResults):
         Returns
         -------
         pandas.DataFrame
-            One row a respondent and option, indexed by both in this order: mean of the share over
+            One row per respondent and option, indexed by both in this order: mean of the share over
             draws, and its interval low to high; the shares of a respondent sum to 1. For
-            similarities and triplets one row a respondent and feature (its members, if they are
-            several and its probability is at least 0.05): its weight for the respondent, if
-            present. `thali.plots.individuals` draws the table of shares.
+            similarities and triplets one row per respondent and feature (with at least two members
+            and probability >= 0.05): its weight for the respondent, if present.
+            `thali.plots.individuals` draws the table of shares.
 
         Raises
         ------
@@ -68,11 +68,11 @@ class FeatureRespondents(RespondentResults):
         Returns
         -------
         pandas.DataFrame
-            One row a column of people (numbers as they are, labels as "sex[male]" against the
+            One row per respondent column (numbers unchanged, labels as "sex[male]" against the
             first) and `item`, an option or the members of a feature: mean, sd, low and high of the
             change of the logarithm for a unit of the column, above_0 (the probability that it
-            rises), ratio (the factor exp(mean)) and probability (that the feature is there; numbers
-            are of draws with it).
+            rises), ratio (the factor exp(mean)) and probability (that the feature is present; other
+            columns refer to draws with it).
 
         Raises
         ------

@@ -1,17 +1,17 @@
-"""The open combination of a prior over features and a likelihood."""
+"""The model that joins any prior over features with any likelihood."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.model_files import NotSaved
+from thali._model.model_files import UnsavedFunction
 from thali._model.requirements import requires
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import columns_of
+from ..draws.feature_columns import read_columns
 from ..likelihoods.custom import Custom
-from ..likelihoods.own_data import predicted_by_draws
+from ..likelihoods.custom_data import predict_by_draw
 from ..priors.feature_argument import convert_tree
 from .choice_answers import ChoiceAnswers
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-def custom_prediction(model: Any, name: str) -> None:
-    """Require a likelihood of the user with a function that predicts."""
-    model._fitted()
+def require_custom_prediction(model: Any, name: str) -> None:
+    """Require a custom likelihood with a function that predicts."""
+    model._require_posterior()
     likelihood = model.likelihood
     if (
         not isinstance(likelihood, Custom)
         or likelihood.predict is None
-        or isinstance(likelihood.predict, NotSaved)
+        or isinstance(likelihood.predict, UnsavedFunction)
     ):
         raise ArgumentError(
             "predict requires a custom likelihood with a predict function, Custom(...,"
@@ -45,24 +45,24 @@ class LatentFeatureModel(ChoiceAnswers):
     Parameters
     ----------
     prior : one of `thali.priors`, or a Tree
-        Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian
+        Over the binary matrix Z, options by features. A `Tree` means the phylogenetic Indian
         buffet process on it.
     likelihood : one of `thali.likelihoods`
-        `thali.likelihoods.Custom` makes one of your own functions.
+        `thali.likelihoods.Custom` makes a likelihood from your functions.
     weight_prior : (shape, rate), both above 0, or thali.likelihoods.Normal(mean, sd)
-        Of the Gamma distribution of every weight, or the normal one of weights of either sign,
-        which only a likelihood of your own allows. The sampler is fastest with shape 1; for other
-        shapes features of a single option are sampled like any others, without the moves that need
-        exponential weights.
+        Gamma distribution of every weight, or normal distribution of weights of either sign, which
+        only a custom likelihood allows. The sampler is fastest with shape 1; for other shapes
+        features of a single option are sampled like all other features, without the moves that
+        need exponential weights.
     alpha : float above 0, optional
         Concentration of the prior; None learns it under a Gamma(1, 1) prior.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
-        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so
-        that it does not stay in one family of features. None, "auto": 8 to start with for
-        similarities and for elimination without unique aspects, as long as features are learned;
-        one otherwise. False, "off": one temperature. A number: so many temperatures up to 10 to
-        start with; more are added while tuning, until neighbours trade often enough. A sequence,
-        rising from 1: these temperatures.
+        Parallel tempering: each chain runs replicas at several temperatures, which are swapped, so
+        that it does not stay in one family of features. None, "auto": 8 temperatures at the start
+        for similarities and for elimination without unique aspects, if features are learned;
+        otherwise one. False, "off": one temperature. A number: this number of temperatures up to 10
+        at the start; more are added during tuning, until neighbours are swapped often enough. A
+        sequence increasing from 1: these temperatures.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class LatentFeatureModel(ChoiceAnswers):
         return {"prior": convert_tree(self.prior)} | {name: getattr(self, name) for name in names}
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:  # type: ignore[override]
-        """Posterior mean probabilities of choices, lapse included, or of the most similar pairs.
+        """Return posterior mean probabilities of choices or most similar pairs, with lapses.
 
         Parameters
         ----------
@@ -129,20 +129,20 @@ class LatentFeatureModel(ChoiceAnswers):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If a label is unknown, an entry is no set, or the model was fitted to other data.
+            If a label is unknown, an entry is not a set, or the model was fitted to other data.
         """
         return super().predict_proba(sets, return_se)
 
-    @requires(custom_prediction)
+    @requires(require_custom_prediction)
     def predict(self, data: Any = None) -> "numpy.ndarray":
-        """The posterior mean of what the likelihood's function `predict` says.
+        """Return the posterior mean of the likelihood's function `predict`.
 
         .. math:: \\frac1S \\sum_s \\text{predict}(\\text{data}, Z^{(s)}, w^{(s)})
 
         Parameters
         ----------
         data : NamedTuple, optional
-            Data of the same class and labels, such as other covariates; None: those of the fit.
+            Data of the same class and labels, such as other covariates; None: the data of the fit.
 
         Returns
         -------
@@ -159,8 +159,8 @@ class LatentFeatureModel(ChoiceAnswers):
             If the data have other labels.
         """
 
-        return prediction_mean(
-            self._view, self.likelihood, self._data_of_fit() if data is None else data
+        return compute_prediction_mean(
+            self._view, self.likelihood, self._get_fit_data() if data is None else data
         )
 
     def _tree(self) -> "Tree | None":
@@ -169,26 +169,26 @@ class LatentFeatureModel(ChoiceAnswers):
         prior = convert_tree(self.prior)
         return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
 
-    def _as_data(self, data: Any) -> Any:
-        # of likelihoods with data of their own
-        observed = getattr(self.likelihood, "observed", super()._as_data)
+    def _convert_data(self, data: Any) -> Any:
+        # only likelihoods with their own data class define this
+        observed = getattr(self.likelihood, "wrap_data", super()._convert_data)
         return observed(data)
 
-    def _held_to(self, data: Any) -> "LatentFeatureModel":
+    def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
         parts = self._parts(data)
         return LatentFeatureModel(
-            **parts | {"likelihood": parts["likelihood"].held_to(self._as_data(data))}
+            **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}
         )
 
 
 # Predictions of a likelihood of the user: the mean over draws of the function that the user gave
 
 
-def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
-    """The posterior mean of `predict` for these data."""
-    observed = likelihood.observed(data)
+def compute_prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
+    """Return the posterior mean of `predict` for these data."""
+    observed = likelihood.wrap_data(data)
     if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
-    own = {name: values.ravel() for name, values in posterior.parameters.items()}
-    found = predicted_by_draws(likelihood, observed, columns_of(posterior), own)
-    return np.mean(found, axis=0)
+    parameters = {name: array.ravel() for name, array in posterior.parameters.items()}
+    predictions = predict_by_draw(likelihood, observed, read_columns(posterior), parameters)
+    return np.mean(predictions, axis=0)

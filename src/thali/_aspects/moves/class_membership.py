@@ -15,8 +15,8 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_index
 
-from ..group_state import KAPPA, group_at, select_group
-from ..operations import add_answer, cache_at, clear_answers, compute_answer_logs, rebuild_cache
+from ..group_state import KAPPA, select_group, select_group_likelihood
+from ..operations import add_answer, clear_answers, compute_answer_logs, rebuild_cache, select_cache
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma
 
@@ -28,8 +28,8 @@ SPLIT_STEP = 0.5  # standard deviation of log weights of a new class, times the 
 def recount_answers(model: Any, caches: Any, states: Any, membership: Any) -> None:
     """Fill the answer counts of every class from its respondents."""
     for g in range(states.w.shape[0]):
-        likelihood = group_at(model.groups.likelihood, g)
-        clear_answers(likelihood, cache_at(likelihood, caches, g))
+        likelihood = select_group_likelihood(model.groups.likelihood, g)
+        clear_answers(likelihood, select_cache(likelihood, caches, g))
     fill_log_probabilities(model, caches, states, membership)
     for p in range(membership.of.shape[0]):
         count_answers(model, caches, membership, p, membership.of[p], 1.0)
@@ -83,8 +83,8 @@ def respondent_log_likelihood(people: Any, membership: Any, p: Any, g: Any) -> A
 @scalar
 def count_answers(model: Any, caches: Any, membership: Any, p: Any, g: Any, sign: Any) -> None:
     """Add the answers of respondent p to class g, or remove them (sign -1)."""
-    likelihood, people = group_at(model.groups.likelihood, g), model.people
-    c = cache_at(likelihood, caches, g)
+    likelihood, people = select_group_likelihood(model.groups.likelihood, g), model.people
+    c = select_cache(likelihood, caches, g)
     for row in range(people.start[p], people.start[p + 1]):
         answer = people.answer[row]
         add_answer(

@@ -26,15 +26,15 @@ from ..group_state import (
     TRIED,
     expected_unique_weight,
     expected_weight,
-    group_at,
     select_group,
+    select_group_likelihood,
 )
 from ..operations import (
     apply_scale,
     is_group_scale_free,
     log_likelihood,
     rebuild_cache,
-    scaled_prior_sums,
+    sum_scaled_priors,
 )
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_gamma_moments
@@ -257,7 +257,7 @@ def propose_base_scale(
 @scalar
 def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """Draw the common scale of weights and base weights, for scale-free likelihoods."""
-    if not is_group_scale_free(group_at(model.likelihood, 0)):
+    if not is_group_scale_free(select_group_likelihood(model.likelihood, 0)):
         return
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     count = n_columns
@@ -273,7 +273,7 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
     shape, rate_sum = 0.0, 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, _ = select_group(model, caches, states, g)
-        group_shape, group_rate = scaled_prior_sums(likelihood, c)
+        group_shape, group_rate = sum_scaled_priors(likelihood, c)
         shape += group_shape
         rate_sum += group_rate / model.rate
     factor = rng.standard_gamma(model.shape * count + shape) / model.rate / (total + rate_sum)

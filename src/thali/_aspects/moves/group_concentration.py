@@ -11,8 +11,8 @@ from ..group_state import (
     copy_proposed_pattern,
     draw_new_slopes,
     expected_weight,
-    group_at,
     remove_group_column,
+    select_group_likelihood,
 )
 from ..operations import (
     draw_alpha,
@@ -48,7 +48,7 @@ def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
     They form an independent Poisson process.
     """
     first_group = replica(states, 0)
-    likelihood = group_at(model.likelihood, 0)
+    likelihood = select_group_likelihood(model.likelihood, 0)
     n_options = first_group.Z.shape[1] - 1
     k = first_group.whole[COLUMNS] - 1
     while k >= 0:

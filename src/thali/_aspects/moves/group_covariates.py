@@ -12,10 +12,10 @@ from thali._compile.jit import generic, scalar
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_likelihoods import COVARIATE_CLASSES
-from ..group_state import group_at
+from ..group_state import select_group_likelihood
 from ..likelihoods.pair_blocks import fill_lifts
-from ..likelihoods.pair_covariates import COEFFICIENTS, sum_of_terms
-from ..operations import cache_at, rebuild_cache
+from ..likelihoods.pair_covariates import FIRST_COEFFICIENT, shifted_log_likelihood
+from ..operations import rebuild_cache, select_cache
 from ..state import BETA, replica
 
 
@@ -49,9 +49,9 @@ def _log_coefficient_density(line: Any, beta: Any) -> Any:
     pairs, caches, states, m = line
     total = 0.0
     for g in range(states.w.shape[0]):
-        likelihood = group_at(pairs, g)
-        c = cache_at(likelihood, caches, g)
-        total += sum_of_terms(likelihood, c, m, beta - c.real[COEFFICIENTS + m])
+        likelihood = select_group_likelihood(pairs, g)
+        c = select_cache(likelihood, caches, g)
+        total += shifted_log_likelihood(likelihood, c, m, beta - c.real[FIRST_COEFFICIENT + m])
     return replica(states, 0).real[BETA] * total - 0.5 * beta * beta
 
 
@@ -59,25 +59,25 @@ def _log_coefficient_density(line: Any, beta: Any) -> Any:
 def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> None:
     """Set coefficient m of all groups."""
     for g in range(states.w.shape[0]):
-        likelihood = group_at(pairs, g)
-        c = cache_at(likelihood, caches, g)
-        c.real[COEFFICIENTS + m] = beta
+        likelihood = select_group_likelihood(pairs, g)
+        c = select_cache(likelihood, caches, g)
+        c.real[FIRST_COEFFICIENT + m] = beta
         fill_lifts(likelihood, c)
 
 
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states: Any) -> None:
-    first_cache = cache_at(group_at(pairs, 0), caches, 0)
+    first_cache = select_cache(select_group_likelihood(pairs, 0), caches, 0)
     for m in range(pairs.x.shape[1]):
         beta = draw_on_line(
             rng,
             SharedCoefficientLine(pairs, caches, states, m),
-            first_cache.real[COEFFICIENTS + m],
+            first_cache.real[FIRST_COEFFICIENT + m],
             1.0,
         )
         set_coefficient(pairs, caches, states, m, beta)
     for g in range(states.w.shape[0]):
-        likelihood = group_at(pairs, g)
-        rebuild_cache(likelihood, cache_at(likelihood, caches, g), replica(states, g))
+        likelihood = select_group_likelihood(pairs, g)
+        rebuild_cache(likelihood, select_cache(likelihood, caches, g), replica(states, g))
 
 
 for _cls in COVARIATE_CLASSES:

@@ -15,9 +15,9 @@ from ..group_state import (
     copy_proposed_pattern,
     expected_unique_weight,
     expected_weight,
-    group_at,
     remove_group_column,
     select_group,
+    select_group_likelihood,
     toggle_group_owner,
 )
 from ..operations import (
@@ -26,7 +26,6 @@ from ..operations import (
     apply_member,
     apply_open_member,
     apply_transfer,
-    cache_at,
     delta_compensated_member,
     delta_member,
     delta_open_member,
@@ -39,6 +38,7 @@ from ..operations import (
     open_column,
     open_members,
     record_toggle,
+    select_cache,
 )
 from ..state import (
     ALPHA,
@@ -63,8 +63,8 @@ def flip_group_columns(rng: Any, model: Any, caches: Any, states: Any) -> None:
     for t in range(shuffle_columns(rng, first_group)):
         k = first_group.order[t]
         for g in range(states.w.shape[0]):
-            likelihood = group_at(model.likelihood, g)
-            open_members(likelihood, cache_at(likelihood, caches, g), replica(states, g), k)
+            likelihood = select_group_likelihood(model.likelihood, g)
+            open_members(likelihood, select_cache(likelihood, caches, g), replica(states, g), k)
         open_column(model.prior, first_group, k)
         start = draw_index(rng, n_options)
         for step in range(n_options):
@@ -84,7 +84,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
         return
     rate = log_rate_after_toggle(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
-    if is_quick(group_at(model.likelihood, 0)):
+    if is_quick(select_group_likelihood(model.likelihood, 0)):
         is_accepted = accept(rng, ratio + compute_flip_gain(model, caches, states, k, i, joins))
     else:
         is_accepted = accept(rng, ratio) and accept(

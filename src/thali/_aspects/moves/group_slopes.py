@@ -18,12 +18,20 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts, group_at, select_group
+from ..group_state import (
+    ACCEPTED,
+    SLOPE_SD,
+    STEP,
+    TRIED,
+    fill_lifts,
+    select_group,
+    select_group_likelihood,
+)
 from ..operations import (
     apply_scale,
-    cache_at,
     is_group_scale_free,
-    scaled_prior_sums,
+    select_cache,
+    sum_scaled_priors,
 )
 from ..state import BETA, COLUMNS, replica
 from .group_weight_sets import (
@@ -122,11 +130,11 @@ def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, 
     """Draw a common shift of slopes j of all weights, for scale-free likelihoods."""
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     n_slopes = n_columns + n_options if model.unique else n_columns
-    first_likelihood = group_at(model.likelihood, 0)
+    first_likelihood = select_group_likelihood(model.likelihood, 0)
     if n_slopes == 0 or not is_group_scale_free(first_likelihood):
         return
     # other parameters with a scale fix the scale of the weights
-    if scaled_prior_sums(first_likelihood, cache_at(first_likelihood, caches, 0))[0] > 0.0:
+    if sum_scaled_priors(first_likelihood, select_cache(first_likelihood, caches, 0))[0] > 0.0:
         return
     total = 0.0
     for k in range(n_columns):

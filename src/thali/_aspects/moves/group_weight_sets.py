@@ -54,7 +54,7 @@ def delta_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d:
 
 @generic
 def apply_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
-    """Update the caches of a group for that change; the caller updates the weight."""
+    """Update the caches of a group whose weight k grows by d; the caller updates it."""
 
 
 @delta_group_weight.register(GroupColumnWeights)

@@ -18,9 +18,9 @@ from ..operations import (
     delta_unique,
     delta_weight,
     is_group_scale_free,
-    scaled_prior_sums,
     sees_full,
     sees_single,
+    sum_scaled_priors,
 )
 from ..state import BETA, COLUMNS, shuffle_columns
 from .group_densities import draw_gamma, log_gamma_ratio, log_owner_ratio
@@ -136,7 +136,7 @@ def draw_group_scale(
             total += b.s[i] / expected_unique_weight(base, i, g)
     if n_weights == 0:
         return
-    shape, scaled_rate = scaled_prior_sums(likelihood, c)
+    shape, scaled_rate = sum_scaled_priors(likelihood, c)
     factor = rng.standard_gamma(kappa * n_weights + shape) / (kappa * total + scaled_rate)
     for k in range(n_columns):
         b.w[k] *= factor

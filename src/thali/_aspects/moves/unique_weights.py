@@ -22,10 +22,10 @@ from ..weight_priors import gamma_rate, gamma_shape, log_density_ratio
 
 @vectorised
 def log_i0(v: Any) -> Any:
-    """Return log I0(2 sqrt(v)) to 5e-7, without branches (Abramowitz & Stegun 1964, eq. 9.8.1 and
-    9.8.2).
+    """Return log I0(2 sqrt(v)) to 5e-7, without branches.
 
-    Both polynomials are computed; the logarithm is taken of the one that applies.
+    By Abramowitz & Stegun (1964), eq. 9.8.1 and 9.8.2. Both polynomials are computed; the logarithm
+    is taken of the one that applies.
     """
     x = 2.0 * np.sqrt(v)
     t = min(v, 3.515625) * (4.0 / 14.0625)  # (x / 3.75)^2

@@ -1,1 +1,1 @@
-"""Of which people data are: one group, several, or kinds that nobody knows."""
+"""Populations of the data: one group, several groups, or latent classes."""

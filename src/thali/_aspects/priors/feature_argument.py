@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from thali._labels import shorten
-from thali._model.aliases import aspects_meant
+from thali._model.aliases import normalise_aspects
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, one_of
 
@@ -20,7 +20,7 @@ def build_feature_prior(
 ) -> Any:
     """Build the prior for this argument; `words` are the accepted strings."""
     if isinstance(features, str):
-        features = aspects_meant(features)
+        features = normalise_aspects(features)
         if features not in words:
             raise ArgumentError(
                 Argument(argument),

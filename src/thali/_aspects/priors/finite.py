@@ -122,7 +122,7 @@ class FiniteFeatures:
         def log_p(a: np.ndarray, m: Any) -> np.ndarray:
             return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
 
-        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (
+        return columns.sum_by_draw(log_p(a[columns.draw], columns.sizes)) + (
             self.n_features - columns.n_features
         ) * log_p(a, 0)
 

@@ -116,7 +116,7 @@ class IndianBuffet:
         """
         prior = self.compiled(columns.n_options)
         rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
-        return columns.summed(rates) - alpha * prior.harmonic[-1]
+        return columns.sum_by_draw(rates) - alpha * prior.harmonic[-1]
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Return the log probability of the multiset of columns with several owners.

@@ -242,7 +242,11 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        single, offsets, log_rate_by_pattern = np.log(self._single_rates()), columns.first_owner, {}
+        single, offsets, log_rate_by_pattern = (
+            np.log(self._single_rates()),
+            columns.owner_offsets,
+            {},
+        )
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
             owners = columns.owners[offsets[k] : offsets[k + 1]]
@@ -255,7 +259,7 @@ class PhylogeneticBuffet:
                 )
             log_rates[k] = log_rate_by_pattern[key]
         total = digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
-        return columns.summed(np.log(alpha)[columns.draw] + log_rates) - alpha * total
+        return columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates) - alpha * total
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Return the log probability of the multiset of columns with several owners.

@@ -11,10 +11,10 @@ from thali._inference.arrays import Arrays, unflatten_tuple, unpack_generators
 from thali._inference.chains import FIRST_DRAWS, Chain
 from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
-from thali._posterior.summary import convergence
+from thali._posterior.summary import compute_diagnostics
 
 from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
-from ..operations import cache_at
+from ..operations import select_cache
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -182,7 +182,7 @@ class FeatureChain(Chain):
     @property
     def cache(self) -> Any:
         """Likelihood cache at temperature 1, as views."""
-        return cache_at(self.task.model.likelihood, self.caches, self.ladder.at[0])
+        return select_cache(self.task.model.likelihood, self.caches, self.ladder.at[0])
 
     @property
     def in_pilot(self) -> bool:  # type: ignore[override]
@@ -454,7 +454,7 @@ def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin:
     """
     start = len(pilot_statistics[0]) // PILOT_PARTS
     draws = np.moveaxis(np.stack(pilot_statistics)[:, start:], 2, 0)
-    ess = convergence(draws)[0]
+    ess = compute_diagnostics(draws)[0]
     times = draws[0].size / ess[np.isfinite(ess)]
     if not times.size:
         return max_thin

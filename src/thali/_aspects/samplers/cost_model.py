@@ -15,11 +15,11 @@ import numpy as np
 
 from thali._inference.progress import Progress
 
+from ..likelihoods.elimination_kernels import OfferedSets
 from ..likelihoods.pair_blocks import PairBlocks
 from ..likelihoods.pair_covariates import PairsWithCovariates
 from ..likelihoods.pair_sets import AnsweredPairSets
 from ..likelihoods.residuals import Judgements
-from ..likelihoods.sets import OfferedSets
 from ..state import COLUMNS, NO_UNIQUE
 from . import recommended
 from .tempering import MAX_TEMPERATURES

@@ -31,7 +31,7 @@ class ChainDraws:
     # (draws,) of each parameter of the likelihood
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     # (draws, n_respondents) latent class of each respondent; empty without latent classes
-    kinds: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int16))
+    classes: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int16))
     # of the complete chain, for sample_stats: numbers, or arrays
     stats: dict[str, Any] = field(default_factory=dict)
 
@@ -52,7 +52,7 @@ class ChainRecord(NamedTuple):
     owners: np.ndarray
     extra: np.ndarray  # (draws, parameters of the likelihood)
     # (draws, n_respondents) int16: latent class of each respondent; no columns without classes
-    kinds: np.ndarray
+    classes: np.ndarray
 
 
 def empty_record(
@@ -70,7 +70,7 @@ def empty_record(
         sizes=np.zeros(n_features, np.int64),
         owners=np.zeros(4 * n_features + 64 * n_options, np.int32),
         extra=np.zeros((draws, n_parameters)),
-        kinds=np.zeros((draws, n_respondents), np.int16),
+        classes=np.zeros((draws, n_respondents), np.int16),
     )
 
 
@@ -85,7 +85,7 @@ def enlarge_record(record: ChainRecord) -> ChainRecord:
     )
 
 
-_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "kinds")
+_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "classes")
 
 
 def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> Arrays:

@@ -17,10 +17,10 @@ from ..group_state import (
     KAPPA,
     STEP,
     TRIED,
-    common_weights_at,
     level_caches,
-    membership_at,
+    select_common_weights,
     select_group,
+    select_membership,
 )
 from ..moves.class_membership import draw_class_membership, recount_answers
 from ..moves.group_base_weights import update_base_weights
@@ -90,7 +90,7 @@ def compile_group_sweep(sweep: Any) -> Any:
             for t in range(ladder.beta.shape[0]):
                 groups, base = (
                     select_level_groups(states, ladder, t),
-                    common_weights_at(bases, ladder.at[t]),
+                    select_common_weights(bases, ladder.at[t]),
                 )
                 its_caches = level_caches(model, caches, ladder.at[t])
                 its_tunings = select_tuning(tunings, t)
@@ -189,7 +189,7 @@ def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership
             model,
             level_caches(model.groups, caches, t),
             replica(states, t),
-            membership_at(membership, t),
+            select_membership(membership, t),
         )
 
 
@@ -206,8 +206,8 @@ def update_class_membership(
             model,
             its_caches,
             select_level_groups(states, ladder, t),
-            common_weights_at(bases, level_replica),
-            membership_at(membership, level_replica),
+            select_common_weights(bases, level_replica),
+            select_membership(membership, level_replica),
         )
 
 
@@ -241,7 +241,7 @@ def begin_group_round(
             model,
             level_caches(model, caches, cold_replica),
             groups,
-            common_weights_at(bases, cold_replica),
+            select_common_weights(bases, cold_replica),
             record,
         )
     if first_group.whole[SWEEPS] >= until:

@@ -14,7 +14,7 @@ from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
 from thali._inference.seeds import spawn_generators
 
-from ..operations import cache_at, log_likelihood, rebuild_cache
+from ..operations import log_likelihood, rebuild_cache, select_cache
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -47,14 +47,14 @@ def update_energies(
     prepare_state(model, replica(states, prior_replica))
     rebuild_cache(
         model.likelihood,
-        cache_at(model.likelihood, caches, prior_replica),
+        select_cache(model.likelihood, caches, prior_replica),
         replica(states, prior_replica),
     )
     for t in range(ladder.beta.shape[0]):
         level_replica = ladder.at[t]
         energy[t] = log_likelihood(
             model.likelihood,
-            cache_at(model.likelihood, caches, level_replica),
+            select_cache(model.likelihood, caches, level_replica),
             replica(states, level_replica),
         )
 

@@ -21,11 +21,11 @@ from ..moves.split_join import propose_split_or_join
 from ..moves.tuning import select_tuning
 from ..moves.weight_walks import walk_column_weights, walk_unique_weights
 from ..operations import (
-    cache_at,
     draw_parameters,
     draw_weights,
     may_flip,
     rate_by_size_range,
+    select_cache,
     sums_duplicates,
 )
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
@@ -61,7 +61,7 @@ def compile_sweep(sweep: Any) -> Any:
                 return status
             for t in range(ladder.beta.shape[0]):
                 b, tuning = select_level_state(states, ladder, t), select_tuning(tunings, t)
-                c = cache_at(model.likelihood, caches, ladder.at[t])
+                c = select_cache(model.likelihood, caches, ladder.at[t])
                 sweep(rng, model, c, b, tuning)
                 draw_alpha_and_scale(rng, model, c, b)
                 end_sweep(b, tuning, tune)

@@ -8,7 +8,7 @@ from thali._compile.jit import scalar
 
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
-from ..operations import cache_at, log_rate, rebuild_cache, set_alpha
+from ..operations import log_rate, rebuild_cache, select_cache, set_alpha
 from ..state import (
     ALPHA,
     BETA,
@@ -101,7 +101,7 @@ def begin_round(
     if is_due(b, record, tune, thin):
         if not has_room(b, record):
             return RECORD_FULL
-        record_state(rng, model, cache_at(model.likelihood, caches, cold), b, record)
+        record_state(rng, model, select_cache(model.likelihood, caches, cold), b, record)
     if b.whole[SWEEPS] >= until:
         return DONE
     for t in range(ladder.beta.shape[0]):
@@ -113,7 +113,7 @@ def begin_round(
     if b.whole[SWEEPS] % REBUILD_INTERVAL == 0:  # fills the caches, later corrects their drift
         for t in range(ladder.beta.shape[0]):
             rebuild_cache(
-                model.likelihood, cache_at(model.likelihood, caches, t), replica(states, t)
+                model.likelihood, select_cache(model.likelihood, caches, t), replica(states, t)
             )
     return CONTINUE
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, positive, refuse_endless, whole
-from thali._inference.chains import Run
-from thali._model.engine import Prepared
+from thali._arguments import check_integer, check_positive, check_run_length, is_list
+from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
-from ..likelihoods.parameters import Gamma, Normal
-from ..likelihoods.residuals import empty_cache
+from ..likelihoods.parameter_priors import Gamma, Normal
+from ..likelihoods.residuals import make_residual_cache
 from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
 from ..state import (
@@ -29,13 +28,12 @@ from ..state import (
     make_empty_state,
 )
 from ..weight_priors import GammaWeights, is_exponential_prior
-from .chains import AnnealedChain, SamplingTask, run_feature_chains
+from .chains import AnnealedChain, SamplingTask
 from .recommended import sweep_conjugate_jointly
 from .tempering import MAX_TEMPERATURES, space_temperatures
 
 if TYPE_CHECKING:
     from .chains import SamplingTask
-    from .draw_record import ChainDraws
 
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
@@ -66,80 +64,37 @@ def build_task(
 
     The likelihood is raised to `power`. A kernel `sweep` replaces the one that suits the prior and
     the likelihood; it includes all columns, and has one temperature.
-
-    How single-option columns are represented is decided here, once for all samplers. Under an
-    infinite prior, single-option columns that the likelihood does not see are drawn from the prior.
-    With exponential weights and a likelihood that sees an option's unique weight, the state has
-    only their sum with the fixed unique weight. Otherwise they are ordinary columns.
     """
     if hasattr(prior, "for_labels"):
         prior = prior.for_labels(data.labels)
-    for part, method in ((prior, "sample"), (likelihood, "check")):
-        if not hasattr(part, method):
-            raise ArgumentError(
-                f"{part!r} is neither a prior of thali.priors nor a likelihood of"
-                " thali.likelihoods; pass one of those."
-            )
+    _check_parts(prior, likelihood)
+    n_options = data.n_options
     weights = build_weight_prior(weight_prior, likelihood)
     if alpha is not None:
-        alpha = positive("alpha", alpha, "the concentration of the prior over features")
-        if not prior.learns_alpha:
-            raise ArgumentError(
-                Argument("alpha"),
-                " does not apply to given features; leave it ",
-                InPython("at None", "out"),
-                ".",
-            )
-        # an upper bound for a phylogenetic prior
-        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))
-        if expected > MAX_EXPECTED:
-            raise ArgumentError(
-                Setting("alpha", alpha),
-                f" implies a prior mean of {expected:,.6g} features; choose a value that implies"
-                f" at most {MAX_EXPECTED:,}.",
-            )
-    draws = whole("draws", draws, 1)
-    tune = whole("tune", tune, 0)
-    n_options = data.n_options
-    compiled_prior = prior.compiled(n_options)
-    likelihood.check(prior, data)
-    compiled_likelihood, make_cache = likelihood.compiled(data, weights)
-    has_all_columns = not prior.is_infinite or sweep is not None
-    unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
-    if unique and is_exponential_prior(weights) and not has_all_columns:
-        unique = TOTAL_UNIQUE
-    has_single_columns = has_all_columns or (
-        unique != TOTAL_UNIQUE and sees_single(compiled_likelihood)
-    )
-    min_owners = 0 if not prior.is_infinite else 1 if has_single_columns else 2
+        alpha = _check_alpha(alpha, prior, n_options)
+    draws = check_integer("draws", draws, 1)
+    tune = check_integer("tune", tune, 0)
     learns_alpha = prior.learns_alpha and alpha is None
-    max_owners = n_options if has_all_columns or sees_full(compiled_likelihood) else n_options - 1
-    model = ChainModel(
-        compiled_prior, compiled_likelihood, weights, min_owners, max_owners, unique, learns_alpha
+    model, make_cache = _build_model(
+        prior, likelihood, data, weights, sweep is not None, learns_alpha
     )
     initial_alpha = None if learns_alpha else float("nan") if alpha is None else alpha
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
+    may_temper = prior.learns_alpha and sweep is None
     temperatures, lengthens = _choose_temperatures(
-        tempering, likelihood.tempers and prior.learns_alpha and sweep is None
+        tempering, likelihood.needs_tempering and may_temper
     )
     joint = (
         n_options >= MIN_ANNEALED
         and len(temperatures) > 1
-        and type(compiled_likelihood) in draw_weights.answers
+        and type(model.likelihood) in draw_weights.answers
     )
     kernel = _choose_kernel(prior, model, joint) if sweep is None else sweep
-    sample_start = None
-    if (
-        likelihood.approximate is not None
-        and prior.learns_alpha
-        and MIN_ANNEALED <= n_options <= MAX_APPROXIMATED
-    ):
-        sample_start = ApproximateStart(likelihood.approximate)
     if thin is None:
         thin = DEFAULT_THIN_TEMPERED if len(temperatures) > 1 else DEFAULT_THIN
-    thin = whole("thin", thin, 1)
-    refuse_endless(draws, tune, 1, thin)
+    thin = check_integer("thin", thin, 1)
+    check_run_length(draws, tune, 1, thin)
     return SamplingTask(
         kernel,
         model,
@@ -154,12 +109,81 @@ def build_task(
         lengthens,
         joint and lengthens,
         tuple(likelihood.parameters),
-        may_temper=tempering is None
-        and sweep is None
-        and prior.learns_alpha
-        and len(temperatures) == 1,
-        sample_start=sample_start,
+        may_temper=may_temper and tempering is None and len(temperatures) == 1,
+        sample_start=_choose_start(prior, likelihood, n_options),
     )
+
+
+def _check_parts(prior: Any, likelihood: Any) -> None:
+    """Raise unless these are a prior and a likelihood."""
+    for part, method in ((prior, "sample"), (likelihood, "check")):
+        if not hasattr(part, method):
+            raise ArgumentError(
+                f"{part!r} is neither a prior of thali.priors nor a likelihood of"
+                " thali.likelihoods; pass one of those."
+            )
+
+
+def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
+    """Return alpha; raise if it does not apply or implies too many features."""
+    alpha = check_positive("alpha", alpha, "the concentration of the prior over features")
+    if not prior.learns_alpha:
+        raise ArgumentError(
+            Argument("alpha"),
+            " does not apply to given features; leave it ",
+            InPython("at None", "out"),
+            ".",
+        )
+    # an upper bound for a phylogenetic prior
+    expected = alpha * float(np.sum(1.0 / np.arange(1, n_options + 1)))
+    if expected > MAX_EXPECTED:
+        raise ArgumentError(
+            Setting("alpha", alpha),
+            f" implies a prior mean of {expected:,.6g} features; choose a value that implies"
+            f" at most {MAX_EXPECTED:,}.",
+        )
+    return alpha
+
+
+def _build_model(
+    prior: Any,
+    likelihood: Any,
+    data: Any,
+    weights: Any,
+    has_custom_sweep: bool,
+    learns_alpha: bool,
+) -> tuple[ChainModel, Callable[..., Any]]:
+    """Build the model, and the function that makes a chain's cache.
+
+    Under an infinite prior, single-option columns that the likelihood does not see are drawn from
+    the prior. With exponential weights and a likelihood that sees an option's unique weight, the
+    state has only their sum with the fixed unique weight. Otherwise they are ordinary columns.
+    """
+    n_options, has_all_columns = data.n_options, has_custom_sweep or not prior.is_infinite
+    compiled_prior = prior.compiled(n_options)
+    likelihood.check(prior, data)
+    compiled, make_cache = likelihood.compiled(data, weights)
+    unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
+    if unique and is_exponential_prior(weights) and not has_all_columns:
+        unique = TOTAL_UNIQUE
+    lo = 2
+    if not prior.is_infinite:
+        lo = 0
+    elif has_all_columns or (unique != TOTAL_UNIQUE and sees_single(compiled)):
+        lo = 1
+    hi = n_options if has_all_columns or sees_full(compiled) else n_options - 1
+    return ChainModel(compiled_prior, compiled, weights, lo, hi, unique, learns_alpha), make_cache
+
+
+def _choose_start(prior: Any, likelihood: Any, n_options: int) -> "ApproximateStart | None":
+    """Return the sampler of initial states; None for prior draws."""
+    if (
+        likelihood.approximate is not None
+        and prior.learns_alpha
+        and MIN_ANNEALED <= n_options <= MAX_APPROXIMATED
+    ):
+        return ApproximateStart(likelihood.approximate)
+    return None
 
 
 def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ...], bool]:
@@ -224,9 +248,9 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
                 Value("weight_prior", (1, 1)),
                 ".",
             )
-        return weight_prior.as_weights()
+        return weight_prior.to_weight_prior()
     if isinstance(weight_prior, Gamma):
-        weight_prior = weight_prior.as_weights()
+        weight_prior = weight_prior.to_weight_prior()
     try:
         shape, rate = weight_prior
     except (TypeError, ValueError):
@@ -238,21 +262,21 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
             Value("weight_prior", weight_prior),
             ".",
         ) from None
-    shape = positive(
+    shape = check_positive(
         Message("The shape in ", Argument("weight_prior")),
         shape,
         "a parameter of a Gamma distribution",
     )
-    rate = positive(
+    rate = check_positive(
         Message("The rate in ", Argument("weight_prior")),
         rate,
         "a parameter of a Gamma distribution",
     )
-    if shape < likelihood.least_shape:
+    if shape < likelihood.min_shape:
         raise ArgumentError(
             "The shape in ",
             Argument("weight_prior"),
-            f" must be >= {likelihood.least_shape:g} for {type(likelihood).__name__}, because"
+            f" must be >= {likelihood.min_shape:g} for {type(likelihood).__name__}, because"
             f" smaller shapes put too many weights near 0; got {shape:g}.",
         )
     return GammaWeights(shape, rate)
@@ -267,27 +291,13 @@ def compile_ahead(task: Any, progress: Any) -> None:
 
 
 @dataclass(frozen=True)
-class PreparedChains(Prepared):
+class PreparedChains(PreparedFit):
     """A prepared fit by chains, with its sampling task."""
 
     task: SamplingTask = field(kw_only=True)
 
     def compile(self, progress: Any) -> None:
         compile_ahead(self.task, progress)
-
-
-def run_task(task: SamplingTask, run_settings: Run) -> tuple[list["ChainDraws"], bool]:
-    """Run the chains of a task; return draws and whether they were interrupted."""
-    from thali._inference.progress import Progress
-
-    with Progress(
-        run_settings.progressbar,
-        "sampling",
-        run_settings.chains * (task.tune + task.draws) * task.thin,
-    ) as progress:
-        return run_feature_chains(
-            task, run_settings.chains, run_settings.cores, run_settings.random_seed, progress
-        )
 
 
 # Chains of triplets of many objects begin at the end of an annealed run with a fast approximate
@@ -316,7 +326,7 @@ class ApproximateStart:
             task,
             kernel=sweep_conjugate_jointly,
             model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
-            make_cache=empty_cache,
+            make_cache=make_residual_cache,
             draws=1,
             tune=APPROXIMATE_SWEEPS - 1,
             thin=1,

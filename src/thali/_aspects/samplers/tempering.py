@@ -14,7 +14,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..operations import cache_at, log_likelihood
+from ..operations import log_likelihood, select_cache
 from ..state import SWEEPS, replica
 
 MIN_SWAP_RATE = 0.1  # required rate of swaps between neighbours
@@ -104,10 +104,10 @@ def swap_neighbours(
     for t in range(states.whole[0, SWEEPS] % 2, ladder.beta.shape[0] - 1, 2):
         lower, upper = ladder.at[t], ladder.at[t + 1]
         difference = log_likelihood(
-            model.likelihood, cache_at(model.likelihood, caches, upper), replica(states, upper)
+            model.likelihood, select_cache(model.likelihood, caches, upper), replica(states, upper)
         )
         difference -= log_likelihood(
-            model.likelihood, cache_at(model.likelihood, caches, lower), replica(states, lower)
+            model.likelihood, select_cache(model.likelihood, caches, lower), replica(states, lower)
         )
         ladder.tried[t] += 1.0
         if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import INTERVAL, level_name, tails_of
+from thali._posterior.interval import INTERVAL, format_level, interval_tails
 
 if TYPE_CHECKING:
     import pandas
@@ -83,7 +83,7 @@ def tabulate_choice_check(
         _compute_statistics(design, of_rows, chosen) for chosen in (design.chosen, *replicates)
     ]
     observed, replicated = statistics[0], np.array(statistics[1:])
-    low, high = np.quantile(replicated, tails_of(ci), axis=0)
+    low, high = np.quantile(replicated, interval_tails(ci), axis=0)
     below = 2 * (replicated < observed).sum(axis=0) + (replicated == observed).sum(axis=0)
     table = Table(labels, columns=["measure", "category"]).assign(
         observed=observed,
@@ -104,7 +104,7 @@ def format_check_sentence(table: "pandas.DataFrame") -> str:
     ci = table.attrs["interval"]
     sentence = (
         f"{len(missed)} of {len(table):,} summary statistics of the choices fell outside the"
-        f" {level_name(ci)} predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by"
+        f" {format_level(ci)} predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by"
         " chance)"
     )
     if not len(missed):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._arguments import between
+from thali._arguments import check_open_interval
 from thali._inference.indexing import space_evenly
 from thali._model.table_columns import MONTE_CARLO
-from thali._posterior.interval import tails_of
+from thali._posterior.interval import interval_tails
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -151,18 +151,18 @@ class Chooser:
         """
         raise NotImplementedError
 
-    def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Return standard errors of reported figures from values (draws, quantities)."""
         raise NotImplementedError
 
-    def respondent_interval(self, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+    def respondent_interval(self, figures: np.ndarray, ci: float) -> dict[str, np.ndarray]:
         """Return the limits that contain a share `ci` of respondents, by column.
 
-        Empty if respondents do not differ. The first axis of `values` is over respondents.
+        Empty if respondents do not differ. The first axis of `figures` is over respondents.
         """
         if not self.has_individuals:
             return {}
-        low, high = interval_ends(values, ci)
+        low, high = interval_ends(figures, ci)
         return {"respondents_low": low, "respondents_high": high}
 
     def interval_attrs(self, ci: float) -> dict[str, Any]:
@@ -191,12 +191,12 @@ def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
 
 def check_probability(ci: Any) -> float:
     """Return the argument `ci` after checking its range."""
-    return between("ci", ci, "the probability of an interval")
+    return check_open_interval("ci", ci, "the probability of an interval")
 
 
 def interval_ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the equal-tailed interval over the first axis."""
-    low, high = np.quantile(values, tails_of(ci), axis=0)
+    low, high = np.quantile(values, interval_tails(ci), axis=0)
     return low, high
 
 
@@ -245,7 +245,10 @@ def between_chain_error(values: np.ndarray, chain: np.ndarray) -> np.ndarray:
 
 
 def select_draws(chain: np.ndarray, max_draws: int) -> np.ndarray:
-    """Return indices of at most `most` evenly spaced draws, equally many per chain."""
+    """Return indices of evenly spaced draws, equally many per chain.
+
+    At most `max_draws`, but at least one per chain.
+    """
     groups, counts = np.unique(chain, return_counts=True)
     draws_per_chain = max(1, max_draws // max(len(groups), 1))
     selected = []

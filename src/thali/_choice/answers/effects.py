@@ -57,9 +57,12 @@ def build_respondent_table(
     chooser: "Chooser",
     columns: list[str],
     names: list[tuple[Any, ...]],
-    values: dict[str, np.ndarray],
+    columns_by_name: dict[str, np.ndarray],
 ) -> "pandas.DataFrame":
-    """Build a table of values (respondents, names), one row per respondent and name."""
+    """Build a table with one row per respondent and name.
+
+    The columns are arrays (respondents, names).
+    """
     from thali._tables import Table
 
     respondents = chooser.data.respondents
@@ -69,7 +72,7 @@ def build_respondent_table(
     }
     flat_columns = {
         label: np.broadcast_to(array, (len(respondents), count)).ravel()
-        for label, array in values.items()
+        for label, array in columns_by_name.items()
     }
     return Table(
         {"respondent": np.repeat(np.asarray(respondents, object), count), **keys, **flat_columns}
@@ -211,23 +214,23 @@ def build_level_variants(chooser: "Chooser") -> LevelVariants:
     return LevelVariants(np.concatenate(variants), examples, slices, levels)
 
 
-def mean_over_respondents(values: np.ndarray) -> np.ndarray:
+def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
     """Return the mean over the second axis, ignoring NaN."""
-    is_present = ~np.isnan(values)
+    is_present = ~np.isnan(figures)
     count = is_present.sum(axis=1)
     return np.divide(
-        np.where(is_present, values, 0.0).sum(axis=1),
+        np.where(is_present, figures, 0.0).sum(axis=1),
         count,
         out=np.full(count.shape, np.nan),
         where=count > 0,
     )
 
 
-def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
+def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
     """Return the mean or estimate of each respondent, (respondents, attributes)."""
     if chooser.is_estimate:
-        return values[0]
-    return mean_over_respondents(np.moveaxis(values, 0, 1))
+        return figures[0]
+    return mean_over_respondents(np.moveaxis(figures, 0, 1))
 
 
 def select_products(
@@ -241,11 +244,13 @@ def select_products(
     complete = offered[~np.isnan(offered).any(axis=1)]
     if len(complete):
         return complete[space_evenly(len(complete), max_products)]
-    present_values = [values[~np.isnan(values)] for values in offered.T]
+    present_values = [level_values[~np.isnan(level_values)] for level_values in offered.T]
     return np.stack(
         [
-            values[np.linspace(0, len(values) - 1, max_products).round().astype(np.int64)]
-            for values in present_values
+            level_values[
+                np.linspace(0, len(level_values) - 1, max_products).round().astype(np.int64)
+            ]
+            for level_values in present_values
         ],
         axis=1,
     )

@@ -9,10 +9,10 @@ import numpy as np
 
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
-from thali._digits import number, percent, probability
+from thali._digits import format_number, format_percent, format_probability
 from thali._inference.warn import silence_warnings
-from thali._labels import as_label, listed
-from thali._model.common_findings import check_of, describes
+from thali._labels import format_label, list_names
+from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
     DATA,
     FILE,
@@ -23,16 +23,21 @@ from thali._model.finding import (
     SHOWN,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
-from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
+from thali._model.segment_findings import (
+    SegmentFunction,
+    describe_segmentation,
+    make_segment_function,
+    make_segment_makers,
+)
 from thali._model.settings import AnswerSettings
-from thali._people.segments import numbers_of_segments
-from thali._posterior.interval import interval_name
+from thali._people.segments import list_segment_numbers
+from thali._posterior.interval import describe_interval
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..coding import (
@@ -47,11 +52,11 @@ from .chooser import LOGIT
 from .english import ENGLISH
 from .holdouts import refuse_non_choices
 from .market import parse_markets
-from .pay import paid_for, price_among, refuse_wordy_price
-from .rules import How
-from .shares import demand as demand_of
-from .simulator import as_asked, offered_in, simulated
-from .substitution import tested_numbers
+from .rules import ShareSettings
+from .shares import tabulate_demand as demand_of
+from .simulator import apply_share_settings, build_simulator_finding, read_opening_market
+from .substitution import list_tested_numbers
+from .willingness_to_pay import find_price_attribute, format_paid_level, refuse_nonnumeric_price
 
 if TYPE_CHECKING:
     import pandas
@@ -80,7 +85,7 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     """
     parameters = model.get_params()
     if settings.price is not None:
-        refuse_wordy_price(data.scheme, settings.price)
+        refuse_nonnumeric_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_non_choices(settings.holdouts)
         labelled_data = require_experiment(data, parameters.get("constants", False))
@@ -92,8 +97,8 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.market is not None:
         labelled_data = require_experiment(data, parameters.get("constants", False))
         _check_market(settings, labelled_data, _list_numeric_attributes(parameters, data))
-    elif settings.of_market:
-        argument = next(iter(settings.of_market))
+    elif settings.market_arguments:
+        argument = next(iter(settings.market_arguments))
         raise ArgumentError(
             Argument(argument),
             " applies to the shares of a market; give its products with ",
@@ -103,9 +108,10 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.attention_scale is not None and parameters.get("attention") is None:
         raise build_attention_error("attention_scale")
     if settings.segments is not None:
-        numbers_of_segments(settings.segments, len(data.respondents), "segments")
+        list_segment_numbers(settings.segments, len(data.respondents), "segments")
     return replace(
-        settings, price=settings.price if settings.price is not None else price_among(data.scheme)
+        settings,
+        price=settings.price if settings.price is not None else find_price_attribute(data.scheme),
     )
 
 
@@ -124,12 +130,12 @@ def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...])
     markets = parse_markets(data.scheme, settings.market)
     for market in markets:
         scheme.encode(market.table, data.respondents)
-    How(**settings.of_market).checked(markets)
+    ShareSettings(**settings.market_arguments).validate(markets)
 
 
 def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
     """Return the arguments that all simulated tables share."""
-    return {"ci": settings.ci, **settings.how}
+    return {"ci": settings.ci, **settings.simulation_arguments}
 
 
 # attributes and levels ----------------------------------------------------------------------------
@@ -138,7 +144,7 @@ def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def report_levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report how often each level was shown and chosen."""
-    data = model._data_of_fit()
+    data = model._get_fit_data()
     return None if data is None else Finding(title=ENGLISH["levels"], table=tabulate_levels(data))
 
 
@@ -173,7 +179,7 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
     """Report each attribute's share of utility ranges and of choices."""
     table = model.attribute_importance(**_common_arguments(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    shares = tuple((row["attribute"], percent(row["range_share"])) for row in rows)
+    shares = tuple((row["attribute"], format_percent(row["range_share"])) for row in rows)
     share_list = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=share_list))
     columns = [
@@ -253,7 +259,7 @@ def _build_brief_table(
     rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str
 ) -> "pandas.DataFrame":
     """Build the table of level comparisons for a small screen."""
-    brief: Any = type(table)([row | {"level": paid_for(row)} for row in rows])[
+    brief: Any = type(table)([row | {"level": format_paid_level(row)} for row in rows])[
         ["attribute", "level", *numbers]
     ]
     brief.attrs = table.attrs
@@ -278,15 +284,15 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
     A preference is clear if its interval excludes 0.5.
     """
-    interval = interval_name(effects.attrs["interval"])
+    interval = describe_interval(effects.attrs["interval"])
     clear = [row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]]
     if not clear:
         return str(phrase(ENGLISH, "effects.none", interval=interval))
     row = clear[0]
     numbers = {
-        "chance": probability(row["effect"]),
-        "low": probability(row["low"]),
-        "high": probability(row["high"]),
+        "chance": format_probability(row["effect"]),
+        "low": format_probability(row["low"]),
+        "high": format_probability(row["high"]),
     }
     levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
     return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
@@ -313,7 +319,7 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
     rows = [_orient_payment(row) for row in table.to_dict("records")]
     paid = type(table)(rows, table.index)
     paid.attrs = table.attrs
-    printed_table = paid.assign(level=[paid_for(row) for row in rows])
+    printed_table = paid.assign(level=[format_paid_level(row) for row in rows])
     columns = [
         "attribute",
         "level",
@@ -362,20 +368,20 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
     """
     clear = [row for row in _orient_payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
     finite = [row for row in clear if np.isfinite(row["wtp"])]
-    interval = interval_name(pay.attrs["interval"])
+    interval = describe_interval(pay.attrs["interval"])
     if not finite:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
     row = finite[0]
     ends = (row["wtp_low"], row["wtp_high"])
-    low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
-    amount = number(row["wtp"])
+    low, high = (format_number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
+    amount = format_number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
     paid = phrase(
         ENGLISH,
         "pay.for",
         amount=amount,
         attribute=row["attribute"],
-        level=paid_for(row, "rather than"),
+        level=format_paid_level(row, "rather than"),
     )
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
     whose = phrase(
@@ -416,11 +422,11 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
     if settings.market is None:
         return None
     table = model.market_shares(
-        settings.market, **_common_arguments(settings), **settings.of_market
+        settings.market, **_common_arguments(settings), **settings.market_arguments
     )
-    caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
+    caption = str(phrase(ENGLISH, "shares.caption", interval=describe_interval(settings.ci)))
     picture = Picture("market_shares", caption, table)
-    sentence = format_market_winner(table, interval_name(settings.ci))
+    sentence = format_market_winner(table, describe_interval(settings.ci))
     notes = (ENGLISH["shares.without_none"],) if _lacks_no_choice(model, settings.market) else ()
     notes = (*notes, *table.attrs.get("notes", ()))
     return Finding(
@@ -447,11 +453,11 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._chooser()
     chooser = chooser.thin(chooser.search_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
-    priced = [parse_number(as_label(at)) is not None for at in market.table[settings.price]]
+    priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
     prices, products, share_settings = (
-        tested_numbers(chooser, settings.price),
+        list_tested_numbers(chooser, settings.price),
         market.table.set_axis(market.labels),
-        How(**settings.of_market),
+        ShareSettings(**settings.market_arguments),
     )
     parts = []
     with silence_warnings():  # the market shares already raised these warnings
@@ -467,7 +473,11 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
                 None,
                 share_settings,
             )
-            parts.append(demand_of(chooser, *arguments, **settings.how).assign(product=label))
+            parts.append(
+                demand_of(chooser, *arguments, **settings.simulation_arguments).assign(
+                    product=label
+                )
+            )
     if not parts or len(prices) < 2:
         return None
     table: Any = pd.concat(parts, ignore_index=True)
@@ -488,7 +498,7 @@ def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSe
     )
     facts = {
         "price": settings.price,
-        "interval": interval_name(settings.ci),
+        "interval": describe_interval(settings.ci),
         "product": curve[0]["product"],
     }
     for end, row in (("first", curve[0]), ("last", curve[-1])):
@@ -515,7 +525,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
             settings.price,
             **arc,
             **_common_arguments(settings),
-            **settings.of_market,
+            **settings.market_arguments,
         )
     if not len(table):
         return None
@@ -526,15 +536,13 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     facts = {
         "product": rows[0]["product"],
         "price": settings.price,
-        "interval": interval_name(settings.ci),
+        "interval": describe_interval(settings.ci),
     }
-    figures = {name: number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
+    figures = {name: format_number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
     word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
-    scenario_phrase = (
-        f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
-        if market.scenario
-        else ""
-    )
+    scenario_phrase = ""
+    if market.scenario:
+        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
     sentence = phrase(
         ENGLISH, word, where=scenario_phrase, **facts, **(figures if word == "elasticities" else {})
     )
@@ -586,9 +594,9 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
         row["product"] for row in rest_of_rows if best["share"] - row["share"] < _TIE_DIFFERENCE
     ]
     rest_of_rows = rest_of_rows[len(tied) :]
-    followers = [f"{row['product']} ({percent(row['share'])})" for row in rest_of_rows]
-    more = f", followed by {listed(followers)}" if followers else ""
-    winners, key = listed([best["product"], *tied]), "shares.alike" if tied else "shares"
+    followers = [f"{row['product']} ({format_percent(row['share'])})" for row in rest_of_rows]
+    more = f", followed by {list_names(followers)}" if followers else ""
+    winners, key = list_names([best["product"], *tied]), "shares.alike" if tied else "shares"
     first_sentence = phrase(
         ENGLISH,
         key,
@@ -632,37 +640,35 @@ def _format_error(name: str, error: str) -> str:
 
     It is unknown for a single respondent.
     """
-    return (
-        str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
-        if isfinite(float(error))
-        else ""
-    )
+    if not isfinite(float(error)):
+        return ""
+    return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))
 
 
 def _report_simulator(
-    segments: SegmentsOf | None, model: Any, settings: AnswerSettings
+    segments: SegmentFunction | None, model: Any, settings: AnswerSettings
 ) -> Finding | None:
     """Report a market that the reader of a page can change."""
-    draws = model._market_draws()
+    draws = model._get_market_draws()
     if draws is None:
         return None
     if segments is not None and (segmentation := segments(model)) is not None:
         names = tuple(f"{number}: {name}" for number, name in segmentation.sizes["name"].items())
         codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
-        draws = draws.with_people("segment", names, codes)
+        draws = draws.add_people_column("segment", names, codes)
     if settings.market is None:
-        return simulated(draws, None, settings.ci, settings.price)
+        return build_simulator_finding(draws, None, settings.ci, settings.price)
     chooser, notes = model._chooser(), ()
-    offered = offered_in(draws, chooser, settings.market)
-    if settings.of_market:
-        share_settings = How(**settings.of_market).checked(
+    offered = read_opening_market(draws, chooser, settings.market)
+    if settings.market_arguments:
+        share_settings = ShareSettings(**settings.market_arguments).validate(
             parse_markets(chooser.data.scheme, settings.market)
         )
-        draws, offered, notes = as_asked(draws, offered, share_settings)
-    return simulated(draws, offered, settings.ci, settings.price, notes)
+        draws, offered, notes = apply_share_settings(draws, offered, share_settings)
+    return build_simulator_finding(draws, offered, settings.ci, settings.price, notes)
 
 
-def build_simulator_maker(segments: SegmentsOf | None = None) -> Maker:
+def build_simulator_maker(segments: SegmentFunction | None = None) -> FindingMaker:
     """Return the maker of the market simulator, which can filter by segments."""
     return finding("market", "Market simulator", SHOWN)(partial(_report_simulator, segments))
 
@@ -673,13 +679,15 @@ def build_simulator_maker(segments: SegmentsOf | None = None) -> Maker:
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
 def report_individual_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     """Report each respondent's preferences between levels."""
-    return Finding(table=model.level_effects(each_person=True, **settings.how))
+    return Finding(table=model.level_effects(each_person=True, **settings.simulation_arguments))
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
 def report_individual_importance(model: Any, settings: AnswerSettings) -> Finding:
     """Report each respondent's attribute importance."""
-    return Finding(table=model.attribute_importance(each_person=True, **settings.how))
+    return Finding(
+        table=model.attribute_importance(each_person=True, **settings.simulation_arguments)
+    )
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
@@ -713,19 +721,19 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 
 def build_choice_makers(
     settings: AnswerSettings, default_segments: Any = None, instead: Text = _LATENT
-) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
+) -> tuple[tuple[FindingMaker, ...], tuple[FindingMaker, ...]]:
     """Return the makers of market findings, and of segment findings.
 
     `usual` is the default number of segments; `instead` explains the alternative if segments cannot
     be formed.
     """
-    segments = segments_once(settings, default_segments)
-    return (*MARKET_FINDINGS, build_simulator_maker(segments)), segment_makers(
+    segments = make_segment_function(settings, default_segments)
+    return (*MARKET_FINDINGS, build_simulator_maker(segments)), make_segment_makers(
         settings, segments, instead=instead
     )
 
 
-SEGMENT_SENTENCE = segmented(
+SEGMENT_SENTENCE = describe_segmentation(
     "each respondent's preference for a level over the other levels of its attribute"
 )
 
@@ -737,7 +745,9 @@ SEGMENT_SENTENCE = segmented(
 def report_check(model: Any, settings: AnswerSettings) -> Finding:
     """Report choices that the model rarely predicts."""
     table = model.check(settings.random_seed, settings.ci)
-    return check_of(table, format_check_sentence(table), describes(table), ENGLISH["check.title"])
+    return build_check_finding(
+        table, format_check_sentence(table), passes_check(table), ENGLISH["check.title"]
+    )
 
 
 MARKET_FINDINGS = (

@@ -26,7 +26,7 @@ def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     p_chosen, hits = score_choices(p, data)
     task_of = _number_distinct_tasks(
-        data, has_labels=data.scheme.alternative in model._data_of_fit().attributes
+        data, has_labels=data.scheme.alternative in model._get_fit_data().attributes
     )
     is_chosen = np.zeros(data.n_alternatives)
     is_chosen[data.first_row[:-1] + data.chosen] = 1.0

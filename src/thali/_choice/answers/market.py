@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.roles import NO_CHOICE, simplify_name
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import warn
-from thali._labels import as_label, as_labelled, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest, unescape_formula
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
     levels = scheme.levels
 
     def bare(text: Any, labels: Sequence[str]) -> Any:
-        return as_labelled(text) if isinstance(text, str) and text not in labels else text
+        return unescape_formula(text) if isinstance(text, str) and text not in labels else text
 
     frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
     restored: Any = frame.apply(
@@ -65,7 +65,7 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
         return [_parse_market(scheme, frame, None)]
-    names = np.array([as_label(value) for value in frame[SCENARIO]], dtype=object)
+    names = np.array([format_label(cell) for cell in frame[SCENARIO]], dtype=object)
     if (names == "").any():
         raise DataError(
             f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill"
@@ -140,37 +140,32 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
 
 
 def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """The table in which a row whose attributes are empty or called none is the no-choice option,
-    unless marked."""
+    """Mark rows whose attributes are empty or named none as the no-choice option.
+
+    Tables with a column that marks it are unchanged.
+    """
     absent = [
         (name, label)
         for name, label in scheme.none
         if name not in frame.columns and name not in scheme.names
     ]
-    own = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
-    if not absent or len(absent) < len(scheme.none) or not own:
+    names = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
+    if not absent or len(absent) < len(scheme.none) or not names:
         return frame
-    empty = np.all(
+    is_none = np.all(
         [
-            [_is_no_choice(as_label(value), scheme.levels[name]) for value in frame[name]]
-            for name in own
+            [_is_no_choice(format_label(cell), scheme.levels[name]) for cell in frame[name]]
+            for name in names
         ],
         axis=0,
     )
-    if not empty.any():
+    if not is_none.any():
         return frame
-    rows = [str(number) for number in range(len(frame))]
-    return frame.assign(
-        **{
-            name: [
-                label if is_none else "0" if label == "1" else f"product {row}"
-                for is_none, row in pairs
-            ]
-            for (name, label), pairs in (
-                (each, list(zip(empty, rows, strict=True))) for each in absent
-            )
-        }
-    )
+    columns = {}
+    for name, label in absent:
+        others = ["0" if label == "1" else f"product {row}" for row in range(len(frame))]
+        columns[name] = np.where(is_none, label, others).tolist()
+    return frame.assign(**columns)
 
 
 def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
@@ -185,10 +180,10 @@ def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[st
     if not label_columns and scheme.alternative in frame.columns:
         label_columns = [name for name in columns if name in frame.columns]
     if label_columns:
-        return [as_label(label) for label in frame[label_columns[0]]]
+        return [format_label(label) for label in frame[label_columns[0]]]
     if type(frame.index).__name__ == "RangeIndex" or frame.index.name == _LINE:
         return [str(row + 1) for row in range(len(frame))]
-    return [as_label(label) for label in frame.index]
+    return [format_label(label) for label in frame.index]
 
 
 def apply_change(market: Market, change: Any) -> Market:
@@ -220,14 +215,14 @@ def _change_values(
     """Return the levels of an attribute after a change."""
     if isinstance(new_levels, Mapping):
         for label, value in new_levels.items():
-            values[find_product(as_label(label), labels, "change")] = value
+            values[find_product(format_label(label), labels, "change")] = value
         return values
     if isinstance(new_levels, str) or not hasattr(new_levels, "__len__"):
         return [new_levels] * len(values)
     if len(new_levels) != len(values):
         raise ArgumentError(
-            f"`change`: {name!r} has {plural(len(new_levels), 'level')} for"
-            f" {plural(len(values), 'product')}; give one level per product."
+            f"`change`: {name!r} has {format_plural(len(new_levels), 'level')} for"
+            f" {format_plural(len(values), 'product')}; give one level per product."
         )
     return list(new_levels)
 
@@ -267,7 +262,7 @@ def draw_market_weights(
     plain = compute_weights(chooser, people, respondent_weights)
     if plain is None:
         return MarketWeights(None, None, "among new respondents")
-    counted = plural(int(np.count_nonzero(plain)), "respondent")
+    counted = format_plural(int(np.count_nonzero(plain)), "respondent")
     is_query = isinstance(people, str) and people != RESPONDENTS
     if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
         return MarketWeights(plain, plain, f"of {counted}")
@@ -345,7 +340,7 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
         or hasattr(weights_argument, "index")
         and hasattr(weights_argument, "items")
     ):
-        weight_by_label = {as_label(label): value for label, value in weights_argument.items()}
+        weight_by_label = {format_label(label): value for label, value in weights_argument.items()}
         absent = [label for label in respondents if label not in weight_by_label]
         if absent:
             raise ArgumentError(
@@ -362,8 +357,8 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
         count = weights.shape[0] if weights.ndim == 1 else weights.shape
         raise ArgumentError(
             name,
-            f" must have one number per respondent ({plural(len(respondents), 'respondent')}); got"
-            f" {count}.",
+            " must have one number per respondent"
+            f" ({format_plural(len(respondents), 'respondent')}); got {count}.",
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         n = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
@@ -392,7 +387,7 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
             raise ArgumentError(
                 Argument("people"),
                 " must have one True or False per respondent"
-                f" ({plural(len(respondents), 'respondent')}); got"
+                f" ({format_plural(len(respondents), 'respondent')}); got"
                 f" {len(mask) if mask.ndim else 1}.",
             )
         return mask
@@ -402,7 +397,7 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
             " must be None, 'respondents', 'new', a query of respondent columns, a function of"
             f" their table, a list of True and False, or a list of respondents; got {people!r}.",
         )
-    labels = [as_label(label) for label in mask]
+    labels = [format_label(label) for label in mask]
     known_labels = set(respondents)
     for label in labels:
         if label not in known_labels:

@@ -1,5 +1,4 @@
-"""Shares in simulated markets, before and after a change; demand curves; the best products to
-offer."""
+"""Market shares before and after a change, demand curves, and the best products to offer."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -8,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
-from thali._labels import as_label, shorten, suggest
+from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
@@ -26,7 +25,7 @@ from .market import (
     parse_markets,
     parse_single_market,
 )
-from .rules import How
+from .rules import ShareSettings
 
 if TYPE_CHECKING:
     import pandas
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.scheme import Scheme
 
 
-def market_shares(
+def tabulate_market_shares(
     chooser: "Chooser",
     products: "pandas.DataFrame",
     change: Any,
@@ -42,11 +41,11 @@ def market_shares(
     respondent_weights: Any,
     ci: float,
     each_draw: bool,
-    how: How,
+    settings: ShareSettings,
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Posterior of the share of every product, and of its change."""
+    """Tabulate the share of every product, and its change."""
     import pandas as pd
 
     from thali._tables import Table
@@ -54,41 +53,43 @@ def market_shares(
     ci = check_probability(ci)
     markets = parse_markets(chooser.data.scheme, products)
     after = [] if change is None else [apply_change(market, change) for market in markets]
-    how = how.checked(markets)
-    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
-    found = how.shares(chooser, [*markets, *after], asked.drawn, cores, random_seed)
-    named = {"share": np.hstack(found[: len(markets)])}
+    settings = settings.validate(markets)
+    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    share_arrays = settings.shares(chooser, [*markets, *after], weights.drawn, cores, random_seed)
+    quantities = {"share": np.hstack(share_arrays[: len(markets)])}
     if change is not None:
-        now = np.hstack(found[len(markets) :])
-        named |= {"after": now, "change": now - named["share"]}
-    index = _index(markets)
+        changed_shares = np.hstack(share_arrays[len(markets) :])
+        quantities |= {"after": changed_shares, "change": changed_shares - quantities["share"]}
+    index = _build_product_index(markets)
     if each_draw:
-        tables = {name: pd.DataFrame(values, columns=index) for name, values in named.items()}
-        of_draws = pd.concat(tables, axis=1).rename_axis(index="draw")
-        of_draws.attrs["whose"] = asked.whose
-        return of_draws
-    columns = {name: point_estimate(chooser, values) for name, values in named.items()}
-    for name, values in named.items():
-        columns |= spread(chooser, name, values, ci)
+        tables = {name: pd.DataFrame(draws, columns=index) for name, draws in quantities.items()}
+        draw_table = pd.concat(tables, axis=1).rename_axis(index="draw")
+        draw_table.attrs["whose"] = weights.whose
+        return draw_table
+    columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
+    for name, draws in quantities.items():
+        columns |= summarize_draws(chooser, name, draws, ci)
     table = Table(columns, index=index)
-    table.attrs.update(chooser.interval_attrs(ci), whose=asked.whose)
-    if how.actual is not None:
+    table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
+    if settings.actual is not None:
         table.attrs["notes"] = [ENGLISH["shares.known"]]
     return table
 
 
-def spread(chooser: "Chooser", name: str, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """The interval of values (draws, quantities), and the standard error."""
-    low, high = estimate_interval(chooser, values, ci)
+def summarize_draws(
+    chooser: "Chooser", name: str, draws: np.ndarray, ci: float
+) -> dict[str, np.ndarray]:
+    """Return interval and standard error of draws (draws, quantities), by column."""
+    low, high = estimate_interval(chooser, draws, ci)
     return {
         f"{name}_low": low,
         f"{name}_high": high,
-        f"{name}_se": chooser.errors(values, chooser.chain),
+        f"{name}_se": chooser.errors(draws, chooser.chain),
     }
 
 
-def _index(markets: "Sequence[Market]") -> "pandas.Index":
-    """The products, with their scenario where there are several."""
+def _build_product_index(markets: "Sequence[Market]") -> "pandas.Index":
+    """Return the index of products, with scenarios if there are several."""
     import pandas as pd
 
     if markets[0].scenario is None:
@@ -97,7 +98,7 @@ def _index(markets: "Sequence[Market]") -> "pandas.Index":
     return pd.MultiIndex.from_tuples(rows, names=[SCENARIO, "product"])
 
 
-def demand(
+def tabulate_demand(
     chooser: "Chooser",
     attribute: str,
     product: Any,
@@ -107,17 +108,17 @@ def demand(
     respondent_weights: Any,
     ci: float,
     cost: float | None,
-    how: How,
+    settings: ShareSettings,
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """The share of a product of a market at each value of an attribute, and what it earns there."""
+    """Tabulate the share and profit of a product at each attribute value."""
     from thali._tables import Table
 
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
-    how = how.checked([market])
-    place = find_product(as_label(product), market.labels, "product")
+    settings = settings.validate([market])
+    index = find_product(format_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
             f"`attribute` is {attribute!r}, which the products do not"
@@ -127,106 +128,121 @@ def demand(
         raise ArgumentError(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
-    label = market.labels[place]
-    every = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
-    numbers = [parse_number(as_label(value)) for value in values]
-    if cost is not None and None in numbers:
-        raise ArgumentError(
-            Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
-        )
-    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
-    found = how.shares(chooser, every if how.actual else every[1:], asked.drawn, cores, random_seed)
-    shares = np.column_stack([each[:, place] for each in found[-len(values) :]])
+    numbers = [parse_number(format_label(value)) for value in values]
+    amount = None if cost is None else _parse_sale_cost(cost, attribute, numbers)
+    label = market.labels[index]
+    markets = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
+    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    share_arrays = settings.shares(
+        chooser, markets if settings.actual else markets[1:], weights.drawn, cores, random_seed
+    )
+    shares = np.column_stack(
+        [market_shares[:, index] for market_shares in share_arrays[-len(values) :]]
+    )
     columns = {
         attribute: values if None in numbers else numbers,
         "share": point_estimate(chooser, shares),
-        **spread(chooser, "share", shares, ci),
+        **summarize_draws(chooser, "share", shares, ci),
     }
-    if cost is not None:
-        if (amount := parse_number(as_label(cost))) is None:
-            raise ArgumentError(
-                Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
-            )
+    if amount is not None:
         profit = shares * (np.array(numbers, float) - amount)
         columns |= {
             "profit": point_estimate(chooser, profit),
-            **spread(chooser, "profit", profit, ci),
-            "probability_best": best_of(chooser, profit),
+            **summarize_draws(chooser, "profit", profit, ci),
+            "probability_best": probability_best(chooser, profit),
         }
     table = Table(columns)
     table.attrs.update(
-        chooser.interval_attrs(ci), product=label, attribute=attribute, whose=asked.whose
+        chooser.interval_attrs(ci), product=label, attribute=attribute, whose=weights.whose
     )
     return table
 
 
-def best_of(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
-    """The part of the draws in which each of the quantities (draws, quantities) is the largest;
-    ties share it."""
+def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
+    """Return the cost per sale, checked together with the revenues."""
+    if None in revenues:
+        raise ArgumentError(
+            Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
+        )
+    amount = parse_number(format_label(cost))
+    if amount is None:
+        raise ArgumentError(
+            Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
+        )
+    return amount
+
+
+def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
+    """Return the share of draws in which each quantity is largest.
+
+    `values` are (draws, quantities); ties share a draw.
+    """
     draws = values[1:] if chooser.is_estimate else values
     is_best = draws == draws.max(axis=1, keepdims=True)
     return (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
 
 
-# The best products to offer against given competitors: search by greedy choice and exchange, and
-# how sure it is
+# The best products to offer against competitors: search by greedy choice and exchange -------------
 
 
-_MAX_LISTED = 300  # products up to which all are tried in each place of a line
-_STARTS = 300  # products at random, the best of which the search begins with where there are more
-_FINALISTS = 20  # lines that are compared by all draws
+_MAX_ENUMERATED = 300  # number of products up to which all are tried in each position of a line
+_STARTS = 300  # random products; with more products the search starts from the best of them
+_FINALISTS = 20  # lines that are compared in all draws
 
-Product = tuple[int, ...]  # of each attribute the number of its value
-Line = tuple[Product, ...]
+ProductCode = tuple[int, ...]  # index of the value of each attribute
+ProductLine = tuple[ProductCode, ...]
 
 
-class Earned(NamedTuple):
-    """What values of one or several attributes add to the profit of a sale."""
+class MarginComponent(NamedTuple):
+    """Profit per sale that depends on the values of one or several attributes."""
 
-    places: tuple[int, ...]  # of the attributes
-    amounts: np.ndarray  # of each combination of their values, an axis an attribute
+    attributes: tuple[int, ...]  # indices of the attributes
+    amounts: np.ndarray  # amount of each combination of values, one axis per attribute
 
 
 class ProductSpace(NamedTuple):
-    """What a product may be, and what it earns."""
+    """Possible products, and the profit per sale of each."""
 
     names: tuple[str, ...]
-    values: tuple[tuple[Any, ...], ...]  # of each attribute
+    values: tuple[tuple[Any, ...], ...]  # values of each attribute
     cells: tuple[np.ndarray, ...]  # the same as cells
-    base: np.ndarray  # cells of what is not chosen: "inside"
-    places: tuple[int, ...]  # columns of the attributes among the cells
-    earned: tuple[Earned, ...]  # added up; empty: shares are the aim
+    base: np.ndarray  # cells of attributes that are not chosen: "inside"
+    columns: tuple[int, ...]  # columns of the attributes among the cells
+    margins: tuple[MarginComponent, ...]  # components of the profit; empty: maximise shares
 
     @property
     def size(self) -> int:
-        """How many products there may be."""
-        return math.prod(len(own) for own in self.values)
+        """Number of possible products."""
+        return math.prod(map(len, self.values))
 
-    def cells_of(self, line: Line) -> np.ndarray:
-        """The products of a line, shape (products, attributes)."""
-        found = np.repeat(self.base[None], len(line), axis=0)
-        for row, product in zip(found, line, strict=True):
-            for place, own, number in zip(self.places, self.cells, product, strict=True):
-                row[place] = own[number]
-        return found
+    def encode_line(self, line: ProductLine) -> np.ndarray:
+        """Return the products of a line as cells, shape (products, attributes)."""
+        rows = np.repeat(self.base[None], len(line), axis=0)
+        for row, product in zip(rows, line, strict=True):
+            for column, cells, index in zip(self.columns, self.cells, product, strict=True):
+                row[column] = cells[index]
+        return rows
 
-    def described(self, product: Product) -> tuple[Any, ...]:
-        """The values of a product."""
-        return tuple(own[number] for own, number in zip(self.values, product, strict=True))
+    def decode_product(self, product: ProductCode) -> tuple[Any, ...]:
+        """Return the values of a product."""
+        return tuple(values[index] for values, index in zip(self.values, product, strict=True))
 
-    def margins(self, line: Line) -> np.ndarray:
-        """What one sale of each product earns; 1 where shares are the aim."""
-        if not self.earned:
+    def compute_margins(self, line: ProductLine) -> np.ndarray:
+        """Return the profit per sale of each product, 1 to maximise shares."""
+        if not self.margins:
             return np.ones(len(line))
         return np.array(
             [
-                sum(own.amounts[tuple(product[k] for k in own.places)] for own in self.earned)
+                sum(
+                    part.amounts[tuple(product[k] for k in part.attributes)]
+                    for part in self.margins
+                )
                 for product in line
             ]
         )
 
 
-def best_products(
+def tabulate_best_products(
     chooser: "Chooser",
     attributes: Any,
     competitors: "pandas.DataFrame",
@@ -240,135 +256,144 @@ def best_products(
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """The best lines of n products, a row a product, the best line first."""
+    """Tabulate the best lines of n products, one row per product."""
     from thali._tables import Table
 
-    ci, n, top = check_probability(ci), whole("n", n, 1), whole("top", top, 1)
-    space = space_of(chooser, attributes, costs, price)
+    ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
+    space = build_product_space(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(
             f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce"
             " `n`."
         )
-    others = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
-    asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    competitor_cells = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
+    market_weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
-    def worth(chooser: "Chooser", lines: Sequence[Line], weights: np.ndarray | None) -> np.ndarray:
-        """What lines earn, or their shares, in each draw; shape (draws, lines)."""
-        markets = [np.vstack([space.cells_of(line), others]) for line in lines]
+    def evaluate(
+        chooser: "Chooser", lines: Sequence[ProductLine], weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Return profit or share of lines in each draw, shape (draws, lines)."""
+        markets = [np.vstack([space.encode_line(line), competitor_cells]) for line in lines]
         shares = chooser.shares(markets, weights, cores, random_seed)
         pairs = zip(shares, lines, strict=True)
-        return np.column_stack([own[:, : len(line)] @ space.margins(line) for own, line in pairs])
+        return np.column_stack(
+            [share[:, : len(line)] @ space.compute_margins(line) for share, line in pairs]
+        )
 
     searcher = chooser.thin(chooser.search_draws)
-    search = LineSearch(space, lambda lines: worth(searcher, lines, asked.plain).mean(axis=0))
+    search = LineSearch(
+        space, lambda lines: evaluate(searcher, lines, market_weights.plain).mean(axis=0)
+    )
     search.run(n, np.random.default_rng(0))
-    lines = search.best(n, max(top, _FINALISTS))
-    found = worth(chooser, lines, asked.drawn)
-    means, probability = point_estimate(chooser, found), best_of(chooser, found)
-    low, high = estimate_interval(chooser, found, ci)
-    errors = chooser.errors(found, chooser.chain)
-    name = "profit" if space.earned else "share"
+    lines = search.list_best(n, max(top, _FINALISTS))
+    values = evaluate(chooser, lines, market_weights.drawn)
+    means, probability = point_estimate(chooser, values), probability_best(chooser, values)
+    low, high = estimate_interval(chooser, values, ci)
+    errors = chooser.errors(values, chooser.chain)
+    name = "profit" if space.margins else "share"
     rows = []
     for rank, k in enumerate(np.argsort(-means, kind="stable")[:top].tolist(), 1):
         figures = (means[k], low[k], high[k], errors[k], probability[k])
-        rows += [(rank, *space.described(product), *figures) for product in lines[k]]
-    table = Table(
-        rows,
-        columns=[
-            "line",
-            *space.names,
-            name,
-            f"{name}_low",
-            f"{name}_high",
-            f"{name}_se",
-            "probability_best",
-        ],
-    )
+        rows += [(rank, *space.decode_product(product), *figures) for product in lines[k]]
+    columns = [name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
+    table = Table(rows, columns=["line", *space.names, *columns])
     table.attrs.update(
-        chooser.interval_attrs(ci), lines=len(lines), tried=len(search.known), whose=asked.whose
+        chooser.interval_attrs(ci),
+        lines=len(lines),
+        tried=len(search.value_by_line),
+        whose=market_weights.whose,
     )
     return table
 
 
 class LineSearch:
-    """Lines that were tried, and what they are worth."""
+    """Search for the best lines, with the values of all lines tried."""
 
     space: ProductSpace
-    worth: Callable[[Sequence[Line]], np.ndarray]
+    evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
 
-    def __init__(self, space: ProductSpace, worth: Callable[[Sequence[Line]], np.ndarray]) -> None:
-        self.space, self.worth = space, worth
-        self.known: dict[Line, float] = {}
+    def __init__(
+        self, space: ProductSpace, evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
+    ) -> None:
+        self.space, self.evaluate = space, evaluate
+        self.value_by_line: dict[ProductLine, float] = {}
 
     def run(self, n: int, rng: np.random.Generator) -> None:
-        """One product after the other, each the best beside those before; then exchanges while they
-        help."""
-        line: Line = ()
+        """Add the best products one by one, then exchange products while that helps."""
+        line: ProductLine = ()
         for _ in range(n):
-            line = self._improved((*line, self._start(line, rng)), len(line))
+            line = self._improve((*line, self._choose_start(line, rng)), len(line))
         while True:
-            before = self._value(line)
-            for place in range(n):
-                line = self._improved(line, place)
-            if self._value(line) <= before:
+            before = self._get_value(line)
+            for position in range(n):
+                line = self._improve(line, position)
+            if self._get_value(line) <= before:
                 return
 
-    def best(self, n: int, most: int) -> list[Line]:
-        """The best lines of that length that were tried."""
-        lines = [line for line in self.known if len(line) == n]
-        return sorted(lines, key=lambda line: -self.known[line])[:most]
+    def list_best(self, n: int, max_lines: int) -> list[ProductLine]:
+        """Return the best tried lines with n products."""
+        lines = [line for line in self.value_by_line if len(line) == n]
+        return sorted(lines, key=lambda line: -self.value_by_line[line])[:max_lines]
 
-    def _start(self, line: Line, rng: np.random.Generator) -> Product:
-        """A product that is not in the line: of the best of some at random."""
-        sizes = [len(own) for own in self.space.values]
-        if self._is_listed():
+    def _choose_start(self, line: ProductLine, rng: np.random.Generator) -> ProductCode:
+        """Return a product outside the line, the best of some random ones."""
+        sizes = list(map(len, self.space.values))
+        if self._is_enumerable():
             return next(
                 product for product in combinations(*map(range, sizes)) if product not in line
             )
         tried = {tuple(rng.integers(sizes).tolist()) for _ in range(_STARTS)} - set(line)
-        return self._best_of([(*line, product) for product in sorted(tried)], len(line))[len(line)]
+        return self._choose_best([(*line, product) for product in sorted(tried)], len(line))[-1]
 
-    def _improved(self, line: Line, place: int) -> Line:
-        """The line with the best product in that place: of all, or attribute by attribute while
-        that helps."""
-        sizes = [len(own) for own in self.space.values]
-        if self._is_listed():
-            every = combinations(*map(range, sizes))
-            return self._best_of([_with(line, place, product) for product in every], place)
+    def _improve(self, line: ProductLine, position: int) -> ProductLine:
+        """Return the line with the best product in one position.
+
+        All products are tried, or attribute by attribute while that helps.
+        """
+        sizes = list(map(len, self.space.values))
+        if self._is_enumerable():
+            products = combinations(*map(range, sizes))
+            lines = [_replace_product(line, position, product) for product in products]
+            return self._choose_best(lines, position)
         while True:
             before = line
             for attribute, size in enumerate(sizes):
-                product = line[place]
-                every = [(*product[:attribute], k, *product[attribute + 1 :]) for k in range(size)]
-                line = self._best_of([_with(line, place, product) for product in every], place)
-            if self._value(line) <= self._value(before):
+                old = line[position]
+                products = [(*old[:attribute], k, *old[attribute + 1 :]) for k in range(size)]
+                lines = [_replace_product(line, position, product) for product in products]
+                line = self._choose_best(lines, position)
+            if self._get_value(line) <= self._get_value(before):
                 return before
 
-    def _is_listed(self) -> bool:
-        return self.space.size <= _MAX_LISTED
+    def _is_enumerable(self) -> bool:
+        """Return whether all products are tried in each position."""
+        return self.space.size <= _MAX_ENUMERATED
 
-    def _best_of(self, lines: Sequence[Line], place: int) -> Line:
-        """The best of some lines that hold no product twice; products keep their places."""
-        lines = [line for line in lines if line[place] not in line[:place] + line[place + 1 :]]
-        new = list(
-            dict.fromkeys(key for line in lines if (key := tuple(sorted(line))) not in self.known)
-        )
+    def _choose_best(self, lines: Sequence[ProductLine], position: int) -> ProductLine:
+        """Return the best of the lines without duplicate products, in their order."""
+        lines = [
+            line for line in lines if line[position] not in line[:position] + line[position + 1 :]
+        ]
+        keys = dict.fromkeys(tuple(sorted(line)) for line in lines)
+        new = [key for key in keys if key not in self.value_by_line]
         if new:
-            self.known |= dict(zip(new, self.worth(new).tolist(), strict=True))
-        return max(lines, key=self._value)
+            self.value_by_line |= dict(zip(new, self.evaluate(new).tolist(), strict=True))
+        return max(lines, key=self._get_value)
 
-    def _value(self, line: Line) -> float:
-        return self.known[tuple(sorted(line))]
-
-
-def _with(line: Line, place: int, product: Product) -> Line:
-    """The line with another product in that place."""
-    return (*line[:place], product, *line[place + 1 :])
+    def _get_value(self, line: ProductLine) -> float:
+        """Return the value of a tried line, whatever the order of its products."""
+        return self.value_by_line[tuple(sorted(line))]
 
 
-def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None) -> ProductSpace:
-    """What products may be, checked."""
+def _replace_product(line: ProductLine, position: int, product: ProductCode) -> ProductLine:
+    """Return the line with another product in one position."""
+    return (*line[:position], product, *line[position + 1 :])
+
+
+def build_product_space(
+    chooser: "Chooser", attributes: Any, costs: Any, price: str | None
+) -> ProductSpace:
+    """Build the space of possible products, checked."""
     import pandas as pd
 
     names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
@@ -377,55 +402,57 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
             "`attributes` must map each attribute to its possible values, such as {'price': [1,"
             f" 2]}}; got {attributes!r}."
         )
-    given = {str(name): values for name, values in attributes.items()}
-    for name in given:
+    values_by_name = {str(name): values for name, values in attributes.items()}
+    for name in values_by_name:
         if name not in names:
             raise ArgumentError(
                 f"`attributes` contains {name!r}, which is not an attribute of the"
                 f" data.{suggest(name, names)}"
             )
-    if absent := [name for name in names if name not in given]:
+    if absent := [name for name in names if name not in values_by_name]:
         raise ArgumentError(
             f"`attributes` lack {shorten(absent)}; list the possible values of each, or a single"
             " value to keep an attribute fixed."
         )
-    values = tuple(_listed(name, given[name]) for name in names)
+    values = tuple(_parse_values(name, values_by_name[name]) for name in names)
     cells, base = [], None
     for name in names:
-        first = {
-            other: [own[0]] * len(given[name]) for other, own in zip(names, values, strict=True)
+        first_values = {
+            attribute: [attribute_values[0]] * len(values_by_name[name])
+            for attribute, attribute_values in zip(names, values, strict=True)
         }
-        read = chooser.cells(pd.DataFrame(first | {name: list(given[name])}))
-        cells.append(read[:, chooser.data.scheme.names.index(name)])
-        base = read[0] if base is None else base
+        rows = chooser.cells(pd.DataFrame(first_values | {name: list(values_by_name[name])}))
+        cells.append(rows[:, chooser.data.scheme.names.index(name)])
+        base = rows[0] if base is None else base
     assert base is not None
-    places = tuple(map(chooser.data.scheme.names.index, names))
+    columns = tuple(map(chooser.data.scheme.names.index, names))
     return ProductSpace(
         names,
         values,
         tuple(cells),
         base,
-        places,
-        _earned(names, values, costs, price, chooser.data.scheme),
+        columns,
+        _parse_margins(names, values, costs, price, chooser.data.scheme),
     )
 
 
-def _listed(name: str, values: Any) -> tuple[Any, ...]:
-    if not is_list(values) or not (found := tuple(values)):
+def _parse_values(name: str, values: Any) -> tuple[Any, ...]:
+    """Return the possible values of an attribute, checked."""
+    if not is_list(values) or not (possible := tuple(values)):
         raise ArgumentError(
             f"`attributes`: {name!r} must list its possible values; got {values!r}."
         )
-    return found
+    return possible
 
 
-def _earned(
+def _parse_margins(
     names: Sequence[str],
     values: Sequence[Sequence[Any]],
     costs: Any,
     price: str | None,
     scheme: "Scheme",
-) -> tuple[Earned, ...]:
-    """What values add to the profit of a sale; empty without a price."""
+) -> tuple[MarginComponent, ...]:
+    """Return the components of the profit per sale; empty without a price."""
     if price is None:
         if costs is not None:
             raise ArgumentError(
@@ -442,62 +469,81 @@ def _earned(
             "`costs` must map attributes to costs of levels, such as {'zoom': {'yes': 20}};"
             f" got {costs!r}."
         )
-    place = names.index(price)
-    found = [Earned((place,), np.array([_amount(price, value) for value in values[place]]))]
-    for key, own in (costs or {}).items():
-        of = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
-        for name in of:
+    price_index = names.index(price)
+    components = [
+        MarginComponent(
+            (price_index,), np.array([_parse_amount(price, value) for value in values[price_index]])
+        )
+    ]
+    for key, level_costs in (costs or {}).items():
+        cost_names = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
+        for name in cost_names:
             if name not in names:
                 raise ArgumentError(
                     f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}"
                 )
-        if len(set(of)) < len(of):
+        if len(set(cost_names)) < len(cost_names):
             raise ArgumentError(
-                f"The `costs` of {shorten(of)} list an attribute twice; list each once."
+                f"The `costs` of {shorten(cost_names)} list an attribute twice; list each once."
             )
-        places = tuple(map(names.index, of))
-        found.append(Earned(places, -_costs_of(of, [values[k] for k in places], own, scheme)))
-    return tuple(found)
+        attribute_indices = tuple(map(names.index, cost_names))
+        components.append(
+            MarginComponent(
+                attribute_indices,
+                -_parse_costs(
+                    cost_names, [values[k] for k in attribute_indices], level_costs, scheme
+                ),
+            )
+        )
+    return tuple(components)
 
 
-def _amount(price: str, value: Any) -> float:
-    number = parse_number(as_label(value))
+def _parse_amount(price: str, cell: Any) -> float:
+    """Return a value of the price as a number, checked."""
+    number = parse_number(format_label(cell))
     if number is None:
         raise ArgumentError(
-            f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}."
+            f"`attributes`: the values of {price!r}, the price, must be numbers; got {cell!r}."
         )
     return number
 
 
-def _costs_of(
+def _parse_costs(
     names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
 ) -> np.ndarray:
-    """The costs of the levels of an attribute, or of the combinations of levels of several, an axis
-    an attribute."""
+    """Return costs of levels or combinations, one axis per attribute."""
     whose = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
-    known = {_combination(names, key): cost for key, cost in costs.items()}
-    wanted = list(combinations(*([as_label(value) for value in own] for own in values)))
-    if absent := [", ".join(each) for each in wanted if each not in known]:
-        what = "each of its levels" if len(names) == 1 else "each combination of their levels"
-        raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {what}.")
-    for name, own, labels in zip(names, values, zip(*known, strict=True), strict=True):
-        every = [*scheme.levels[name], *map(as_label, own)]
-        if unknown := [label for label in labels if label not in every]:
+    cost_by_key = {_parse_cost_key(names, key): cost for key, cost in costs.items()}
+    keys = list(
+        combinations(
+            *([format_label(value) for value in attribute_values] for attribute_values in values)
+        )
+    )
+    if absent := [
+        ", ".join(required_key) for required_key in keys if required_key not in cost_by_key
+    ]:
+        required = "each of its levels" if len(names) == 1 else "each combination of their levels"
+        raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {required}.")
+    for name, attribute_values, labels in zip(
+        names, values, zip(*cost_by_key, strict=True), strict=True
+    ):
+        known_labels = [*scheme.levels[name], *map(format_label, attribute_values)]
+        if unknown := [label for label in labels if label not in known_labels]:
             raise ArgumentError(
                 f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
-                f" it.{suggest(unknown[0], every)}"
+                f" it.{suggest(unknown[0], known_labels)}"
             )
-    found = [parse_number(as_label(known[each])) for each in wanted]
-    if None in found:
+    amounts = [parse_number(format_label(cost_by_key[required_key])) for required_key in keys]
+    if None in amounts:
         raise ArgumentError(f"{whose} must be numbers; got {costs!r}.")
-    return np.array(found, float).reshape([len(own) for own in values])
+    return np.array(amounts, float).reshape([len(attribute_values) for attribute_values in values])
 
 
-def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
-    """The labels of levels that a cost is of."""
-    labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
+def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
+    """Return the labels of a key of costs, one per attribute."""
+    labels = tuple(map(format_label, key)) if isinstance(key, tuple) else (format_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
             f"The keys of the `costs` of {shorten(names)} must be"

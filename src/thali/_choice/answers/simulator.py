@@ -1,5 +1,4 @@
-"""Markets by the draws of a model, small enough to be sent as part of a page, and the simulator of
-that page."""
+"""Draws of a market, small enough for a page, and the market simulator of that page."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,18 +9,18 @@ import numpy as np
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.warn import warn
-from thali._labels import listed, shorten
+from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
 from thali._model.phrases import phrase
-from thali._page import as_json
-from thali._people.columns import MAX_VALUES, MarketPeople, PeopleColumn
-from thali._posterior.interval import INTERVAL, interval_name, level_name, tails_of
+from thali._page import encode_json
+from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
+from thali._posterior.interval import INTERVAL, describe_interval, format_level, interval_tails
 from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
 from .english import ENGLISH
 from .market import parse_markets
-from .rules import How, occasions
+from .rules import ShareSettings, list_available_sets
 
 if TYPE_CHECKING:
     import pandas
@@ -32,107 +31,112 @@ if TYPE_CHECKING:
     from .chooser import Chooser
 
 
-# Markets: products by their levels, and the shares that the draws of a model give them ------------
+# Markets: products by their levels, and their shares in each draw ---------------------------------
 
 
-# Of each attribute the number of its level, the value itself where any number may be asked, or
-# None: it is missing.
+# For each attribute the code of its level, or the number itself if any number is allowed, or None
+# if it is missing.
 Product = tuple[float | None, ...]
 
 
 class MarketAttribute(NamedTuple):
-    """What may be asked of an attribute."""
+    """Possible values of an attribute of the simulator."""
 
     name: str
     levels: tuple[str, ...]
-    numbers: tuple[float, ...] | None  # of the levels, where all are numbers
-    takes_any: bool = False  # whether any number between the least and the largest may be asked
+    numbers: tuple[float, ...] | None  # of the levels, if all are numbers
+    takes_any: bool = False  # whether any number between the least and the largest is allowed
     may_lack: bool = False  # whether a product may lack the attribute
-    fixed: int | None = None  # the level of every product, where there is nothing to ask
+    fixed: int | None = None  # the level of every product, if it cannot be changed
 
 
 class SimulationRule(Protocol):
-    """How people choose, draw by draw."""
+    """Choice rule of respondents in each draw."""
 
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Shares (draws, products) of every market, without lapses; NaN in a draw that holds nobody
-        with a weight."""
+        """Return shares (draws, products) of every market, without lapse.
+
+        NaN in a draw without respondents of positive weight.
+        """
         ...
 
-    def packed(self) -> dict[str, Any]:
-        """The rule in terms of JSON; `name` says which rule it is."""
+    def pack(self) -> dict[str, Any]:
+        """Return the rule as JSON values; `name` identifies the rule."""
         ...
 
-    def telling_apart(self, products: int) -> Self:
-        """The same for products whose last cell is their number, of so many, or None."""
+    def distinguish_products(self, products: int) -> Self:
+        """Return the rule for products whose last cell is their number, or None."""
         ...
 
 
 class MarketDraws(NamedTuple):
-    """The choices of people in any market, draw by draw."""
+    """Choices of respondents in any market, in each draw."""
 
     attributes: tuple[MarketAttribute, ...]
     rule: SimulationRule
-    lapse: float  # the probability of a choice at random
+    lapse: float  # the probability of a random choice
     none: Product | None  # the no-choice option
     first_task: tuple[Product, ...]  # products that a respondent saw together
-    size: str  # draws and people in words
-    # whether the first draw is an estimate, and the others of its sampling distribution
+    size: str  # draws and respondents, as text
+    # whether the first draw is an estimate, and the others belong to its sampling distribution
     is_estimate: bool = False
-    people: MarketPeople | None = None  # None: there is nobody to choose
-    # On which part of the occasions each product is found that is told apart by its last cell;
-    # None: all are, on all.
+    people: MarketRespondents | None = None  # None: respondents cannot be filtered
+    # availability of each product, numbered by its last cell; None: all are always available
     available: tuple[float, ...] | None = None
 
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Share of each product in each draw, shape (draws, products), of whom weighted respondents
-        represent."""
-        found_in = [
-            occasions([self._available(product) for product in market]) for market in markets
+        """Return shares of the products of each market, (draws, products).
+
+        Weighted respondents represent the market.
+        """
+        sets_by_market = [
+            list_available_sets([self._get_availability(product) for product in market])
+            for market in markets
         ]
-        asked = [
-            [own[k] for k in there]
-            for own, sets in zip(markets, found_in, strict=True)
-            for there, _ in sets
+        available_products = [
+            [offered[k] for k in available]
+            for offered, sets in zip(markets, sets_by_market, strict=True)
+            for available, _ in sets
         ]
-        parts = iter(self.rule.shares(asked, weights))
-        found = []
-        for market, sets in zip(markets, found_in, strict=True):
+        parts = iter(self.rule.shares(available_products, weights))
+        market_shares = []
+        for market, sets in zip(markets, sets_by_market, strict=True):
             total: Any = 0.0
-            for there, part in sets:
-                of_these = next(parts)
-                every = np.zeros((len(of_these), len(market)))
-                every[:, there] = part * ((1.0 - self.lapse) * of_these + self.lapse / len(there))
-                total = total + every
-            found.append(total)
-        return found
+            for available, p in sets:
+                available_shares = next(parts)
+                all_shares = np.zeros((len(available_shares), len(market)))
+                all_shares[:, available] = p * (
+                    (1.0 - self.lapse) * available_shares + self.lapse / len(available)
+                )
+                total = total + all_shares
+            market_shares.append(total)
+        return market_shares
 
-    def _available(self, product: Product) -> float:
-        """On which part of the occasions it is found."""
-        return (
-            1.0
-            if self.available is None or product[-1] is None
-            else self.available[int(product[-1])]
-        )
+    def _get_availability(self, product: Product) -> float:
+        """Return the probability that a product is available."""
+        if self.available is None or product[-1] is None:
+            return 1.0
+        return self.available[int(product[-1])]
 
-    def with_people(self, name: str, labels: tuple[str, ...], codes: np.ndarray) -> "MarketDraws":
-        """The same with one more column by which people are chosen, whose name is another one than
-        theirs."""
-        known = self.people or MarketPeople(len(codes), (), (), (), ())
-        taken = {column.name for column in known.columns}
-        while name in taken:
+    def add_people_column(
+        self, name: str, labels: tuple[str, ...], codes: np.ndarray
+    ) -> "MarketDraws":
+        """Return the draws with another column of respondents, under an unused name."""
+        respondents = self.people or MarketRespondents(len(codes), (), (), (), ())
+        used_names = {column.name for column in respondents.columns}
+        while name in used_names:
             name = f"{name} of this report"
-        column = PeopleColumn(name, labels, codes)
-        return self._replace(people=known._replace(columns=(*known.columns, column)))
+        column = RespondentColumn(name, labels, codes)
+        return self._replace(people=respondents._replace(columns=(*respondents.columns, column)))
 
-    def described(
+    def summarize(
         self, shares: np.ndarray, tails: tuple[float, float]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
+        """Return mean or estimate, and interval ends, of shares (draws, products)."""
         draws = shares[1:] if self.is_estimate else shares
         draws = draws[~np.isnan(draws).any(axis=1)]
         low, high = np.quantile(draws, tails, axis=0)
@@ -140,35 +144,45 @@ class MarketDraws(NamedTuple):
 
 
 def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
-    """Hash draws and respondents to standard exponential numbers (draws, respondents), the same as
-    on the page."""
-    number = np.arange(draws * respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
-    return -np.log((spread(number) + 0.5) / 4294967296.0).reshape(draws, respondents)
+    """Hash draws and respondents to standard exponentials (draws, respondents).
+
+    The page computes the same numbers.
+    """
+    counters = np.arange(draws * respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
+    return -np.log((mix_bits(counters) + 0.5) / 4294967296.0).reshape(draws, respondents)
 
 
-def spread(number: np.ndarray) -> np.ndarray:
-    """A mixing of 32 bits (the finaliser of MurmurHash3), the same in every language."""
-    number = number ^ (number >> np.uint32(16))
-    number = number * np.uint32(0x85EBCA6B)
-    number = number ^ (number >> np.uint32(13))
-    number = number * np.uint32(0xC2B2AE35)
-    return number ^ (number >> np.uint32(16))
+def mix_bits(bits: np.ndarray) -> np.ndarray:
+    """Mix 32 bits by the finaliser of MurmurHash3, equally in every language."""
+    bits = bits ^ (bits >> np.uint32(16))
+    bits = bits * np.uint32(0x85EBCA6B)
+    bits = bits ^ (bits >> np.uint32(13))
+    bits = bits * np.uint32(0xC2B2AE35)
+    return bits ^ (bits >> np.uint32(16))
 
 
-def held(draws: int, people: int, respondents: int) -> np.ndarray:
-    """Whom each of the draws holds, (draws, people): at even steps, each of the respondents equally
-    often."""
+def assign_respondents(draws: int, people: int, respondents: int) -> np.ndarray:
+    """Return the respondents of each draw, (draws, people), evenly distributed."""
     return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
 
 
-# What may be offered in a market, by the data of a choice experiment or what a model keeps of them
+def describe_draw_respondents(people: int, respondents: int) -> str:
+    """Describe how many of the respondents each draw contains."""
+    if people == respondents:
+        return "each with all respondents"
+    return (
+        f"each with {people:,} of {respondents:,} respondents, so intervals are slightly too wide"
+    )
+
+
+# Products that a market may offer, from a choice experiment or the design stored by a model -------
 
 
 MAX_PRODUCTS = 8  # of the first task
 
 
-def are_real(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
-    """Which products are not the no-choice option (products,)."""
+def find_real_products(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
+    """Return which products are not the no-choice option, shape (products,)."""
     if not design.scheme.none:
         return np.ones(len(design.products), bool)
     if design.scheme.has_inside:
@@ -176,52 +190,53 @@ def are_real(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
     return np.any(design.products >= 0, axis=1)
 
 
-def attributes_of(
+def build_market_attributes(
     design: "ChoiceExperiment | ExperimentDesign",
-    known: Mapping[str, tuple[str, ...]],
+    levels_by_name: Mapping[str, tuple[str, ...]],
     take_any: Sequence[bool],
 ) -> tuple[MarketAttribute, ...]:
-    """What may be asked of each attribute: levels that are known, or any number between them."""
-    real, found = are_real(design), []
-    for place, (name, levels) in enumerate(known.items()):
+    """Build attributes with their known levels, or any number between them."""
+    real, market_attributes = find_real_products(design), []
+    for index, (name, levels) in enumerate(levels_by_name.items()):
         numbers = [parse_number(level) for level in levels]
-        of_levels = tuple(number for number in numbers if number is not None)
-        is_inside = design.scheme.has_inside and place == 0 and name == INSIDE
-        found.append(
+        level_numbers = tuple(number for number in numbers if number is not None)
+        is_inside = design.scheme.has_inside and index == 0 and name == INSIDE
+        market_attributes.append(
             MarketAttribute(
                 name,
                 levels,
-                of_levels if len(of_levels) == len(levels) else None,
-                takes_any=take_any[place],
-                may_lack=bool((design.products[real, place] < 0).any()),
+                level_numbers if len(level_numbers) == len(levels) else None,
+                takes_any=take_any[index],
+                may_lack=bool((design.products[real, index] < 0).any()),
                 fixed=1 if is_inside else None,
             )
         )
-    return tuple(found)
+    return tuple(market_attributes)
 
 
-def none_of(design: "ChoiceExperiment | ExperimentDesign") -> Product | None:
-    """The no-choice option, which lacks every attribute but "inside"."""
+def build_no_choice_product(design: "ChoiceExperiment | ExperimentDesign") -> Product | None:
+    """Return the no-choice option, which lacks all attributes but "inside", or None."""
     if not design.scheme.none:
         return None
     missing: Product = (None,) * len(design.scheme.attributes)
     return (0, *missing) if design.scheme.has_inside else missing
 
 
-def first_task_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[Product, ...]:
-    """The products of the first task, without the no-choice option."""
+def list_first_products(design: "ChoiceExperiment | ExperimentDesign") -> tuple[Product, ...]:
+    """Return the products of the first task, without the no-choice option."""
     rows = design.products[design.row_product[: design.first_row[1]]].tolist()
     products = [tuple(None if level < 0 else level for level in row) for row in rows]
-    return tuple(product for product in products if product != none_of(design))[:MAX_PRODUCTS]
+    return tuple(product for product in products if product != build_no_choice_product(design))[
+        :MAX_PRODUCTS
+    ]
 
 
-NONE = "none of them"
-_LONGEST = 80  # characters of a label that the page shows
+NO_CHOICE_NAME = "none of them"
+_MAX_LABEL = 80  # characters of a label that the page shows
 
 
-class Share(NamedTuple):
-    """The share of a product in percent, as it is printed: the mean, and the ends and the width of
-    the interval."""
+class FormattedShare(NamedTuple):
+    """The printed share of a product in per cent: mean, and ends and width of the interval."""
 
     name: str
     mean: str
@@ -231,154 +246,168 @@ class Share(NamedTuple):
 
 
 class Simulator(NamedTuple):
-    """A market that the reader may change where a script may run."""
+    """A market that the reader of a page can change by its script."""
 
     data: str  # JSON, for the script
-    # of the first market: name, (attribute, level)
+    # products of the first market: name, (attribute, level)
     products: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    shares: tuple[Share, ...]  # of the first market
-    interval: str  # what the interval is called
+    shares: tuple[FormattedShare, ...]  # in the first market
+    interval: str  # name of the interval
 
 
-class Offered(NamedTuple):
-    """The market on which the simulator opens."""
+class OpeningMarket(NamedTuple):
+    """The initial market of the simulator."""
 
-    what: str  # in a sentence
+    description: str
     products: "dict[str, Product]"  # by name, without the no-choice option
-    none: str | None  # what the no-choice option is called; None: people must choose a product
+    none: str | None  # name of the no-choice option; None: it is not offered
 
 
-def first_task(draws: "MarketDraws") -> Offered:
-    """The products that a respondent saw together."""
+def build_opening_market(draws: "MarketDraws") -> OpeningMarket:
+    """Build the opening market from the products of the first task."""
     products = {
         f"Product {chr(ord('A') + number)}": product
         for number, product in enumerate(draws.first_task)
     }
-    return Offered(ENGLISH["market.first"], products, None if draws.none is None else NONE)
-
-
-def offered_in(draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame") -> Offered:
-    """The products of a table, or of the first of its scenarios."""
-    market = parse_markets(chooser.data.scheme, table)[0]
-    cells = chooser.cells(market.table)
-    known = tuple(chooser.data.scheme.levels.values())
-    products = {
-        name: tuple(map(_asked, draws.attributes, known, row))
-        for name, row in zip(market.labels, cells.tolist(), strict=True)
-    }
-    nothing = [name for name, product in products.items() if product == draws.none]
-    what = ENGLISH["market.asked"]
-    if market.scenario is not None:
-        what = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
-    return Offered(
-        what,
-        {name: product for name, product in products.items() if name not in nothing},
-        nothing[0] if nothing else None,
+    return OpeningMarket(
+        ENGLISH["market.first"], products, None if draws.none is None else NO_CHOICE_NAME
     )
 
 
-_MOST_LIMITED = 4  # products of the page that are not always found, of which every set is a market
+def read_opening_market(
+    draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame"
+) -> OpeningMarket:
+    """Read the opening market from the first scenario of a table."""
+    market = parse_markets(chooser.data.scheme, table)[0]
+    cells = chooser.cells(market.table)
+    levels_by_attribute = tuple(chooser.data.scheme.levels.values())
+    products = {
+        name: tuple(map(_convert_cell, draws.attributes, levels_by_attribute, row))
+        for name, row in zip(market.labels, cells.tolist(), strict=True)
+    }
+    no_choice_names = [name for name, product in products.items() if product == draws.none]
+    description = ENGLISH["market.asked"]
+    if market.scenario is not None:
+        description = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
+    return OpeningMarket(
+        description,
+        {name: product for name, product in products.items() if name not in no_choice_names},
+        no_choice_names[0] if no_choice_names else None,
+    )
 
 
-def as_asked(
-    draws: "MarketDraws", offered: Offered, how: How
-) -> tuple["MarketDraws", Offered, tuple[Text, ...]]:
-    """The draws and the market for utilities that become shares in another way, and what there is
-    to say of it.
+_MAX_LIMITED_ON_PAGE = 4  # products of a page that are not always available; every set is a market
 
-    Each product of the market is told apart from others like it by a further cell, its number.
+
+def apply_share_settings(
+    draws: "MarketDraws", offered: OpeningMarket, settings: ShareSettings
+) -> tuple["MarketDraws", OpeningMarket, tuple[Text, ...]]:
+    """Apply settings of shares to draws and opening market; return notes, too.
+
+    An additional cell, the product number, distinguishes each product from equal ones.
     """
     names = (*offered.products, *([] if offered.none is None else [offered.none]))
-    limited = how.availability or {}
-    notes: list[Text] = []
-    available = None
-    if sum(limited.get(name, 1.0) < 1.0 for name in names) > _MOST_LIMITED:
-        notes.append(_unlike(str(phrase(ENGLISH, "market.many_limited", most=_MOST_LIMITED))))
-    elif limited:
-        available = tuple(limited.get(name, 1.0) for name in names)
-        named = [f"{name} {limited[name]:g}" for name in names if name in limited]
-        notes.append(phrase(ENGLISH, "market.availability", named=listed(named)))
-    if how.rule == RANDOMISED:
-        notes.append(_unlike(ENGLISH["market.randomised"]))
-    if how.rule == FIRST_CHOICE:
+    available, notes = _apply_availability(settings.availability or {}, names)
+    if settings.rule == RANDOMISED:
+        notes.append(_warn_difference(ENGLISH["market.randomised"]))
+    if settings.rule == FIRST_CHOICE:
         notes.append(ENGLISH["market.first_choice"])
-    if how.scale != 1.0:
-        notes.append(phrase(ENGLISH, "market.scale", scale=f"{how.scale:g}"))
-    told = draws._replace(
+    if settings.scale != 1.0:
+        notes.append(phrase(ENGLISH, "market.scale", scale=f"{settings.scale:g}"))
+    none_number = None if offered.none is None else len(names) - 1
+    numbered_draws = draws._replace(
         attributes=(*draws.attributes, MarketAttribute("", names, None, may_lack=True, fixed=0)),
-        rule=draws.rule.telling_apart(len(names)),
-        none=None
-        if draws.none is None
-        else (*draws.none, None if offered.none is None else len(names) - 1),
+        rule=draws.rule.distinguish_products(len(names)),
+        none=None if draws.none is None else (*draws.none, none_number),
         first_task=tuple((*product, None) for product in draws.first_task),
         available=available,
     )
-    numbered = offered._replace(
+    numbered_market = offered._replace(
         products={name: (*product, k) for k, (name, product) in enumerate(offered.products.items())}
     )
-    if (how.rule, how.scale, how.actual) == (LOGIT, 1.0, None):
-        return told, numbered, tuple(notes)
-    rule: Any = told.rule  # of a logit, as others have neither a rule nor a scale nor constants
-    takes_first = how.rule == FIRST_CHOICE
-    plain = told._replace(rule=rule.changed(how.scale, takes_first))
-    if how.actual is None:
-        return plain, numbered, tuple(notes)
+    if (settings.rule, settings.scale, settings.actual) == (LOGIT, 1.0, None):
+        return numbered_draws, numbered_market, tuple(notes)
+    # the rule of a logit: other models have neither a rule nor a scale nor constants
+    rule: Any = numbered_draws.rule
+    takes_first = settings.rule == FIRST_CHOICE
+    plain = numbered_draws._replace(rule=rule.adjust(settings.scale, takes_first))
+    if settings.actual is None:
+        return plain, numbered_market, tuple(notes)
     market = [
-        *numbered.products.values(),
-        *([] if offered.none is None or told.none is None else [told.none]),
+        *numbered_market.products.values(),
+        *([] if offered.none is None or numbered_draws.none is None else [numbered_draws.none]),
     ]
 
     def shares(constants: np.ndarray) -> np.ndarray:
-        return plain._replace(rule=rule.changed(how.scale, takes_first, constants)).shares(
-            [market]
-        )[0]
+        adjusted = rule.adjust(settings.scale, takes_first, constants)
+        return plain._replace(rule=adjusted).shares([market])[0]
 
-    constants = how.constants(names, len(rule.codes), shares)
-    # 0: as an average product has
+    constants = settings.calibrate_constants(names, len(rule.codes), shares)
+    # a new product gets the constant 0, the average of the products
     constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]
-    calibrated = rule.changed(how.scale, takes_first, constants.astype(np.float32).astype(float))
-    return told._replace(rule=calibrated), numbered, tuple(notes)
+    calibrated = rule.adjust(
+        settings.scale, takes_first, constants.astype(np.float32).astype(float)
+    )
+    return numbered_draws._replace(rule=calibrated), numbered_market, tuple(notes)
 
 
-def _unlike(said: str) -> str:
-    """What the page does not do, which is warned of, too."""
-    warn(DataWarning(said))
-    return said
+def _apply_availability(
+    availability: Mapping[str, float], names: Sequence[str]
+) -> tuple[tuple[float, ...] | None, list[Text]]:
+    """Return the availability of products on the page, None if always, and notes."""
+    if sum(availability.get(name, 1.0) < 1.0 for name in names) > _MAX_LIMITED_ON_PAGE:
+        sentence = phrase(ENGLISH, "market.many_limited", most=_MAX_LIMITED_ON_PAGE)
+        return None, [_warn_difference(str(sentence))]
+    if not availability:
+        return None, []
+    availabilities = [f"{name} {availability[name]:g}" for name in names if name in availability]
+    note = phrase(ENGLISH, "market.availability", named=list_names(availabilities))
+    return tuple(availability.get(name, 1.0) for name in names), [note]
 
 
-def _asked(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> float | None:
-    """A cell of a product as the draws of a market know it."""
+def _warn_difference(sentence: str) -> str:
+    """Warn of a difference between page and table, and return the sentence."""
+    warn(DataWarning(sentence))
+    return sentence
+
+
+def _convert_cell(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> float | None:
+    """Convert a cell of a chooser to a cell of market draws."""
     if math.isnan(cell):
         return None
     return cell if attribute.takes_any else attribute.levels.index(levels[int(cell)])
 
 
-def simulated(
+def build_simulator_finding(
     draws: "MarketDraws",
-    offered: Offered | None = None,
+    offered: OpeningMarket | None = None,
     ci: float = INTERVAL,
     price: str | None = None,
     notes: tuple[Text, ...] = (),
 ) -> Finding:
-    """A market, at first that of the first task, and its shares, which a reader may change; costs
-    give profits."""
+    """Build the finding of a market that the reader can change.
+
+    The initial market is that of the first task by default; costs give profits.
+    """
     import pandas as pd
 
-    offered = first_task(draws) if offered is None else offered
+    offered = build_opening_market(draws) if offered is None else offered
     names = [*offered.products, *([] if offered.none is None else [offered.none])]
-    none = [] if offered.none is None or draws.none is None else [draws.none]
-    found = draws.shares([[*offered.products.values(), *none]])[0]
-    mean, low, high = draws.described(found, tails_of(ci))
+    no_choice = [] if offered.none is None or draws.none is None else [draws.none]
+    share_draws = draws.shares([[*offered.products.values(), *no_choice]])[0]
+    mean, low, high = draws.summarize(share_draws, interval_tails(ci))
     shares = tuple(
-        Share(name, *(f"{100 * value:.1f}" for value in values))
-        for name, values in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
+        FormattedShare(name, *(f"{100 * figure:.1f}" for figure in figures))
+        for name, figures in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
     )
-    first = shares[int(mean.argmax())]
-    facts = {"first": first.name, "mean": first.mean, "low": first.low, "high": first.high}
-    sentence = phrase(ENGLISH, "market", what=offered.what, interval=interval_name(ci), **facts)
+    winner = shares[int(mean.argmax())]
+    facts = {"first": winner.name, "mean": winner.mean, "low": winner.low, "high": winner.high}
+    facts |= {"what": offered.description, "interval": describe_interval(ci)}
+    sentence = phrase(ENGLISH, "market", **facts)
     products = [
-        (name, _levels(draws.attributes, product)) for name, product in offered.products.items()
+        (name, _format_levels(draws.attributes, product))
+        for name, product in offered.products.items()
     ]
     table = pd.DataFrame(
         {"share": mean, "share_low": low, "share_high": high}, pd.Index(names, name="product")
@@ -389,59 +418,69 @@ def simulated(
         table=table,
         shown=table.iloc[:0],
         is_printed=False,
-        notes=(*notes, phrase(ENGLISH, "market.size", size=draws.size), *_left_out(draws)),
+        notes=(
+            *notes,
+            phrase(ENGLISH, "market.size", size=draws.size),
+            *_note_omitted_columns(draws),
+        ),
         widget=Simulator(
-            _for_script(draws, offered, ci, price), tuple(products), shares, interval_name(ci)
+            _format_script_data(draws, offered, ci, price),
+            tuple(products),
+            shares,
+            describe_interval(ci),
         ),
     )
 
 
-def _left_out(draws: "MarketDraws") -> tuple[Text, ...]:
-    """A word on the columns of people by which nobody is chosen."""
+def _note_omitted_columns(draws: "MarketDraws") -> tuple[Text, ...]:
+    """Return a note on respondent columns that cannot filter."""
     if draws.people is None or not draws.people.others:
         return ()
     return (phrase(ENGLISH, "market.others", most=MAX_VALUES, named=shorten(draws.people.others)),)
 
 
-def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tuple[str, str], ...]:
-    """What there is to say of a product: attributes and their levels."""
+def _format_levels(
+    attributes: "tuple[MarketAttribute, ...]", product: Any
+) -> tuple[tuple[str, str], ...]:
+    """Return attributes and levels of a product as text."""
     cells = []
     for attribute, level in zip(attributes, product, strict=True):
-        if attribute.fixed is None:
-            text = (
-                f"{level:g}"
-                if attribute.takes_any
-                else "(lacks it)"
-                if level is None
-                else attribute.levels[level]
-            )
-            cells.append((_shortened(attribute.name), _shortened(text)))
+        if attribute.fixed is not None:
+            continue
+        if attribute.takes_any:
+            text = f"{level:g}"
+        else:
+            text = "(lacks it)" if level is None else attribute.levels[level]
+        cells.append((_shorten_label(attribute.name), _shorten_label(text)))
     return tuple(cells)
 
 
-def _for_script(draws: "MarketDraws", offered: Offered, ci: float, price: str | None) -> str:
-    """What the script reads: JSON that ends no element of a page, whatever the labels are."""
+def _format_script_data(
+    draws: "MarketDraws", offered: OpeningMarket, ci: float, price: str | None
+) -> str:
+    """Return the data of the script as JSON that is safe within a page."""
     amounts = [
         a.name == price and a.fixed is None and a.numbers is not None for a in draws.attributes
     ]
-    found = {
+    script_data = {
         "price": amounts.index(True) if any(amounts) else -1,
         "attributes": [attribute._asdict() for attribute in draws.attributes],
-        "rule": draws.rule.packed(),
+        "rule": draws.rule.pack(),
         "lapse": draws.lapse,
         "available": draws.available,
         "is_estimate": draws.is_estimate,
         "none": draws.none,
-        "none_name": offered.none or NONE,
+        "none_name": offered.none or NO_CHOICE_NAME,
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
-        "people": None if draws.people is None else draws.people.packed(),
-        "tails": tails_of(ci),
-        "interval": interval_name(ci),
-        "interval_words": f"{level_name(ci)} of the draws",
+        "people": None if draws.people is None else draws.people.to_json(),
+        "tails": interval_tails(ci),
+        "interval": describe_interval(ci),
+        "interval_words": f"{format_level(ci)} of the draws",
     }
-    return as_json(found)
+    return encode_json(script_data)
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+def _shorten_label(text: str) -> str:
+    """Return a label, truncated to the length that the page shows."""
+    return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"

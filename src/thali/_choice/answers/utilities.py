@@ -8,7 +8,7 @@ from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 from .effects import MAX_DRAWS, LevelVariants, build_level_variants
-from .simulator import none_of
+from .simulator import build_no_choice_product
 
 if TYPE_CHECKING:
     import pandas
@@ -86,7 +86,7 @@ def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
 
 def _build_no_choice(chooser: Chooser) -> np.ndarray:
     """Return the no-choice option as a product, shape (0 or 1, attributes)."""
-    no_choice = none_of(chooser.data)
+    no_choice = build_no_choice_product(chooser.data)
     width = len(chooser.data.scheme.names)
     return np.empty((0, width)) if no_choice is None else np.array([no_choice], float)
 

@@ -1,9 +1,9 @@
-"""The latent-class logit: a few segments of people, each with tastes of its own.
+"""The latent-class logit: a few segments of people with separate tastes.
 
-model.py       `LatentClassLogit`, and its tables
-fit.py         the likelihood, its best maximum, the number of classes, and draws of the estimates
-membership.py  of which class people are before their choices are known: sizes, or odds by their
-               columns
-bootstrap.py   whether fewer classes would do, by replicates
-findings.py    what a report says of it
+model.py        `LatentClassLogit`, and its tables
+fit.py          the likelihood, its best maximum, the number of classes, and draws of the estimates
+membership.py   prior probabilities of classes: sizes, or odds by columns of people
+bootstrap.py    tests of the number of classes, by replicates
+respondents.py  results about respondents and their classes
+findings.py     findings of reports
 """

@@ -1,11 +1,10 @@
-r"""How many classes of people there are: the likelihood-ratio test of K classes against K + 1, by
-the bootstrap.
+r"""The number of classes: bootstrap likelihood-ratio tests of K classes against K + 1.
 
 .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
 
-The statistic has no chi-squared distribution, since a class that holds nobody has no tastes. So
-choices are simulated B times by the fit with K classes, and both numbers are fitted to them
-(McLachlan 1987; Nylund, Asparouhov & Muthén 2007).
+The statistic has no chi-squared distribution, since tastes of an empty class are arbitrary.
+Therefore choices are simulated B times by the fit with K classes, and both numbers are fitted to
+them (McLachlan 1987; Nylund, Asparouhov & Muthén 2007).
 """
 
 import time
@@ -24,11 +23,11 @@ from .fit import (
     ClassParameters,
     Panel,
     Starts,
-    best_of_starts,
     climb,
-    drawn_choices,
-    equal_classes,
-    point,
+    evaluate_parameters,
+    find_best_maximum,
+    simulate_choices,
+    start_equal_classes,
 )
 
 if TYPE_CHECKING:
@@ -37,15 +36,15 @@ if TYPE_CHECKING:
 UNIT = "replicates"
 
 
-class Test(NamedTuple):
-    """A number of classes against one more."""
+class ClassNumberTest(NamedTuple):
+    """Fits with a number of classes and with one more."""
 
     fewer: ClassParameters
     more: ClassParameters
 
     @property
     def classes(self) -> int:
-        """The number that is tested."""
+        """The smaller number of classes, which is tested."""
         return len(self.fewer.tastes)
 
     @property
@@ -55,76 +54,82 @@ class Test(NamedTuple):
 
 
 class BootstrapReplicate(NamedTuple):
-    """One of the replicates of a test."""
+    """A replicate of a test."""
 
     classes: int
     number: int
 
     @property
     def key(self) -> str:
-        """Its name in a job."""
+        """The name of the replicate in a job."""
         return f"{self.classes}-{self.number}"
 
 
-def observed(
-    panel: Panel, known: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]
-) -> list[Test]:
-    """The fits beside one that is known: with one class fewer, if that is a class, and with one
-    more."""
-    number = len(known.tastes)
-    points = {number: known}
-    for other, seed in zip((number - 1, number + 1), seeds, strict=True):
-        if 0 < other <= panel.people:
-            points[other] = best_of_starts(panel, other, starts, seed).summit.where
+def fit_tests(
+    panel: Panel, fitted: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]
+) -> list[ClassNumberTest]:
+    """Fit one class fewer, if possible, and one more, and pair them as tests."""
+    n_classes = len(fitted.tastes)
+    parameters_by_number = {n_classes: fitted}
+    for n_other, seed in zip((n_classes - 1, n_classes + 1), seeds, strict=True):
+        if 0 < n_other <= panel.people:
+            parameters_by_number[n_other] = find_best_maximum(
+                panel, n_other, starts, seed
+            ).summit.parameters
     return [
-        Test(points[k], points[k + 1])
-        for k in (number - 1, number)
-        if k in points and k + 1 in points
+        ClassNumberTest(parameters_by_number[k], parameters_by_number[k + 1])
+        for k in (n_classes - 1, n_classes)
+        if k in parameters_by_number and k + 1 in parameters_by_number
     ]
 
 
-def replicated(
+def simulate_statistic(
     panel: Panel, fewer: ClassParameters, starts: int, rng: np.random.Generator
 ) -> float:
-    """The statistic of choices that are simulated by the fit with fewer classes."""
-    again = drawn_choices(panel, fewer, rng)
-    number = len(fewer.tastes)
-    lower = climb(again, point(again, fewer.classes, fewer.tastes)).where
-    someone = again.of(np.arange(again.people) == rng.integers(again.people))
-    tastes = np.vstack([lower.tastes, maximise_log_likelihood(someone.tasks, RIDGE).beta])
-    higher = climb(again, equal_classes(again, tastes)).where.value
+    """Simulate choices by the fit with fewer classes, and return their statistic."""
+    replicate = simulate_choices(panel, fewer, rng)
+    n_classes = len(fewer.tastes)
+    lower = climb(replicate, evaluate_parameters(replicate, fewer.classes, fewer.tastes)).parameters
+    person = replicate.select_people(np.arange(replicate.people) == rng.integers(replicate.people))
+    tastes = np.vstack([lower.tastes, maximise_log_likelihood(person.tasks, RIDGE).beta])
+    higher = climb(replicate, start_equal_classes(replicate, tastes)).parameters.value
     seed = np.random.SeedSequence(int(rng.integers(2**62)))
-    higher = max(higher, best_of_starts(again, number + 1, Starts(starts), seed).summit.where.value)
+    higher = max(
+        higher,
+        find_best_maximum(replicate, n_classes + 1, Starts(starts), seed).summit.parameters.value,
+    )
     return max(2.0 * (higher - lower.value), 0.0)
 
 
-def tested(
+def run_tests(
     panel: Panel,
-    tests: list[Test],
+    tests: list[ClassNumberTest],
     replicates: int,
     starts: int,
     seed: np.random.SeedSequence,
     folder: PartsFolder | None,
     progressbar: bool,
 ) -> "pandas.DataFrame":
-    """The replicates of all tests, and a row a test."""
-    of_test = {test.classes: test for test in tests}
+    """Run the replicates of all tests, and return a table with one row per test."""
+    test_by_number = {test.classes: test for test in tests}
     tasks = [
-        BootstrapReplicate(classes, number) for classes in of_test for number in range(replicates)
+        BootstrapReplicate(classes, number)
+        for classes in test_by_number
+        for number in range(replicates)
     ]
     if folder is not None:
-        folder.plan({each.key: f"{each.classes} classes" for each in tasks}, UNIT)
+        folder.plan({task.key: f"{task.classes} classes" for task in tasks}, UNIT)
 
     def run(task: BootstrapReplicate) -> Record:
-        begun = time.monotonic()
-        # the seed of a replicate, whatever their number is
-        own = np.random.SeedSequence(
+        start = time.monotonic()
+        # the seed of a replicate does not depend on the number of replicates
+        replicate_seed = np.random.SeedSequence(
             seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number)
         )
-        statistic = replicated(
-            panel, of_test[task.classes].fewer, starts, np.random.default_rng(own)
+        statistic = simulate_statistic(
+            panel, test_by_number[task.classes].fewer, starts, np.random.default_rng(replicate_seed)
         )
-        return {"statistic": statistic, "seconds": time.monotonic() - begun}
+        return {"statistic": statistic, "seconds": time.monotonic() - start}
 
     batch: Batch[BootstrapReplicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
     say = build_duration_warning(
@@ -138,40 +143,43 @@ def tested(
                 f" {UNIT}."
             )
         )
-    return _table(tests, tasks, batch.records)
+    return _tabulate_tests(tests, tasks, batch.records)
 
 
-def _table(
-    tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str, Record]
+def _tabulate_tests(
+    tests: list[ClassNumberTest], tasks: list[BootstrapReplicate], records: dict[str, Record]
 ) -> "pandas.DataFrame":
-    """A row a test, with the part of the replicates that are as extreme."""
+    """Return a table of tests, with p-values from their replicates."""
     import pandas as pd
 
     from thali._tables import Table
 
-    drawn = {
+    statistics = {
         test.classes: np.array(
             [
-                records[each.key]["statistic"]
-                for each in tasks
-                if each.classes == test.classes and each.key in records
+                records[task.key]["statistic"]
+                for task in tasks
+                if task.classes == test.classes and task.key in records
             ]
         )
         for test in tests
     }
     rows = []
     for test in tests:
-        own = drawn[test.classes]
-        p = (1.0 + (own >= test.statistic).sum()) / (1.0 + len(own))
-        row = {"against": test.classes + 1, "log_likelihood": test.fewer.value}
-        row |= {
+        replicated = statistics[test.classes]
+        p = (1.0 + (replicated >= test.statistic).sum()) / (1.0 + len(replicated))
+        row = {
+            "against": test.classes + 1,
+            "log_likelihood": test.fewer.value,
             "log_likelihood_against": test.more.value,
             "statistic": test.statistic,
             "p_value": p,
+            "p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(replicated))),
+            "replicates": len(replicated),
         }
-        rows.append(
-            row | {"p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(own))), "replicates": len(own)}
-        )
+        rows.append(row)
     table = Table(rows, index=pd.Index([test.classes for test in tests], name="classes"))
-    table.attrs["statistics"] = {classes: own.tolist() for classes, own in drawn.items()}
+    table.attrs["statistics"] = {
+        classes: replicated.tolist() for classes, replicated in statistics.items()
+    }
     return table

@@ -1,51 +1,66 @@
-"""What the latent-class logit finds out."""
+"""Findings about the latent-class logit."""
 
 from typing import TYPE_CHECKING
 
-from thali._digits import number, percent
-from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._digits import format_number, format_percent
+from thali._labels import list_names
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import (
+    FULL,
+    ON_SCREEN,
+    STATISTICS,
+    Brief,
+    Finding,
+    FindingMaker,
+    Text,
+    finding,
+)
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from ..answers.english import ENGLISH
 from ..answers.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
-from .fit import FOLDS
+from .fit import N_FOLDS
 
 if TYPE_CHECKING:
     from .model import LatentClassLogit
 
 
-def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of the findings."""
-    # whose classes are the segments, if each holds somebody
-    held = set(model.membership_.to_numpy().argmax(axis=1))
-    usual = model._n_classes_ if 1 < model._n_classes_ == len(held) else None
-    answers, segments = build_choice_makers(settings, usual, instead="")
+def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
+    """Return the makers of the findings."""
+    # the classes are the segments, if none is empty
+    occupied = set(model.membership_.to_numpy().argmax(axis=1))
+    n_segments = model._n_classes_ if 1 < model._n_classes_ == len(occupied) else None
+    answers, segments = build_choice_makers(settings, n_segments, instead="")
     individual = RESPONDENT_FINDINGS if model._n_classes_ > 1 else ()
     return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
-def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
-    """The classes, their sizes and what they want."""
-    shares = listed([percent(size) for size in model._sizes_])
-    several = model._n_classes_ > 1
+def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
+    """Report sizes and coefficients of the classes."""
+    shares = list_names([format_percent(size) for size in model._sizes_])
+    has_several = model._n_classes_ > 1
     sentence = phrase(
         ENGLISH,
-        "latent.several" if several else "latent.one",
+        "latent.several" if has_several else "latent.one",
         number=model._n_classes_,
         shares=shares,
     )
     row = model.choice_.loc[model._n_classes_]
-    values = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
+    fit_facts = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
     counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
-    notes = [phrase(ENGLISH, "latent.maximum", **values, **counts)]
-    if several:
-        notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(row["entropy_r2"])))
+    notes = [phrase(ENGLISH, "latent.maximum", **fit_facts, **counts)]
+    if has_several:
+        notes.append(phrase(ENGLISH, "latent.entropy", entropy=format_number(row["entropy_r2"])))
     table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
     return Finding(
@@ -54,99 +69,104 @@ def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
 
 
 @finding("class_odds", "Predictors of class membership", ON_SCREEN)
-def class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """How columns of people change the odds of classes."""
+def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
+    """Report effects of people's columns on the odds of classes."""
     if model._membership_coef_ is None or model._n_classes_ < 2:
         return None
     table = model.respondents.effects(settings.ci)
-    sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
-    interval = interval_name(settings.ci)
+    certain = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
+    interval = describe_interval(settings.ci)
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
-    if sure:
-        row = min(sure, key=lambda each: each["p_value"])
-        ends = {"odds": number(row["odds"]), "low": number(row["low"]), "high": number(row["high"])}
-        named = {"column": row["column"], "label": row["latent_class"], "interval": interval}
-        sentence = phrase(ENGLISH, "latent.odds", **named, **ends)
+    if certain:
+        row = min(certain, key=lambda effect: effect["p_value"])
+        ends = {
+            "odds": format_number(row["odds"]),
+            "low": format_number(row["low"]),
+            "high": format_number(row["high"]),
+        }
+        facts = {"column": row["column"], "label": row["latent_class"], "interval": interval}
+        sentence = phrase(ENGLISH, "latent.odds", **facts, **ends)
     return Finding(
         sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects")
     )
 
 
 @finding("numbers_of_classes", "Number of classes")
-def numbers_of_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """The numbers of classes that were tried."""
-    tried = model.choice_
-    shown = tried.dropna(axis=1, how="all")
+def report_numbers(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
+    """Report criteria of all tried numbers of classes."""
+    table = model.choice_
+    shown_table = table.dropna(axis=1, how="all")
     return Finding(
-        title=ENGLISH["latent.numbers"], table=tried, shown=shown, is_printed=len(tried) > 1
+        title=ENGLISH["latent.numbers"], table=table, shown=shown_table, is_printed=len(table) > 1
     )
 
 
-LEVEL = 0.05  # of a test
-MIN_REPLICATES = 19  # with fewer no p-value is as small as that
+TEST_LEVEL = 0.05  # of a test
+MIN_REPLICATES = 19  # with fewer replicates, no p-value reaches the level
 
 
 @finding("bootstrap_test", "Tests of the number of classes", ON_SCREEN)
-def bootstrap_test(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """Tests of one class fewer, and of one more."""
+def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
+    """Report tests of one class fewer and of one more."""
     if not settings.bootstrap:
         return None
     table = model.bootstrap_test(
         settings.bootstrap, random_seed=settings.random_seed, job=settings.job
     )
-    told, finished = [], int(table["replicates"].to_numpy().min())
+    sentences, n_finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": number(row["p_value"])}
-        few = finished < MIN_REPLICATES
-        how = "few" if few else "rejected" if row["p_value"] <= LEVEL else "enough"
-        told.append(str(phrase(ENGLISH, f"latent.{how}", **facts)))
-    note = phrase(ENGLISH, "latent.replicates", replicates=finished)
+        facts = {"fewer": classes, "more": int(row["against"]), "p": format_number(row["p_value"])}
+        outcome = "rejected" if row["p_value"] <= TEST_LEVEL else "enough"
+        if n_finished < MIN_REPLICATES:
+            outcome = "few"
+        sentences.append(str(phrase(ENGLISH, f"latent.{outcome}", **facts)))
+    note = phrase(ENGLISH, "latent.replicates", replicates=n_finished)
     return Finding(
-        " ".join(told),
+        " ".join(sentences),
         title=ENGLISH["latent.tests"],
         table=table,
         notes=(note,),
-        stopped=finished < settings.bootstrap,
+        stopped=n_finished < settings.bootstrap,
         brief=Brief("Number"),
     )
 
 
 @finding("membership", "Class membership", FULL)
-def membership(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
-    """The probability of each respondent's class."""
-    shown = model.membership_.rename(columns=lambda k: f"class {k}")
-    return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
+def report_membership(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
+    """Report membership probabilities of each respondent."""
+    shown_table = model.membership_.rename(columns=lambda k: f"class {k}")
+    return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown_table)
 
 
 @finding("summary", "Parameter estimates", FULL, chapter=STATISTICS)
-def estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """The coefficients with their errors, which a terminal shows beside each other."""
+def report_estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
+    """Report coefficients with standard errors."""
     return summary(model, settings)
 
 
-def modelled(model: "LatentClassLogit") -> tuple[Text, ...]:
-    """How a paper says it."""
+def describe_model(model: "LatentClassLogit") -> tuple[Text, ...]:
+    """Describe the model for the methods text."""
     sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
     sentences = [sentence]
     if model._membership_coef_ is not None:
-        named = listed(list(model._membership_coef_.columns[1:]))
+        columns = list_names(list(model._membership_coef_.columns[1:]))
         sentences.append(
-            phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=named)
+            phrase(ENGLISH, "latent.by_columns", source=Cite("dayton1988"), named=columns)
         )
     if len(model.choice_) > 1:
-        criterion = (
-            "BIC" if model.choose == "bic" else phrase(ENGLISH, "latent.left_out", folds=FOLDS)
-        )
+        criterion: Text = "BIC"
+        if model.choose != "bic":
+            criterion = phrase(ENGLISH, "latent.left_out", folds=N_FOLDS)
         sentences.append(phrase(ENGLISH, "latent.chosen", criterion=criterion))
     return tuple(sentences)
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["latent.asked"]),
-    classes,
-    class_odds,
-    numbers_of_classes,
-    bootstrap_test,
+    make_question_maker(lambda model: ENGLISH["latent.asked"]),
+    report_classes,
+    report_class_odds,
+    report_numbers,
+    report_tests,
 )
-_REST = (report_check, estimates, data, report_levels, membership)
-_LAST = (methods(modelled), convergence)
+_REST = (report_check, report_estimates, data, report_levels, report_membership)
+_LAST = (make_methods_maker(describe_model), convergence)

@@ -1,8 +1,7 @@
-"""Of which class people are, before anything is known of their choices: sizes of classes, or odds
-by columns of people.
+"""Prior probabilities of classes: sizes, or odds by columns of people.
 
-Either says how probable the classes are, what a change of its coordinates makes of it, and its part
-of the derivatives of the likelihood. The coordinates are the log odds of all classes but the first,
+Both classes give probabilities, the effect of a change of their coordinates, and their terms of the
+derivatives of the likelihood. The coordinates are the log odds of all classes except the first,
 class by class.
 """
 
@@ -12,66 +11,66 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Sizes(NamedTuple):
-    """Classes of some sizes, whoever somebody is."""
+class ClassSizes(NamedTuple):
+    """Class probabilities that are equal for all people."""
 
     sizes: np.ndarray  # (K,)
 
     @property
-    def coordinates(self) -> int:
-        """Their number."""
+    def n_coordinates(self) -> int:
+        """The number of coordinates."""
         return len(self.sizes) - 1
 
     @property
     def odds(self) -> np.ndarray:
-        """Logarithms of the odds against the first class, (K, 1)."""
+        """Log odds against the first class, (K, 1)."""
         with np.errstate(divide="ignore"):
             return (np.log(self.sizes) - np.log(self.sizes[0]))[:, None]
 
     @property
-    def expected(self) -> np.ndarray:
-        """Probability of each class, (1, K): of everybody."""
+    def probabilities(self) -> np.ndarray:
+        """The probability of each class, (1, K)."""
         return self.sizes[None]
 
-    def of(self, wanted: np.ndarray) -> "Sizes":
-        """The same for other people, by their covariates."""
+    def with_covariates(self, covariates: np.ndarray) -> "ClassSizes":
+        """Return the same classes for people with other covariates."""
         return self
 
-    def move_point(self, change: np.ndarray) -> "Sizes":
-        """After a change of the coordinates."""
+    def move_point(self, change: np.ndarray) -> "ClassSizes":
+        """Return classes after a change of the coordinates."""
         odds = self.sizes * np.exp(np.concatenate([[0.0], change]))
-        return Sizes(odds / odds.sum())
+        return ClassSizes(odds / odds.sum())
 
-    def in_order(self, order: np.ndarray) -> "Sizes":
-        """The same classes in another order."""
-        return Sizes(self.sizes[order])
+    def reorder(self, order: np.ndarray) -> "ClassSizes":
+        """Return the same classes in another order."""
+        return ClassSizes(self.sizes[order])
 
-    def towards(self, membership: np.ndarray) -> Callable[[float], "Sizes"]:
-        """The sizes that maximise the expected likelihood, whatever the length of a step of the
-        tastes is."""
-        best = Sizes(membership.mean(axis=0))
-        return lambda length: best
+    def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassSizes"]:
+        """Return a function from step length to the sizes of an EM step.
+
+        The sizes maximise the expected likelihood for every length.
+        """
+        sizes = ClassSizes(membership.mean(axis=0))
+        return lambda length: sizes
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
-        """Gradient of the log-likelihood of each person, (people, coordinates)."""
+        """Return gradients of the log-likelihood of each person, (people, coordinates)."""
         return membership[:, 1:] - self.sizes[1:]
 
-    def add_information(self, curve: np.ndarray, membership: np.ndarray) -> None:
-        """Add to the block of the coordinates what Louis' formula has beside the products of
-        scores."""
-        own = self.sizes[1:]
-        curve += len(membership) * (np.diag(own) - np.outer(own, own))
-        for k, odds in enumerate(np.eye(len(self.sizes))[:, 1:] - own):
-            curve -= membership[:, k].sum() * np.outer(odds, odds)
+    def add_information(self, information: np.ndarray, membership: np.ndarray) -> None:
+        """Add the terms of Louis' formula without the products of mean scores."""
+        sizes = self.sizes[1:]
+        information += len(membership) * (np.diag(sizes) - np.outer(sizes, sizes))
+        for k, scores in enumerate(np.eye(len(self.sizes))[:, 1:] - sizes):
+            information -= membership[:, k].sum() * np.outer(scores, scores)
 
-    def cross(self, k: int, scores: np.ndarray) -> np.ndarray:
-        """The sum of products of the score of being of class k with the scores (people, p) of its
-        choices."""
+    def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
+        """Sum products of the scores of class k with scores of choices (people, p)."""
         return np.outer(np.eye(len(self.sizes))[k, 1:] - self.sizes[1:], scores.sum(axis=0))
 
 
-class ByColumns(NamedTuple):
-    r"""Classes whose odds depend on columns of people.
+class ClassesByColumns(NamedTuple):
+    r"""Class probabilities that depend on columns of people.
 
     .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0
     """
@@ -80,83 +79,83 @@ class ByColumns(NamedTuple):
     people: np.ndarray  # (people, q) covariates, the first 1
 
     @property
-    def coordinates(self) -> int:
-        """Their number."""
+    def n_coordinates(self) -> int:
+        """The number of coordinates."""
         return self.odds[1:].size
 
     @property
-    def expected(self) -> np.ndarray:
-        """Probability of each class, (people, K)."""
+    def probabilities(self) -> np.ndarray:
+        """The probability of each class, (people, K)."""
         logs = self.people @ self.odds.T
-        found = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return found / found.sum(axis=1, keepdims=True)
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return weights / weights.sum(axis=1, keepdims=True)
 
     @property
     def sizes(self) -> np.ndarray:
         """The share of these people in each class."""
-        return self.expected.mean(axis=0)
+        return self.probabilities.mean(axis=0)
 
-    def of(self, wanted: np.ndarray) -> "ByColumns":
-        """The same for other people, by their covariates."""
-        return self._replace(people=wanted)
+    def with_covariates(self, covariates: np.ndarray) -> "ClassesByColumns":
+        """Return the same classes for people with other covariates."""
+        return self._replace(people=covariates)
 
-    def move_point(self, change: np.ndarray) -> "ByColumns":
-        """After a change of the coordinates."""
+    def move_point(self, change: np.ndarray) -> "ClassesByColumns":
+        """Return classes after a change of the coordinates."""
         odds = self.odds.copy()
         odds[1:] += change.reshape(odds[1:].shape)
         return self._replace(odds=odds)
 
-    def in_order(self, order: np.ndarray) -> "ByColumns":
-        """The same classes in another order."""
+    def reorder(self, order: np.ndarray) -> "ClassesByColumns":
+        """Return the same classes in another order."""
         return self._replace(odds=self.odds[order] - self.odds[order[0]])
 
-    def towards(self, membership: np.ndarray) -> Callable[[float], "ByColumns"]:
-        """Newton's step of the expected likelihood, of some length."""
-        curve = self._known_information()
-        step = np.linalg.lstsq(curve, self.scores(membership).sum(axis=0), rcond=1e-10)[0]
+    def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassesByColumns"]:
+        """Return a function from step length to the classes after a Newton step."""
+        information = self._complete_information()
+        step = np.linalg.lstsq(information, self.scores(membership).sum(axis=0), rcond=1e-10)[0]
         return lambda length: self.move_point(length * step)
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
-        """Gradient of the log-likelihood of each person, (people, coordinates)."""
-        return self._by_class(membership[:, 1:] - self.expected[:, 1:])
+        """Return gradients of the log-likelihood of each person, (people, coordinates)."""
+        return self._multiply_by_covariates(membership[:, 1:] - self.probabilities[:, 1:])
 
-    def add_information(self, curve: np.ndarray, membership: np.ndarray) -> None:
-        """Add to the block of the coordinates what Louis' formula has beside the products of
-        scores."""
-        curve += self._known_information()
+    def add_information(self, information: np.ndarray, membership: np.ndarray) -> None:
+        """Add the terms of Louis' formula without the products of mean scores."""
+        information += self._complete_information()
         for k in range(len(self.odds)):
-            own = self._of_class(k)
-            curve -= (own * membership[:, [k]]).T @ own
+            scores = self._class_scores(k)
+            information -= (scores * membership[:, [k]]).T @ scores
 
-    def cross(self, k: int, scores: np.ndarray) -> np.ndarray:
-        """The sum of products of the score of being of class k with the scores (people, p) of its
-        choices."""
-        return self._of_class(k).T @ scores
+    def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
+        """Sum products of the scores of class k with scores of choices (people, p)."""
+        return self._class_scores(k).T @ scores
 
-    def _of_class(self, k: int) -> np.ndarray:
-        """The score of being of class k, (people, coordinates)."""
-        return self._by_class(np.eye(len(self.odds))[k, 1:] - self.expected[:, 1:])
+    def _class_scores(self, k: int) -> np.ndarray:
+        """Return the scores of class k, (people, coordinates)."""
+        return self._multiply_by_covariates(
+            np.eye(len(self.odds))[k, 1:] - self.probabilities[:, 1:]
+        )
 
-    def _by_class(self, values: np.ndarray) -> np.ndarray:
-        """Products of values (people, K - 1) with covariates, class by class."""
+    def _multiply_by_covariates(self, values: np.ndarray) -> np.ndarray:
+        """Multiply values (people, K - 1) by covariates, class by class."""
         return (values[:, :, None] * self.people[:, None]).reshape(len(values), -1)
 
-    def _known_information(self) -> np.ndarray:
-        """That of the classes of these people, if they were known."""
-        expected, q = self.expected[:, 1:], self.people.shape[1]
-        own = self._by_class(expected)
-        found = -own.T @ own
-        for k in range(expected.shape[1]):
+    def _complete_information(self) -> np.ndarray:
+        """Return the information if the classes of people were observed."""
+        probabilities, q = self.probabilities[:, 1:], self.people.shape[1]
+        scores = self._multiply_by_covariates(probabilities)
+        information = -scores.T @ scores
+        for k in range(probabilities.shape[1]):
             block = slice(k * q, (k + 1) * q)
-            found[block, block] += (self.people * expected[:, [k]]).T @ self.people
-        return found
+            information[block, block] += (self.people * probabilities[:, [k]]).T @ self.people
+        return information
 
 
-Membership = Sizes | ByColumns
+Membership = ClassSizes | ClassesByColumns
 
 
-def alike(number: int, people: np.ndarray) -> Membership:
-    """Classes of equal size, by covariates (people, q) if there are any but the constant."""
-    if people.shape[1] == 1:
-        return Sizes(np.full(number, 1.0 / number))
-    return ByColumns(np.zeros((number, people.shape[1])), people)
+def build_equal_classes(n_classes: int, covariates: np.ndarray) -> Membership:
+    """Build classes of equal size; with covariates (people, q) if q > 1."""
+    if covariates.shape[1] == 1:
+        return ClassSizes(np.full(n_classes, 1.0 / n_classes))
+    return ClassesByColumns(np.zeros((n_classes, covariates.shape[1])), covariates)

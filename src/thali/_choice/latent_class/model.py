@@ -1,4 +1,4 @@
-"""`LatentClassLogit`: a few segments of people, each with tastes of its own; its tables."""
+"""`LatentClassLogit`: a few segments of people with separate tastes, and its tables."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, whole
+from thali._arguments import check_allowed, check_integer
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
-from thali._labels import listed, plural, shorten
+from thali._labels import format_plural, list_names, shorten
 from thali._model.base import Job, Model
-from thali._people.columns import covariates_of, names_of
+from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,
     DataWarning,
@@ -26,8 +26,8 @@ from thali.errors import (
 )
 
 from ..answers.check import ChoiceModelCheck
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -39,94 +39,92 @@ from ..coding import (
 )
 from .fit import (
     BIC,
-    DRAWS,
-    FOLDS,
     HELD_OUT,
+    N_DRAWS,
+    N_FOLDS,
     ClassDraws,
     ClassFit,
     ClassParameters,
     Panel,
     Starts,
-    chosen,
-    fits,
-    fitted_attributes,
-    forecast_of,
-    numbers_of,
-    panel_of,
-    point,
-    scaled,
-    starts_within_budget,
+    build_fitted_attributes,
+    build_panel,
+    check_numbers,
+    choose_number,
+    evaluate_parameters,
+    fit_numbers,
+    forecast_fits,
+    limit_starts,
+    scale_columns,
 )
-from .membership import ByColumns, Sizes
+from .membership import ClassesByColumns, ClassSizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments.scheme import Scheme
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 
     from .respondents import ClassRespondents
 
-CHOICES = (BIC, HELD_OUT)
+CRITERIA = (BIC, HELD_OUT)
 
 
-class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
-    r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes
-    of its own.
+class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
+    r"""The latent-class logit: a few classes of people, each with separate tastes.
 
     .. math::
         P(x^*_{n1}, x^*_{n2}, \dots) = \sum_{k=1}^K \pi_k \prod_t
         e^{x_{nt}^{*T} \beta_k} \Big/ \sum_{j} e^{x_{ntj}^T \beta_k}
 
-    The likelihood is that of all tasks of a person together, since a person has one class. It has
-    several maxima: expectation and maximisation (EM) begins at the tastes of random people,
-    Newton's method ends it, and the best of many starts is kept. Columns are coded as by
+    The likelihood multiplies all tasks of a person, since a person has one class. It has several
+    maxima: expectation and maximisation (EM) starts at the tastes of random people, Newton's method
+    completes the climb, and the best of many starts is kept. Columns are coded as by
     `MultinomialLogit`. With `by` the class of person n depends on columns z of people, which have
-    coefficients beside the constant of each class but the first,
+    coefficients in addition to the constant of each class except the first,
 
     .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0.
 
     Parameters
     ----------
     classes : int, or several
-        K; of several, such as range(1, 7), one is chosen.
+        K; several numbers, such as range(1, 7), to choose from.
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient instead; predictions then take any number.
+        Attributes whose number itself has a coefficient instead; predictions then take any number.
     knots, interactions, constants : optional
-        As of `MultinomialLogit`.
+        As for `MultinomialLogit`.
     by : column or list of columns, optional
-        Of `data.people`, such as ["age", "sex"], on which the class of a person depends; labels are
-        columns of 0 and 1.
+        Columns of `data.people`, such as ["age", "sex"], that predict the class of a person; labels
+        are columns of 0 and 1.
     choose : {"bic", "held-out"}
-        By what K is chosen: BIC, whose observations are people, or the log-likelihood of people
-        left out in five parts.
+        The criterion for K: BIC, with the number of people as n, or the log-likelihood of held-out
+        people in five folds.
     starts : int, optional
-        None: until three starts have found the best maximum, 4 for each class at least and 40 at
-        most; of so many choices that these would take more than ten minutes of the processor,
-        fewer.
+        None: until three starts have found the best maximum, at least 4 for each class and at most
+        40, or fewer if these would take more than ten minutes of CPU time.
 
     Attributes
     ----------
     coef_ : pandas.DataFrame (K, p)
-        NaN where the data cannot tell a coefficient from those before it.
+        NaN where the data do not distinguish a coefficient from the earlier ones.
     covariance_ : pandas.DataFrame
-        Inverse of the observed information (negative Hessian) of the log odds of all classes but
+        Inverse of the observed information (negative Hessian) of the log odds of all classes except
         the first, with their columns class by class, and of the K p coefficients.
     membership_ : pandas.DataFrame (respondents, K)
-        Posterior probability of everybody's class.
+        Posterior probability of each respondent's class.
     choice_ : pandas.DataFrame
-        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1:
-        everybody belongs to one class for certain), smallest (size of a class), starts and
-        times_found, how many of them found the best.
+        One row per number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2
+        (1: membership is certain for all people), smallest (size of a class), starts and
+        times_found, the number of starts that found the best maximum.
     log_likelihood_ : float
-        Of all choices, natural logarithm.
+        The log-likelihood of all choices, natural logarithm.
     aic_, bic_ : float
 
     Raises
     ------
     DataError
-        If the data are no choice experiment, no attribute differs within a task, or classes
+        If the data are not a choice experiment, no attribute differs within a task, or classes
         outnumber respondents.
     ArgumentError
         If an argument is outside its range.
@@ -136,7 +134,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
     EstimateWarning
         If a coefficient has no bound, or only one start found the best maximum.
     DataWarning
-        If some coefficients cannot be told from others, or a declared level is never shown.
+        If some coefficients are not identified, or a declared level is never shown.
 
     References
     ----------
@@ -171,7 +169,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
     _n_classes_: int
     _sizes_: "pd.Series"
     coef_: "pd.DataFrame"
-    # files of models without columns of people hold none
+    # missing in files of models without columns of people
     _membership_coef_: "pd.DataFrame | None" = None
     covariance_: "pd.DataFrame"
     membership_: "pd.DataFrame"
@@ -219,16 +217,15 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         data : ChoiceExperiment
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one. It is the seed of the
-            starts, of the parts of people that are left out, and of the draws that intervals come
-            from.
+            starts, of the folds of people, and of the draws for intervals.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
 
         Returns
         -------
         LatentClassLogit
         """
-        return self._carry_out(self._checked(data, random_seed, progressbar))
+        return self._run_job(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         from thali._inference.progress import Progress, build_duration_warning
@@ -236,51 +233,58 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         from ..logit import find_independent_columns
 
         data = require_experiment(data, self.constants)
-        choose = one_of("choose", self.choose, CHOICES)
-        numbers = numbers_of(self.classes, choose, data.n_respondents)
-        starts = None if self.starts is None else whole("starts", self.starts, 1)
+        choose = check_allowed("choose", self.choose, CRITERIA)
+        class_numbers = check_numbers(self.classes, choose, data.n_respondents)
+        starts = None if self.starts is None else check_integer("starts", self.starts, 1)
         seed = build_seed_sequence(random_seed)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
-        covariates = covariates_of(self.by, data.people, data.n_respondents)
-        panel = panel_of(data, coding, covariates.matrix)
-        kept = find_independent_columns(panel.tasks)
-        panel, scale = scaled(panel, kept)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
+        panel = build_panel(data, coding, covariates.matrix)
+        is_kept = find_independent_columns(panel.tasks)
+        panel, scale = scale_columns(panel, is_kept)
 
-        each = starts_within_budget(panel, numbers, choose, starts)
-        total = sum(map(each.least, numbers)) * (1 + FOLDS * (choose == HELD_OUT))
+        starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
+        total = sum(map(starts_by_budget.min_starts, class_numbers)) * (
+            1 + N_FOLDS * (choose == HELD_OUT)
+        )
 
         def work() -> dict[str, Any]:
-            say = build_duration_warning(
+            warn_of_duration = build_duration_warning(
                 "This fit",
                 "fewer numbers of ",
                 Argument("classes"),
                 ", or fewer ",
                 Argument("starts"),
             )
-            with Progress(progressbar, "fitting", total, "starts", say) as progress:
+            with Progress(progressbar, "fitting", total, "starts", warn_of_duration) as progress:
                 progress.update(0)
-                done = count(1)
-                found = fits(
+                counter = count(1)
+                fits_by_number = fit_numbers(
                     panel,
-                    numbers,
+                    class_numbers,
                     choose,
-                    each,
+                    starts_by_budget,
                     seed,
-                    lambda: progress.update(min(next(done), total)),
+                    lambda: progress.update(min(next(counter), total)),
                 )
-            number = chosen(found, choose)
-            fitted = fitted_attributes(
-                found[number], panel, data, coding, kept, scale, covariates, seed
+            n_classes = choose_number(fits_by_number, choose)
+            attributes = build_fitted_attributes(
+                fits_by_number[n_classes], panel, data, coding, is_kept, scale, covariates, seed
             )
-            return {"_n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
+            return {
+                "_n_classes_": n_classes,
+                "choice_": tabulate_numbers(fits_by_number),
+                "_seed_": seed,
+                **attributes,
+            }
 
-        forecast = forecast_of(panel, numbers, choose, each)
+        forecast = forecast_fits(panel, class_numbers, choose, starts_by_budget)
         return Job(
             work, build_unseen_remarks(coding, data.levels), data=str(data), forecast=forecast
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -295,7 +299,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             )
         elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the"
+                f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
                 " estimates and standard errors cannot; use fewer classes, or ",
                 ModelName("HierarchicalLogit"),
@@ -305,7 +309,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
         ):
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns"
+                f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
                 " predict class membership almost perfectly. Classes and predictions can be used,"
                 " but these estimates and standard errors cannot; use fewer classes, or remove a"
                 " column from ",
@@ -327,44 +331,47 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             )
 
     def _coincide(self) -> bool:
-        """Whether two classes have the same tastes, or one holds nobody."""
+        """Return whether two classes have the same tastes, or one is empty."""
         tastes = self.coef_.to_numpy()
         pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
-        same = any(
+        is_equal = any(
             np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True)
             for k, j in pairs
         )
-        return same or bool((self._sizes_ < 1e-6).any())
+        return is_equal or bool((self._sizes_ < 1e-6).any())
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
         row = self.choice_.loc[self._n_classes_]
-        times = f"reached from {int(row['times_found'])} of {plural(int(row['starts']), 'start')}"
-        sizes = ", ".join(percent(size) for size in self._sizes_)
-        found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
+        times = (
+            f"reached from {int(row['times_found'])} of"
+            f" {format_plural(int(row['starts']), 'start')}"
+        )
+        sizes = ", ".join(format_percent(size) for size in self._sizes_)
+        log_likelihood = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
         classes = "classes", f"{self._n_classes_} ({sizes} of respondents)"
         return (
             classes,
-            ("log-likelihood", found),
+            ("log-likelihood", log_likelihood),
             *build_measured_facts(self._coding_, self._scheme_),
         )
 
-    def _run_settings(self) -> dict[str, Any]:
+    def _get_run_settings(self) -> dict[str, Any]:
         self._require_fitted()
         return format_seed_setting(self._seed_)
 
-    def _data_of_fit(self) -> "ChoiceExperiment":
+    def _get_fit_data(self) -> "ChoiceExperiment":
         return self._data_
 
     def summary(self) -> "pd.DataFrame":
-        """Sizes and coefficients of all classes with their standard errors.
+        """Return sizes and coefficients of all classes with their standard errors.
 
         Returns
         -------
         pandas.DataFrame
             coef, std_error (by the observed information), z (their ratio; none for a size) and p
             (two-sided, normal). Rows "class 1: size", "class 1: price[150]" and so on, the largest
-            class first. With `by` "log odds of class 2", of people with average columns, "log odds
-            of class 2: age" and so on come last.
+            class first. With `by` the last rows are "log odds of class 2", for people with average
+            columns, "log odds of class 2: age" and so on.
 
         Raises
         ------
@@ -375,22 +382,24 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         odds = np.empty(0)
         if self._membership_coef_ is not None:
             odds = self._membership_coef_.to_numpy()[1:].ravel()
-        return summary_table(self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds)
+        return tabulate_summary(
+            self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds
+        )
 
     def _names_of_odds(self) -> "pd.Index":
-        """The parameters of who is of which class, which come first."""
-        of_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
-        return self.covariance_.index[: (self._n_classes_ - 1) * of_class]
+        """Return the names of the parameters of class membership, which come first."""
+        n_per_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
+        return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
     def _size_errors(self) -> np.ndarray:
-        """Standard errors of the sizes."""
+        """Return standard errors of the sizes, (K,)."""
         expected, people, units = self._sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
         if self._covariates_ is not None and self._expected_ is not None:
             expected, people = self._expected_, self._covariates_.matrix
             units = np.append(units, self._covariates_.sd)
         units = np.tile(units, self._n_classes_ - 1)
         covariance = self.covariance_.to_numpy()[: len(units), : len(units)]
-        return size_errors(expected, people, covariance * np.outer(units, units))
+        return compute_size_errors(expected, people, covariance * np.outer(units, units))
 
     @property
     def respondents(self) -> "ClassRespondents":
@@ -415,26 +424,26 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         return ClassRespondents(self)
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
-        r"""Probability that each alternative of new tasks is chosen.
+        r"""Return probabilities that each alternative of new tasks is chosen.
 
-        .. math:: \sum_k r_{nk} p_{k}(x_j), \qquad r_{nk} = \pi_k \text{ for somebody new}
+        .. math:: \sum_k r_{nk} p_{k}(x_j), \qquad r_{nk} = \pi_k \text{ for a new person}
 
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody
-            of the data of the fit belongs to each class with her own probability; anybody else with
-            that of people with the same columns, where the model has `by` and the new tasks have
-            these columns, else with that of the population.
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A
+            respondent of the fit has individual class probabilities; for a new person they are
+            predicted from columns, if the model has `by` and the new tasks have these columns, else
+            they are the class sizes.
         ci : float in (0, 1), optional
-            The probability of an interval of each probability, over the
-            sampling distribution of the classes' tastes, whoever is of which class; None: none.
+            The probability of an interval of each probability, over the sampling distribution of
+            the classes' tastes at fixed class probabilities; None: none.
 
         Returns
         -------
         array (rows,)
             In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the
-            others hold the lower and the upper ends of the intervals.
+            others contain the lower and the upper ends of the intervals.
 
         Raises
         ------
@@ -444,7 +453,7 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             As `ChoiceExperiment.encode`, if the tasks of the fit never show a level, or if a column
             of new people has no number where the respondents have numbers.
         ArgumentError
-            If `ci` is no probability.
+            If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
         from ..logit import choice_probabilities
@@ -456,23 +465,22 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         classes = np.vstack([self.membership_.to_numpy(), self._sizes_.to_numpy()])[
             encoded.respondent_of_row
         ]
-        strange = encoded.respondent_of_row < 0
-        if strange.any() and (people := self._columns_of_rows(new)) is not None:
-            known = covariates_of(self.by, self._data_.people, self._data_.n_respondents)
-            covariates = known.of(people.loc[strange])
-            told = ~np.isnan(covariates).any(axis=1)
-            classes[np.flatnonzero(strange)[told]] = ByColumns(
-                self._odds(), covariates[told]
-            ).expected
+        is_new = encoded.respondent_of_row < 0
+        if is_new.any() and (people := self._columns_of_rows(new)) is not None:
+            coding = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
+            covariates = coding.standardise_rows(people.loc[is_new])
+            is_complete = ~np.isnan(covariates).any(axis=1)
+            predicted = ClassesByColumns(self._odds(), covariates[is_complete])
+            classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
 
-        def of(tastes: np.ndarray) -> np.ndarray:
-            return (choice_probabilities(matrix @ tastes.T, encoded.task_of_row) * classes).sum(
-                axis=1
-            )
+        def compute(tastes: np.ndarray) -> np.ndarray:
+            p = choice_probabilities(matrix @ tastes.T, encoded.task_of_row)
+            return (p * classes).sum(axis=1)
 
-        found = of(np.nan_to_num(self.coef_.to_numpy()))
         return append_interval(
-            found, lambda: np.stack([of(tastes) for tastes in self._draws_.tastes]), ci
+            compute(np.nan_to_num(self.coef_.to_numpy())),
+            lambda: np.stack([compute(tastes) for tastes in self._draws_.tastes]),
+            ci,
         )
 
     def bootstrap_test(
@@ -483,50 +491,49 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         progressbar: bool = True,
         job: Any = None,
     ) -> "pd.DataFrame":
-        r"""Whether fewer classes would do, or more are needed: likelihood-ratio tests by the
-        bootstrap.
+        r"""Test one class fewer and one more by bootstrap likelihood-ratio tests.
 
         .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
 
         Choices are simulated B times by the fit with K classes, in the same tasks, and both numbers
-        of classes are fitted to each: K from what the simulation was made of, K + 1 from that and
-        somebody's tastes, and from random people.
+        of classes are fitted to each simulation: K from the true parameters, K + 1 from these with
+        the tastes of one person, and from random people.
 
         Parameters
         ----------
         replicates : int
             B.
         starts : int, optional
-            Random starts of each fit with K + 1 classes; None: twice as many as classes. With too
-            few, tests find too many classes.
+            Random starts of each fit with K + 1 classes; None: two for each class. With too few,
+            tests find too many classes.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that keeps finished replicates: the same call goes on from them, also with more
+            A folder that keeps finished replicates: the same call resumes from them, also with more
             `replicates`.
 
         Returns
         -------
         pandas.DataFrame
-            A row a test, of K - 1 classes against the K of the fit, and of K against K + 1:
+            One row per test, K - 1 classes against the K of the fit, and K against K + 1:
             `classes`, `against`, their log-likelihoods, `statistic`, `p_value`, its standard error
-            `p_value_se` by the number of `replicates`. ``attrs["statistics"]`` has those of the
-            replicates.
+            `p_value_se` by the number of `replicates`. ``attrs["statistics"]`` has the statistics
+            of the replicates.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If a number is not whole, or below 1.
+            If a number is not an integer, or below 1.
         DataError
-            If the job is of other data or another model, is damaged, or is running.
+            If the job has other data or another model, is damaged, or is running.
 
         Warns
         -----
         InterruptedWarning
-            If Ctrl-C came: the table is then of the finished replicates.
+            After Ctrl-C; the table then contains the finished replicates.
 
         References
         ----------
@@ -535,46 +542,49 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
         of classes in latent class analysis and growth mixture modeling.
         """
         from thali._inference.parts import PartsFolder
-        from thali._model.model_files import describe, digest_of
+        from thali._model.model_files import compute_digest, describe_model
 
-        from .bootstrap import observed, tested
+        from .bootstrap import fit_tests, run_tests
 
         self._require_fitted()
-        replicates = whole("replicates", replicates, 1)
-        number = 2 * (self._n_classes_ + 1) if starts is None else whole("starts", starts, 1)
-        panel, known = self._panel_of_fit()
+        replicates = check_integer("replicates", replicates, 1)
+        n_starts = (
+            2 * (self._n_classes_ + 1) if starts is None else check_integer("starts", starts, 1)
+        )
+        panel, parameters = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
-            "models": {"latent-class-logit": describe(self)},
-            "settings": {"starts": number, "classes": self._n_classes_},
-            "data": digest_of(self._data_),
+            "models": {"latent-class-logit": describe_model(self)},
+            "settings": {"starts": n_starts, "classes": self._n_classes_},
+            "data": compute_digest(self._data_),
         }
         with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
             seeds = (build_seed_sequence(random_seed) if folder is None else folder.seed).spawn(3)
-            tests = observed(panel, known, Starts(self.starts), seeds[1:])
-            return tested(panel, tests, replicates, number, seeds[0], folder, progressbar)
+            tests = fit_tests(panel, parameters, Starts(self.starts), seeds[1:])
+            return run_tests(panel, tests, replicates, n_starts, seeds[0], folder, progressbar)
 
     def _panel_of_fit(self) -> tuple["Panel", "ClassParameters"]:
-        """The choices of the fit in columns of size 1, and the classes there."""
+        """Return the panel of the fit in scaled columns, with its parameters."""
         people = None if self._covariates_ is None else self._covariates_.matrix
-        kept = ~self.coef_.isna().any().to_numpy()
-        panel, scale = scaled(panel_of(self._data_, self._coding_, people), kept)
+        is_kept = ~self.coef_.isna().any().to_numpy()
+        panel, scale = scale_columns(build_panel(self._data_, self._coding_, people), is_kept)
         classes = (
-            Sizes(self._sizes_.to_numpy()) if people is None else ByColumns(self._odds(), people)
+            ClassSizes(self._sizes_.to_numpy())
+            if people is None
+            else ClassesByColumns(self._odds(), people)
         )
-        return panel, point(panel, classes, self.coef_.to_numpy()[:, kept] * scale)
+        return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
 
     def _odds(self) -> np.ndarray:
-        """Log odds of the classes by the standardised columns of people."""
+        """Return log odds of the classes by the standardised columns of people."""
         assert self._membership_coef_ is not None and self._covariates_ is not None
         return self._membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
     def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
-        """The columns of people that classes depend on, in every row of new tasks; None where there
-        are none."""
+        """Return the columns `by` for every row of new tasks; None if they are missing."""
         if self._covariates_ is None:
             return None
-        names = list(names_of(self.by))
+        names = list(list_column_names(self.by))
         if isinstance(new, ChoiceExperiment):
             if new.people is None or not set(names) <= set(map(str, new.people.columns)):
                 return None
@@ -588,16 +598,16 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
     def _choices_again(
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """The data and replicates of all choices, at `most` draws."""
+        """Return the data and replicates of all choices, from at most `most` draws."""
         from ..logit import draw_logit_choices, encode_choices
 
         self._require_fitted()
-        kept = space_evenly(len(self._draws_.sizes), most)
-        tastes = self._individual_draws()[kept]
-        drawn = draw_logit_choices(
+        draw_indices = space_evenly(len(self._draws_.sizes), most)
+        tastes = self._individual_draws()[draw_indices]
+        replicates = draw_logit_choices(
             tastes[None], encode_choices(self._data_, self._coding_), self._data_.first_task, rng
         )
-        return self._data_, drawn["chosen"][0]
+        return self._data_, replicates["chosen"][0]
 
     def _chooser(self) -> "LogitChooser":
         self._require_fitted()
@@ -608,19 +618,19 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
             self._coding_,
             self._data_,
             tastes,
-            np.zeros(DRAWS + 1, np.int64),
+            np.zeros(N_DRAWS + 1, np.int64),
             self.membership_.to_numpy(),
-            lambda kept, rng: (tastes[kept], sizes[kept]),
+            lambda draws, rng: (tastes[draws], sizes[draws]),
             covariance=np.nan_to_num(self.covariance_.to_numpy()[parameters:, parameters:]),
-            kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
+            respondent_classes=np.concatenate([draws.of_people[:1], draws.of_people]),
         )
 
     def _preferences(self) -> "Preferences":
         self._require_fitted()
-        return of_tastes(self._individual_draws(), self._coding_, self._data_)
+        return estimate_taste_preferences(self._individual_draws(), self._coding_, self._data_)
 
     def _individual_draws(self) -> np.ndarray:
-        """Tastes of everybody in every draw, shape (draws, respondents, p)."""
+        """Return tastes of all respondents by draw, shape (draws, respondents, p)."""
         draws = self._draws_
         return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
 
@@ -628,24 +638,25 @@ class LatentClassLogit(LogitAnswers, Model, ChoiceModelCheck):
 # Tables of a fitted latent-class logit ------------------------------------------------------------
 
 
-def size_errors(expected: np.ndarray, people: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    r"""Standard errors of sizes by the covariance of the log odds of classes against the first, and
-    their columns.
+def compute_size_errors(
+    expected: np.ndarray, people: np.ndarray, covariance: np.ndarray
+) -> np.ndarray:
+    r"""Return standard errors of sizes from the covariance of log odds and their columns.
 
     .. math:: \partial \pi_{nk} / \partial \gamma_j = \pi_{nk} (1[k = j] - \pi_{nj}) z_n
     """
-    number = expected.shape[1]
+    n_classes = expected.shape[1]
     # (people, K, K - 1)
-    change = expected[:, :, None] * (np.eye(number) - expected[:, None])[:, :, 1:]
-    slopes = np.einsum("nkj,nq->kjq", change, people).reshape(number, -1) / len(expected)
+    derivatives = expected[:, :, None] * (np.eye(n_classes) - expected[:, None])[:, :, 1:]
+    slopes = np.einsum("nkj,nq->kjq", derivatives, people).reshape(n_classes, -1) / len(expected)
     return np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", slopes, covariance, slopes), 0.0))
 
 
-def summary_table(
+def tabulate_summary(
     sizes: "pd.Series",
     coef: "pd.DataFrame",
     covariance: "pd.DataFrame",
-    of_sizes: np.ndarray,
+    size_errors: np.ndarray,
     odds: np.ndarray,
 ) -> "pd.DataFrame":
     """Return sizes, coefficients and log odds with their standard errors."""
@@ -656,36 +667,36 @@ def summary_table(
     columns = ["size", *coef.columns]
     names = [f"class {label}: {name}" for label in sizes.index for name in columns]
     with np.errstate(invalid="ignore"):
-        every = np.sqrt(np.diag(covariance.to_numpy()))
-    of_coef = every[-coef.size :].reshape(coef.shape)
-    values = np.append(np.column_stack([sizes, coef]), odds)
-    errors = np.append(np.column_stack([of_sizes, of_coef]), every[: len(odds)])
+        all_errors = np.sqrt(np.diag(covariance.to_numpy()))
+    coef_errors = all_errors[-coef.size :].reshape(coef.shape)
+    estimates = np.append(np.column_stack([sizes, coef]), odds)
+    errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
     with np.errstate(invalid="ignore", divide="ignore"):
-        z = values / errors
+        z = estimates / errors
     z[: len(names) : len(columns)] = np.nan
     table = Table(
-        {"coef": values, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))},
+        {"coef": estimates, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))},
         [*names, *covariance.index[: len(odds)]],
     )
     return table.rename_axis("coefficient")
 
 
-def choice_table(found: "dict[int, ClassFit]") -> "pd.DataFrame":
-    """A row a number of classes: by what it is chosen."""
+def tabulate_numbers(fits_by_number: "dict[int, ClassFit]") -> "pd.DataFrame":
+    """Return a table of criteria, one row per number of classes."""
     import pandas as pd
 
     rows = [
         {
             "log_likelihood": fit.log_likelihood,
-            "parameters": fit.parameters,
+            "parameters": fit.n_parameters,
             "aic": fit.aic,
             "bic": fit.bic,
             "held_out": fit.held_out,
             "entropy_r2": fit.entropy_r2,
-            "smallest": float(fit.best.summit.where.sizes.min()),
+            "smallest": float(fit.best.summit.parameters.sizes.min()),
             "starts": fit.best.starts,
             "times_found": fit.best.times_found,
         }
-        for fit in found.values()
+        for fit in fits_by_number.values()
     ]
-    return pd.DataFrame(rows, pd.Index(list(found), name="classes"))
+    return pd.DataFrame(rows, pd.Index(list(fits_by_number), name="classes"))

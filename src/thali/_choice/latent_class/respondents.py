@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ClassRespondents(ChoiceRespondents):
-    """Results about respondents, each of whom is in one of the classes.
+    """Results about respondents in latent classes.
 
     `LatentClassLogit.respondents`.
     """
@@ -26,7 +26,7 @@ class ClassRespondents(ChoiceRespondents):
         Returns
         -------
         pandas.DataFrame
-            A column a class, the largest first; rows size (share of people), size_se, and every
+            One column per class, the largest first; rows size (share of people), size_se, and every
             coefficient.
         """
         from thali._tables import Table
@@ -49,10 +49,10 @@ class ClassRespondents(ChoiceRespondents):
         Returns
         -------
         pandas.DataFrame
-            A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by
-            which a unit more of the column multiplies the odds of the class against class 1, with
-            its interval `low` to `high` (normal for the logarithm); `log_odds` and its standard
-            error `std_error`; `p` (two-sided, normal).
+            One row per class except the first and per column of people: `latent_class`, `column`;
+            `odds`, the factor of the odds of the class against class 1 for one unit of the column,
+            with its interval `low` to `high` (normal for the logarithm); `log_odds` and its
+            standard error `std_error`; `p` (two-sided, normal).
 
         Raises
         ------
@@ -74,15 +74,15 @@ class ClassRespondents(ChoiceRespondents):
             len(coef) - 1, coef.shape[1]
         )
         rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
-        value, error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
-        width = ndtri((1.0 + check_probability(ci)) / 2.0) * error
+        log_odds, std_error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
+        width = ndtri((1.0 + check_probability(ci)) / 2.0) * std_error
         table = Table(rows, columns=["latent_class", "column"]).assign(
-            odds=np.exp(value),
-            low=np.exp(value - width),
-            high=np.exp(value + width),
-            log_odds=value,
-            std_error=error,
-            p_value=2.0 * ndtr(-np.abs(value / error)),
+            odds=np.exp(log_odds),
+            low=np.exp(log_odds - width),
+            high=np.exp(log_odds + width),
+            log_odds=log_odds,
+            std_error=std_error,
+            p_value=2.0 * ndtr(-np.abs(log_odds / std_error)),
         )
         table.attrs["interval"] = ci
         return table

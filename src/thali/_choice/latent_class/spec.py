@@ -1,8 +1,8 @@
-"""What the latent-class logit is called, takes and answers, without loading it."""
+"""Name, options and results of the latent-class logit, without loading it."""
 
 from functools import partial
 
-from thali._arguments import several_whole, whole
+from thali._arguments import check_integer, check_integers
 from thali._data.kinds import EXPERIMENTS
 from thali._model.options import (
     BY,
@@ -32,7 +32,7 @@ LATENT_CLASS = ModelSpec(
             COUNTS,
             default="3",
             metavar="K|K-K|K,K,...",
-            check=partial(several_whole, least=1),
+            check=partial(check_integers, least=1),
         ),
         LINEAR,
         KNOTS,
@@ -51,7 +51,7 @@ LATENT_CLASS = ModelSpec(
             "Number of random starts.",
             int,
             default="until three reach the best maximum",
-            check=partial(whole, least=1),
+            check=partial(check_integer, least=1),
         ),
         Option(
             "bootstrap",
@@ -59,7 +59,7 @@ LATENT_CLASS = ModelSpec(
             int,
             REPORT,
             default="0, no test",
-            check=partial(whole, least=0),
+            check=partial(check_integer, least=0),
         ),
         SEED,
         SEGMENTS,

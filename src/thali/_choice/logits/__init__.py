@@ -1,10 +1,10 @@
 """Logit models of choice experiments.
 
-multinomial.py         `MultinomialLogit`: everybody has the same tastes
-hierarchical.py        `HierarchicalLogit`: tastes are normally distributed among people
-hierarchical_fit.py    its fit: chains, and what their draws become; draws from the prior
+multinomial.py         `MultinomialLogit`: all respondents have the same tastes
+hierarchical.py        `HierarchicalLogit`: tastes are normally distributed among respondents
+hierarchical_fit.py    its fit: chains, fitted attributes, and draws from the prior
 hierarchical_sweep.py  its sampler: one sweep, and the chains
 hierarchical_moves.py  the steps of a sweep
-hierarchical_draws.py  what is read off its draws
-findings.py            what a report says of either
+hierarchical_draws.py  results from its draws
+findings.py            findings of both
 """

@@ -1,5 +1,4 @@
-"""Which attributes people may ignore, which coefficients that makes 0, and what the draws say of
-who attends."""
+"""Attribute non-attendance: attributes that people may ignore, and tables of attention."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,9 +8,13 @@ import numpy as np
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.indexing import space_evenly
 from thali._labels import suggest
-from thali._people.columns import RespondentCovariates, covariates_of, names_of
-from thali._posterior.interval import tails_of
-from thali._posterior.view import flat
+from thali._people.respondent_columns import (
+    RespondentCovariates,
+    build_covariates,
+    list_column_names,
+)
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..coding import Coding, build_attention_error
@@ -22,157 +25,154 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-EVERYTHING = "everything"  # the pattern of who ignores no attribute
-NOTHING = "nothing"  # and of who ignores all
-OTHERS = "other patterns"
-# of columns of people, and their names, in the draws
+ALL_ATTENDED = "everything"  # the pattern of people who ignore no attribute
+NONE_ATTENDED = "nothing"  # the pattern of people who ignore all attributes
+OTHER_PATTERNS = "other patterns"
+# variable of effects of people's columns on attention, and its dimension
 EFFECT, COVARIATE = "attention_effect", "attention_covariate"
-_MAX_PATTERNS = 16  # that have a row
-_PATTERN_DRAWS = 1000  # at most, in which patterns are counted
+_MAX_PATTERNS = 16  # rows of the table
+_PATTERN_DRAWS = 1000  # largest number of draws to count patterns
 
 
 class Attention(NamedTuple):
     """The attributes that people may ignore."""
 
     names: tuple[str, ...]  # (K,)
-    owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of that attribute
-    people: RespondentCovariates | None = None  # by which they attend, if by any
+    owned: np.ndarray  # (K, p) 1.0 where a coefficient belongs to the attribute
+    people: RespondentCovariates | None = None  # covariates of attention
 
-    def heeded(self, attends: np.ndarray) -> np.ndarray:
-        """Which coefficients (..., p) somebody does not ignore who attends (..., K) to these
-        attributes."""
+    def is_heeded(self, attends: np.ndarray) -> np.ndarray:
+        """Return a mask (..., p) of coefficients that are not ignored, given attention (..., K)."""
         return (1.0 - attends) @ self.owned == 0.0
 
-    def rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
-        """The probability that people attend, (..., people or 1, K), by theta (..., K) and gamma
-        (..., r, K).
+    def attention_rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
+        """Return probabilities of attending, (..., people or 1, K).
 
-        They are the respondents, or have the columns of those with the numbers `like` (...,
-        people).
+        `rate` is theta (..., K), `effect` is gamma (..., r, K). The people are the respondents, or
+        have the columns of respondents with the indices `like` (..., people).
         """
         from scipy.special import expit, logit
 
         rate = rate[..., None, :]
-        return (
-            rate
-            if self.people is None
-            else expit(logit(rate) + self.people.matrix[like, 1:] @ effect)
-        )
+        if self.people is None:
+            return rate
+        return expit(logit(rate) + self.people.matrix[like, 1:] @ effect)
 
 
-def attention_of(given: Any, data: "ChoiceExperiment", coding: Coding, by: Any = None) -> Attention:
-    """The arguments `attention` and `attention_by`, checked."""
-    if given is None:
-        if names_of(by, "attention_by"):
+def resolve_attention(
+    attention: Any, data: "ChoiceExperiment", coding: Coding, by: Any = None
+) -> Attention:
+    """Check the arguments `attention` and `attention_by`, and resolve them."""
+    if attention is None:
+        if list_column_names(by, "attention_by"):
             raise build_attention_error("attention_by")
-        return owning((), data.attributes, coding)
-    people = covariates_of(by, data.people, data.n_respondents, "attention_by")
-    return _attention_of(given, data, coding)._replace(people=people if people.names else None)
+        return build_attention((), data.attributes, coding)
+    people = build_covariates(by, data.people, data.n_respondents, "attention_by")
+    return _resolve_attributes(attention, data, coding)._replace(
+        people=people if people.names else None
+    )
 
 
-def _attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
-    """The argument `attention`, checked."""
-    known = owning(
-        [name for name in data.attributes if not _is_constant(name, data)], data.attributes, coding
-    )
-    known = owning(
-        [name for name, owned in zip(known.names, known.owned, strict=True) if owned.any()],
-        data.attributes,
-        coding,
-    )
-    if len(known.names) < 2:
-        named = f"only {known.names[0]!r}" if known.names else "none"
+def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
+    """Check the argument `attention`, and resolve its attributes."""
+    names = [name for name in data.attributes if not _is_constant(name, data)]
+    eligible = build_attention(names, data.attributes, coding)
+    names = [name for name, owned in zip(names, eligible.owned, strict=True) if owned.any()]
+    eligible = build_attention(names, data.attributes, coding)
+    if len(eligible.names) < 2:
+        named = f"only {eligible.names[0]!r}" if eligible.names else "none"
         raise ArgumentError(
             Argument("attention"),
             f" requires at least two attributes that vary between products; the data have {named}."
             " A respondent who ignored all attributes would choose at random.",
         )
-    if given is True:
-        return known
-    return owning(
-        [_known(name, known.names, data) for name in _names(given)], data.attributes, coding
-    )
+    if attention is True:
+        return eligible
+    for name in (chosen := _list_names(attention)):
+        _check_attribute(name, eligible.names, data)
+    return build_attention(chosen, data.attributes, coding)
 
 
-def owning(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> Attention:
-    """The attributes with their coefficients: of levels, slopes, and interactions with another
-    attribute.
+def build_attention(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> Attention:
+    """Build the attributes with their coefficients.
 
-    Who ignores an attribute still sees whether a product has it: that column is a constant of such
+    These are coefficients of levels, slopes, and interactions with another attribute. People who
+    ignore an attribute still see whether a product has it: that column is a constant of such
     products.
     """
     names = tuple(dict.fromkeys(names))
     owners = np.concatenate(
-        [np.where(part.table[-1] == 0.0, place, -1) for place, part in enumerate(coding.parts)]
+        [np.where(part.table[-1] == 0.0, i, -1) for i, part in enumerate(coding.parts)]
         or [np.zeros(0)]
     )
     owned = np.zeros((len(names), len(coding.names)))
     for k, name in enumerate(names):
-        own = owners == attributes.index(name)
-        owned[k] = [*own, *(own[a] or own[b] for a, b in coding.crossed)]
+        is_owned = owners == attributes.index(name)
+        owned[k] = [*is_owned, *(is_owned[a] or is_owned[b] for a, b in coding.crossed)]
     return Attention(names, owned)
 
 
 def _is_constant(name: str, data: "ChoiceExperiment") -> bool:
-    """Whether it is what makes products of a kind, not one of their attributes."""
+    """Return whether an attribute marks an alternative, such as the no-choice option."""
     return name in (INSIDE, data.scheme.alternative)
 
 
-def _names(given: Any) -> list[str]:
-    if isinstance(given, str):
-        return [given]
+def _list_names(attention: Any) -> list[str]:
+    """List the names in the argument `attention`."""
+    if isinstance(attention, str):
+        return [attention]
     if (
-        isinstance(given, bool)
-        or not isinstance(given, Iterable)
-        or not (found := [str(name) for name in given])
+        isinstance(attention, bool)
+        or not isinstance(attention, Iterable)
+        or not (names := [str(name) for name in attention])
     ):
         raise ArgumentError(
             Argument("attention"),
             " must be True (all attributes), or a list of attributes that respondents may ignore;"
-            f" got {given!r}.",
+            f" got {attention!r}.",
         )
-    return found
+    return names
 
 
-def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
-    if name in known:
-        return name
+def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment") -> None:
+    """Refuse the name of an attribute that people cannot ignore."""
+    if name in eligible:
+        return
     if name not in data.attributes:
         raise ArgumentError(
             Argument("attention"),
-            f" contains {name!r}, which is not an attribute.{suggest(name, known)}",
+            f" contains {name!r}, which is not an attribute.{suggest(name, eligible)}",
         )
-    why = (
-        "a constant, to which all respondents attend"
-        if _is_constant(name, data)
-        else "constant in all products"
-    )
+    reason = "constant in all products"
+    if _is_constant(name, data):
+        reason = "a constant, to which all respondents attend"
     raise ArgumentError(
-        Argument("attention"), f" contains {name!r}, which is {why}; remove {name!r}."
+        Argument("attention"), f" contains {name!r}, which is {reason}; remove {name!r}."
     )
 
 
-# What the draws say -------------------------------------------------------------------------------
+# Tables from draws --------------------------------------------------------------------------------
 
 
 class AttentionTables(NamedTuple):
-    """Which attributes people attend to.
+    """Tables of attention to attributes.
 
     Attributes
     ----------
     shares : pandas.DataFrame
-        Index attribute: `attends`, the posterior mean of the part of the population that attends to
-        it, its interval `low` to `high`, `ess` and `r_hat` of that part, and `r_hat_respondents`,
-        the largest R-hat of a respondent's.
+        Index attribute: `attends`, the posterior mean of the share of the population that attends
+        to it, its interval `low` to `high`, its `ess` and `r_hat`, and `r_hat_respondents`, the
+        largest R-hat of a respondent's attention.
     people : pandas.DataFrame (respondents, attributes)
         The probability that each respondent attends to each attribute.
     patterns : pandas.DataFrame
-        Index pattern, the attributes that are attended to: `share` of the respondents, its interval
-        `low` to `high`; the most frequent first, and of more than 16 the rest in one row.
+        Index pattern, the attended attributes: `share` of the respondents, its interval `low` to
+        `high`; the most frequent first, with one row for all patterns after the first 15 if there
+        are more than 16.
     odds : pandas.DataFrame, optional
-        With `attention_by`, a row an attribute and covariate, `attribute` and `column`: by which
-        factor one more of the column multiplies the `odds` of attending to it (posterior median),
-        its interval `low` to `high`; of its logarithm the posterior mean `log_odds`, `ess` and
+        With `attention_by`, one row per attribute and covariate, `attribute` and `column`: the
+        factor of the `odds` of attending for one unit of the column (posterior median), its
+        interval `low` to `high`; for its logarithm the posterior mean `log_odds`, `ess` and
         `r_hat`.
     """
 
@@ -182,17 +182,17 @@ class AttentionTables(NamedTuple):
     odds: "pandas.DataFrame | None" = None
 
 
-def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
-    """Shares by attribute, probabilities by person, and shares of patterns."""
+def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
+    """Build tables of attentive shares, probabilities by person, and patterns."""
     import pandas as pd
 
-    from thali._posterior.summary import summary_table
+    from thali._posterior.summary import build_summary
     from thali._tables import Table
 
-    tails = tails_of(ci)
+    tails = interval_tails(ci)
     names = [str(name) for name in posterior["attribute"].values]
     rates, attends = posterior["attention"].values, posterior["attends"].values
-    rows = summary_table({name: rates[..., k] for k, name in enumerate(names)})
+    rows = build_summary({name: rates[..., k] for k, name in enumerate(names)})
     low, high = np.quantile(rates.reshape(-1, len(names)), tails, axis=0)
     shares = Table(
         {
@@ -201,46 +201,46 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
             "high": high,
             "ess": rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
             "r_hat": rows["r_hat"].to_numpy(),
-            "r_hat_respondents": [_worst_r_hat(attends[..., k]) for k in range(len(names))],
+            "r_hat_respondents": [_largest_r_hat(attends[..., k]) for k in range(len(names))],
         },
         index=pd.Index(names, name="attribute"),
     )
     shares.attrs["interval"] = ci
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
     people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
-    patterns = _patterns(flat(attends), names, tails, ci)
-    return AttentionTables(
-        shares, people, patterns, _odds(posterior, tails, ci) if EFFECT in posterior else None
-    )
+    patterns = _tabulate_patterns(flatten_chains(attends), names, tails, ci)
+    odds = _tabulate_odds(posterior, tails, ci) if EFFECT in posterior else None
+    return AttentionTables(shares, people, patterns, odds)
 
 
-def effects_of(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
-    """By attribute and covariate of people: what a unit more of it adds to the log odds of
-    attending, draw by draw."""
+def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
+    """Return effects on the log odds of attending, by (attribute, covariate) and draw."""
     if EFFECT not in posterior:
         return {}
-    values = posterior[EFFECT].values
+    effects = posterior[EFFECT].values
     attributes, columns = (
         [str(name) for name in posterior[dim].values] for dim in ("attribute", COVARIATE)
     )
     return {
-        (name, by): values[..., r, k]
+        (name, column): effects[..., r, k]
         for k, name in enumerate(attributes)
-        for r, by in enumerate(columns)
+        for r, column in enumerate(columns)
     }
 
 
-def _odds(posterior: "xarray.Dataset", tails: tuple[float, float], ci: float) -> "pandas.DataFrame":
-    """How columns of people multiply the odds of attending."""
-    from thali._posterior.summary import summary_table
+def _tabulate_odds(
+    posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
+) -> "pandas.DataFrame":
+    """Return a table of factors of the odds of attending, by column of people."""
+    from thali._posterior.summary import build_summary
     from thali._tables import Table
 
-    effects = effects_of(posterior)
-    rows = summary_table({" ".join(pair): values for pair, values in effects.items()})
-    drawn = np.exp(np.array([values.ravel() for values in effects.values()]))
-    low, middle, high = np.quantile(drawn, [tails[0], 0.5, tails[1]], axis=1)
+    effects = attention_effects(posterior)
+    rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
+    odds_draws = np.exp(np.array([draws.ravel() for draws in effects.values()]))
+    low, median, high = np.quantile(odds_draws, [tails[0], 0.5, tails[1]], axis=1)
     table = Table(list(effects), columns=["attribute", "column"]).assign(
-        odds=middle,
+        odds=median,
         low=low,
         high=high,
         log_odds=rows["mean"].to_numpy(),
@@ -251,35 +251,47 @@ def _odds(posterior: "xarray.Dataset", tails: tuple[float, float], ci: float) ->
     return table
 
 
-def _worst_r_hat(attends: np.ndarray) -> float:
-    """The largest R-hat of a person's draws (chain, draw, people); of one who never changes there
-    is none."""
-    from thali._posterior.summary import bulk_and_r_hat
+def _largest_r_hat(attends: np.ndarray) -> float:
+    """Return the largest R-hat of people's draws (chain, draw, people).
 
-    r_hat = bulk_and_r_hat(np.moveaxis(attends, 2, 0))[1]
-    known = r_hat[~np.isnan(r_hat)]
-    return float(known.max()) if len(known) else np.nan
+    People without changes have none.
+    """
+    from thali._posterior.summary import compute_ess_and_r_hat
+
+    r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]
+    finite = r_hat[~np.isnan(r_hat)]
+    return float(finite.max()) if len(finite) else np.nan
 
 
-def _patterns(
+def _tabulate_patterns(
     attends: np.ndarray, names: list[str], tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
-    """How many of the people attend to just these attributes, of draws (draws, people, K)."""
+    """Return a table of shares of people by pattern, from draws (draws, people, K)."""
     import pandas as pd
 
     from thali._tables import Table
 
-    kept = space_evenly(len(attends), _PATTERN_DRAWS)
-    attends = attends[kept]
-    patterns, place = np.unique(attends.reshape(-1, len(names)), axis=0, return_inverse=True)
+    draw_indices = space_evenly(len(attends), _PATTERN_DRAWS)
+    attends = attends[draw_indices]
+    patterns, pattern_index = np.unique(
+        attends.reshape(-1, len(names)), axis=0, return_inverse=True
+    )
     counts = np.zeros((len(attends), len(patterns)))
-    np.add.at(counts, (np.repeat(np.arange(len(attends)), attends.shape[1]), place.ravel()), 1.0)
+    np.add.at(
+        counts, (np.repeat(np.arange(len(attends)), attends.shape[1]), pattern_index.ravel()), 1.0
+    )
     share = counts / attends.shape[1]
     order = np.argsort(-share.mean(axis=0), kind="stable")
-    kept = order if len(order) <= _MAX_PATTERNS else order[: _MAX_PATTERNS - 1]
-    columns, labels = share[:, kept], [_pattern(row, names) for row in patterns[kept]]
-    if len(kept) < len(order):
-        columns, labels = np.column_stack([columns, 1.0 - columns.sum(axis=1)]), [*labels, OTHERS]
+    draw_indices = order if len(order) <= _MAX_PATTERNS else order[: _MAX_PATTERNS - 1]
+    columns, labels = (
+        share[:, draw_indices],
+        [_name_pattern(row, names) for row in patterns[draw_indices]],
+    )
+    if len(draw_indices) < len(order):
+        columns, labels = (
+            np.column_stack([columns, 1.0 - columns.sum(axis=1)]),
+            [*labels, OTHER_PATTERNS],
+        )
     low, high = np.quantile(columns, tails, axis=0)
     index = pd.Index(labels, name="pattern")
     table = Table({"share": columns.mean(axis=0), "low": low, "high": high}, index=index)
@@ -287,7 +299,11 @@ def _patterns(
     return table
 
 
-def _pattern(row: np.ndarray, names: list[str]) -> str:
+def _name_pattern(row: np.ndarray, names: list[str]) -> str:
+    """Name a pattern of attended attributes."""
     if row.all():
-        return EVERYTHING
-    return " + ".join(name for name, attends in zip(names, row, strict=True) if attends) or NOTHING
+        return ALL_ATTENDED
+    return (
+        " + ".join(name for name, attends in zip(names, row, strict=True) if attends)
+        or NONE_ATTENDED
+    )

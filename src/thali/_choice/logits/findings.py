@@ -1,13 +1,19 @@
-"""What the multinomial and the hierarchical logit find out."""
+"""Findings about the multinomial and the hierarchical logit."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import number
-from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._digits import format_number
+from thali._labels import list_names
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FILE,
     FULL,
@@ -16,7 +22,7 @@ from thali._model.finding import (
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -24,7 +30,7 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 from thali.errors import Setting
 
 from ..answers.english import ENGLISH
@@ -38,8 +44,8 @@ from ..answers.findings import (
     report_levels,
 )
 from .hierarchical import HierarchicalLogit
-from .hierarchical_draws import close_to_zero, felt_prior
-from .hierarchical_fit import MEAN_SD, SCALE, SCALE_WITH_ATTENTION
+from .hierarchical_draws import list_attributes_near_zero, measure_prior_influence
+from .hierarchical_fit import DEFAULT_ATTENTION_SCALE, DEFAULT_SCALE, MEAN_SD
 
 if TYPE_CHECKING:
     import pandas
@@ -49,140 +55,146 @@ if TYPE_CHECKING:
 
 def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
-) -> tuple[Maker, ...]:
-    """The makers of the findings of either logit."""
+) -> tuple[FindingMaker, ...]:
+    """Return the makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
-        attention = (
-            ()
-            if model._attention is None
-            else (who_attends, attention_odds, patterns, individual_attention)
-        )
+        attention: tuple[FindingMaker, ...] = ()
+        if model._attention is not None:
+            attention = (
+                report_attention,
+                report_attention_odds,
+                report_patterns,
+                report_individual_attention,
+            )
         answers, segments = build_choice_makers(settings)
-        first = (
-            asked(lambda model: ENGLISH["logit.asked.people"]),
+        return (
+            make_question_maker(lambda model: ENGLISH["logit.asked.people"]),
             *answers,
             *attention,
-            population,
-            individuals,
-        )
-        return (
-            *first,
+            report_population,
+            report_individuals,
             *segments,
             report_check,
-            quantities,
+            report_quantities,
             data,
             report_levels,
             *RESPONDENT_FINDINGS,
-            methods(_hierarchical),
+            make_methods_maker(_describe_hierarchical),
             convergence,
         )
     return (
         *_MULTINOMIAL,
-        no_check,
+        report_no_check,
         summary,
         data,
         report_levels,
-        methods(_multinomial),
+        make_methods_maker(_describe_multinomial),
         convergence,
     )
 
 
 @finding("attention", "Attribute non-attendance", ON_SCREEN)
-def who_attends(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """The part of the people who attend to each attribute."""
-    found = model.attention(settings.ci)
-    named, interval = [], interval_name(settings.ci)
-    for row in found.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
-        ends = {name: f"{100 * (1.0 - row[of]):.0f}" for name, of in _IGNORED.items()}
-        word = "attention.part" if named else "attention.first"
-        named.append(
+def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report the share of the population that attends to each attribute."""
+    tables = model.attention(settings.ci)
+    sentences, interval = [], describe_interval(settings.ci)
+    for row in tables.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
+        ends = {name: f"{100 * (1.0 - row[column]):.0f}" for name, column in _IGNORED.items()}
+        word = "attention.part" if sentences else "attention.first"
+        sentences.append(
             str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends))
         )
-    table = found.shares
+    table = tables.shares
     if settings.attention_scale is not None:
-        both = model.attention_by_scale(settings.attention_scale, settings.ci)
-        table = table.join(both[[f"{name}_other" for name in _SHOWN]])
-        table.attrs.update(both.attrs)
-    close = close_to_zero(model._view.draws, model._population())
+        comparison = model.attention_by_scale(settings.attention_scale, settings.ci)
+        table = table.join(comparison[[f"{name}_other" for name in _SHOWN]])
+        table.attrs.update(comparison.attrs)
+    near_zero = list_attributes_near_zero(model._view.draws, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
-        *([phrase(ENGLISH, "attention.close", named=listed(close))] if close else []),
-        _by_scale(model, table),
+        *([phrase(ENGLISH, "attention.close", named=list_names(near_zero))] if near_zero else []),
+        _describe_scale_sensitivity(model, table),
     ]
     return Finding(
-        str(phrase(ENGLISH, "attention", named=listed(named))),
+        str(phrase(ENGLISH, "attention", named=list_names(sentences))),
         title=ENGLISH["attention.title"],
         table=table,
         shown=table[
             [name for name in (*_SHOWN, *(f"{name}_other" for name in _SHOWN)) if name in table]
         ],
         picture=Picture(
-            "attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), found
+            "attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), tables
         ),
         notes=tuple(notes),
         brief=Brief("Attention"),
     )
 
 
-def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
-    """How the parts hang on the prior size of a variance: both, where they were asked for and
-    differ."""
+def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
+    """Describe how shares depend on the prior size of a variance."""
     if "scales" not in table.attrs:
-        other = SCALE if model._prior_scale() != SCALE else SCALE_WITH_ATTENTION
+        other = DEFAULT_SCALE if model._prior_scale() != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
         setting = Setting("attention_scale", other)
         return phrase(
-            ENGLISH, "attention.prior", scale=number(model._prior_scale()), setting=setting
+            ENGLISH, "attention.prior", scale=format_number(model._prior_scale()), setting=setting
         )
-    scale, other = map(number, table.attrs["scales"])
+    scale, other = map(format_number, table.attrs["scales"])
     pairs = table[["attends_other", "attends"]].to_numpy()
-    off = np.abs(pairs[:, 0] - pairs[:, 1])
-    if not (off > _FAR).any():
+    differences = np.abs(pairs[:, 0] - pairs[:, 1])
+    if not (differences > _MIN_DIFFERENCE).any():
         return phrase(
-            ENGLISH, "attention.same", scale=scale, other=other, largest=f"{100 * off.max():.0f}"
+            ENGLISH,
+            "attention.same",
+            scale=scale,
+            other=other,
+            largest=f"{100 * differences.max():.0f}",
         )
-    parts = []
-    for name, (share, than), is_far in zip(
-        table.index, 100.0 * (1.0 - pairs), off > _FAR, strict=True
+    sentences = []
+    for name, (share, other_share), differs in zip(
+        table.index, 100.0 * (1.0 - pairs), differences > _MIN_DIFFERENCE, strict=True
     ):
-        if is_far:
-            facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{than:.0f}"}
-            parts.append(str(phrase(ENGLISH, "attention.differs", **facts)))
-    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=listed(parts))
+        if differs:
+            facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{other_share:.0f}"}
+            sentences.append(str(phrase(ENGLISH, "attention.differs", **facts)))
+    return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=list_names(sentences))
 
 
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
-def attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
-    """How columns of people change the odds of attending."""
-    table, interval = model.attention(settings.ci).odds, interval_name(settings.ci)
+def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
+    """Report effects of people's columns on the odds of attending."""
+    table, interval = model.attention(settings.ci).odds, describe_interval(settings.ci)
     if table is None:
         return None
-    sure = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
+    certain = [row for row in table.to_dict("records") if row["low"] > 1.0 or row["high"] < 1.0]
     sentence = phrase(ENGLISH, "attention.odds.none", interval=interval)
-    if sure:
-        row = max(sure, key=lambda each: abs(each["log_odds"]) / np.log(each["high"] / each["low"]))
-        ends = {name: number(row[name]) for name in ("odds", "low", "high")}
-        named = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
-        sentence = phrase(ENGLISH, "attention.odds", **named, **ends)
+    if certain:
+        row = max(
+            certain,
+            key=lambda effect: abs(effect["log_odds"]) / np.log(effect["high"] / effect["low"]),
+        )
+        ends = {name: format_number(row[name]) for name in ("odds", "low", "high")}
+        facts = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
+        sentence = phrase(ENGLISH, "attention.odds", **facts, **ends)
     shown = table[["attribute", "column", "odds", "low", "high"]]
     title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
     return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
 
 
 @finding("attention_patterns", "Patterns of attribute attendance", FULL)
-def patterns(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """The parts of the respondents who attend to just these attributes."""
+def report_patterns(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report shares of respondents by pattern of attended attributes."""
     return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)
 
 
 @finding("individual_attention", "Individual attribute attendance", FILE)
-def individual_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """The probability that each respondent attends to each attribute."""
+def report_individual_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report the probability that each respondent attends to each attribute."""
     return Finding(table=model.attention(settings.ci).people)
 
 
 @finding("population", "Population coefficients and heterogeneity")
-def population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """Means and standard deviations of the tastes in the population."""
+def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report population means and standard deviations of tastes."""
     table = model.population(settings.ci)
     title: Text = ENGLISH[
         "logit.population" if model._attention is None else "attention.population"
@@ -190,53 +202,55 @@ def population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
     table = table.rename_axis(table.index.name or "coefficient")
-    return Finding(title=title, table=table, notes=_felt(model))
+    return Finding(title=title, table=table, notes=_describe_prior_influence(model))
 
 
-def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
-    """How far standard deviations among people lean on their prior, if they do."""
+def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
+    """Describe the influence of the prior on standard deviations, if it is large."""
     posterior, scale = model._view, model._scale_
-    prior = model._prior(len(scale.names))
-    smaller = 1.0 - 0.5 ** felt_prior(posterior.draws, scale, prior.df, prior.scale)
-    if smaller.max() < _FELT:
+    prior = model._build_prior(len(scale.names))
+    shrinkage = 1.0 - 0.5 ** measure_prior_influence(posterior.draws, scale, prior.df, prior.scale)
+    if shrinkage.max() < _MIN_INFLUENCE:
         return ()
     people = posterior.draws.sizes["respondent"]
-    tasks = number(posterior.observed["chosen"].size / people)
-    facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(smaller.argmax())]}
-    share = f"{100 * smaller.max():.0f}"
+    tasks = format_number(posterior.observed["chosen"].size / people)
+    facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(shrinkage.argmax())]}
+    share = f"{100 * shrinkage.max():.0f}"
     setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
     return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
-def quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """What `convergence` judges; in files also means and standard deviations of tastes, and effects
-    of covariates."""
+def report_quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report the quantities of the convergence check.
+
+    Files also contain means and standard deviations of tastes, and effects of covariates.
+    """
     import pandas as pd
 
-    found: Any = summary(model, settings)
-    every = pd.concat([model.summary(settings.ci), model.population(settings.ci)]).rename_axis(
+    report: Any = summary(model, settings)
+    all_rows = pd.concat([model.summary(settings.ci), model.population(settings.ci)]).rename_axis(
         "quantity"
     )
-    return replace(found, table=every, shown=found.table)
+    return replace(report, table=all_rows, shown=report.table)
 
 
 @finding("individuals", "Individual coefficients", FULL)
-def individuals(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """The posterior mean of the tastes of each respondent."""
+def report_individuals(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
+    """Report posterior mean tastes of each respondent."""
     table, price = model.individual_.rename_axis("respondent"), model._money()
     money = None if price is None else str(phrase(ENGLISH, "logit.individuals.money", price=price))
     return Finding(title=money or ENGLISH["logit.individuals"], table=table)
 
 
 @finding("check", "Model check", FULL, chapter=MISSES)
-def no_check(model: "MultinomialLogit", settings: AnswerSettings) -> Finding:
-    """Why an estimate is not checked."""
+def report_no_check(model: "MultinomialLogit", settings: AnswerSettings) -> Finding:
+    """Report why an estimate is not checked."""
     return Finding(ENGLISH["logit.no_check"], notes=(ENGLISH["logit.compare"],))
 
 
-def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
-    """How a paper says it of the multinomial logit."""
+def _describe_multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
+    """Describe the multinomial logit for the methods text."""
     sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"))]
     if model._price_ is not None:
         price = model._coding_.names[model._price_]
@@ -244,8 +258,8 @@ def _multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
     return tuple(sentences)
 
 
-def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
-    """How a paper says it of the hierarchical logit."""
+def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
+    """Describe the hierarchical logit for the methods text."""
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
     if (price := model._money()) is not None:
@@ -253,24 +267,31 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
             phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price)
         )
     if signs:
-        named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
-        sentences.append(phrase(ENGLISH, "hierarchical.signs", named=named))
+        attribute_names = list_names(
+            [f"{attribute} ({direction})" for attribute, direction in signs.items()]
+        )
+        sentences.append(phrase(ENGLISH, "hierarchical.signs", named=attribute_names))
     if covariates:
-        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=listed(covariates)))
+        sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=list_names(covariates)))
     logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
-    numbers = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
-    numbers |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
+    prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
+    prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._population().attention.names
     if attributes:
-        named = listed(attributes)
+        attribute_names = list_names(attributes)
         sentences.append(
-            phrase(ENGLISH, "hierarchical.attention", named=named, source=Cite("gilbride2006"))
+            phrase(
+                ENGLISH,
+                "hierarchical.attention",
+                named=attribute_names,
+                source=Cite("gilbride2006"),
+            )
         )
     if model._looking_ is not None:
         sentences.append(
-            phrase(ENGLISH, "hierarchical.attention.by", named=listed(model._looking_.names))
+            phrase(ENGLISH, "hierarchical.attention.by", named=list_names(model._looking_.names))
         )
-    sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **numbers))
+    sentences.append(phrase(ENGLISH, "hierarchical.prior", logarithms=logarithms, **prior_sizes))
     sentences.append(phrase(ENGLISH, "hierarchical.sampler", source=Cite("yu2011")))
     if attributes:
         sentences.append(ENGLISH["hierarchical.attention.sampler"])
@@ -278,15 +299,14 @@ def _hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 
 _SHOWN = ("attends", "low", "high")
-# part by which half the size of the prior makes a standard deviation smaller, from which on it is
-# said
-_FELT = 0.05
-_FAR = 0.1  # difference of two parts that is said
+# report the prior if halving its size shrinks a standard deviation by at least this share
+_MIN_INFLUENCE = 0.05
+_MIN_DIFFERENCE = 0.1  # smallest difference of two shares that is reported
 _IGNORED = {"share": "attends", "low": "high", "high": "low"}
 
 
 _MULTINOMIAL = (
-    asked(lambda model: ENGLISH["logit.asked"]),
+    make_question_maker(lambda model: ENGLISH["logit.asked"]),
     *MARKET_FINDINGS,
     build_simulator_maker(),
 )

@@ -1,28 +1,28 @@
-"""`HierarchicalLogit`: tastes are normally distributed among people."""
+"""`HierarchicalLogit`: tastes are normally distributed among respondents."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import between, one_of, positive
+from thali._arguments import check_allowed, check_open_interval, check_positive
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.indexing import space_evenly
 from thali._inference.warn import is_quiet
-from thali._model.chain_model import RunByChains
+from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import requires
 from thali._model.sampling import Sampling
-from thali._people.columns import RespondentCovariates, covariates_of
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.interval import INTERVAL
-from thali._posterior.store import tree_of
-from thali._posterior.view import flat
+from thali._posterior.store import build_tree
+from thali._posterior.view import flatten_chains
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
-from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import of_tastes
+from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
     build_coding,
@@ -39,29 +39,34 @@ from ..logit import (
     encode_choices,
     parse_directions,
 )
-from .attention import AttentionTables, attention_of, attention_tables, owning
+from .attention import AttentionTables, build_attention, build_attention_tables, resolve_attention
 from .hierarchical_draws import (
     BITS_IN_FILES,
-    MAX_EXACT,
+    MAX_EXACT_TASTES,
     TasteDistribution,
     TasteScale,
-    chooser_of,
-    ends_of_probabilities,
-    errors_of_probabilities,
-    mean_probabilities,
-    quantities_of,
-    rates_of,
-    taste_scale,
+    attention_quantities,
+    build_chooser,
+    build_taste_scale,
+    population_quantities,
+    predict_probabilities,
 )
 from .hierarchical_fit import (
+    DEFAULT_ATTENTION_SCALE,
+    DEFAULT_SCALE,
     MEAN_SD,
-    SCALE,
-    SCALE_WITH_ATTENTION,
     FitArguments,
-    sample_tastes,
-    sampling_of,
+    build_sampling,
+    sample_taste_prior,
 )
-from .money import MONEY, PREFERENCE, SPACES, price_of_space, refuse_rising, refuse_without_price
+from .money import (
+    MONEY,
+    PREFERENCE,
+    SPACES,
+    refuse_price_settings,
+    refuse_rising_demand,
+    require_price,
+)
 from .spec import check_priors
 
 if TYPE_CHECKING:
@@ -74,8 +79,8 @@ if TYPE_CHECKING:
 
 
 def modelled_attention(model: Any, name: str) -> None:
-    """Require draws of which attributes respondents attend to."""
-    model._fitted()
+    """Require draws of attention to attributes."""
+    model._require_posterior()
     if model._attention is None:
         raise ArgumentError(
             "This model was fitted without attribute non-attendance; refit with ",
@@ -84,9 +89,8 @@ def modelled_attention(model: Any, name: str) -> None:
         )
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
-    r"""The hierarchical logit: every person has tastes of their own, which are normally
-    distributed.
+class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
+    r"""The hierarchical logit: respondents have individual, normally distributed tastes.
 
     .. math::
         P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n},
@@ -108,54 +112,54 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient; predictions then take any number. Measured ones
-        do anyway.
+        Attributes whose number itself has a coefficient; predictions then take any number. Measured
+        attributes always have one.
     knots, interactions, constants : optional
         As for `MultinomialLogit`.
     signs : dict, optional
-        Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers,
-        are better or worse. The logarithm of a slope, or of each step from a level to the next, is
-        normally distributed then.
+        Attribute -> "increasing" or "decreasing", for all people: later levels, or larger numbers,
+        are better or worse. The logarithm of a slope, or of each step between levels, is then
+        normally distributed.
     by : list of str, optional
-        Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but
-        the first has a covariate. None: none.
+        Columns of `data.people` that predict mean tastes: numbers, or labels, each with a covariate
+        except the first. None: none.
     priors : dict, optional
         "mean_sd": s, the prior standard deviation of a mean taste (10; at most 2 of one that has a
         sign, which is a logarithm). "df": nu, the degrees of freedom of the inverse Wishart prior
         of p coefficients (p + 3; at least p + 2). "scale": V, about the prior size of a variance
         among people (1; with `attention` .2).
     attention : True or list of attributes, optional
-        Attributes that a person may ignore: True, all of them (two or more); None: nobody ignores
-        anything. Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability
-        :math:`\theta_k \sim \operatorname{Beta}(1, 1)`; its coefficients, those of its interactions
-        too, are 0 for who does not. Constants, the no-choice option, and the columns of products
-        that lack an attribute are attended to by all.
+        Attributes that a person may ignore: True, all attributes (two or more); None: no attribute.
+        Person n attends to attribute k, :math:`\lambda_{nk} = 1`, with probability :math:`\theta_k
+        \sim \operatorname{Beta}(1, 1)`; its coefficients, including interactions, are 0 for a
+        person who ignores it. Constants, the no-choice option, and the columns of products that
+        lack an attribute are attended to by all.
     attention_by : list of str, optional
-        Columns of `data.people`, coded as those of `by`, on which it depends whether a person
-        attends: :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T
-        \gamma_k` with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k is then that of people with average
-        columns. None: on none.
+        Columns of `data.people`, coded as in `by`, that predict whether a person attends:
+        :math:`\operatorname{logit} \theta_{nk} = \operatorname{logit} \theta_k + z_n^T \gamma_k`
+        with :math:`\gamma_{rk} \sim N(0, 1)`; theta_k then belongs to people with average columns.
+        None: none.
     space : {"preference", "willingness-to-pay"}
-        What is normally distributed: utilities, or amounts in units of the attribute that is called
-        a price, a cost, a fee or a fare. That must be taken as a number (`linear`), has no
-        interaction, and nobody ignores it.
+        Normally distributed coefficients: utilities, or amounts in units of the attribute that is
+        called a price, a cost, a fee or a fare. It must be treated as a number (`linear`), has no
+        interaction, and cannot be ignored.
 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the
-        coordinate `taste` says which; of people with average covariates), covariate_effect (of a
+        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms, as the
+        coordinate `taste` indicates; of people with average covariates), covariate_effect (of a
         unit), beta (the tastes of every respondent; 0 where the respondent ignores the attribute in
         that draw; utilities in either space), log_likelihood, and with `attention` also attention
         (theta; with `attention_by` the mean of theta_n over the respondents) and attends (lambda),
         with `attention_by` also attention_typical (theta) and attention_effect (gamma, of a unit).
-        Files hold beta of more than 2,000,000 numbers to 9 bits each, a relative error of at most 1
-        / 1,024, and leave out the group of pointwise log-likelihoods then: 4,000 draws of 300
-        people and 12 coefficients take 38 MB in place of 240.
+        If beta has more than 2,000,000 numbers, files contain them with 9 bits each, a relative
+        error of at most 1 / 1,024, without the group of pointwise log-likelihoods: 4,000 draws of
+        300 people and 12 coefficients take 38 MB instead of 240.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where
-        tastes have a sign; with `attention` of those who attend. In willingness-to-pay space
-        amounts, and the scale in place of the price, as "scale[price]".
+        tastes have a sign; with `attention` the mean over attentive people. In willingness-to-pay
+        space amounts, with the scale instead of the price, as "scale[price]".
     individual_ : pandas.DataFrame (respondents, p)
         Posterior means of every respondent's tastes, in willingness-to-pay space amounts and scales
         likewise.
@@ -163,11 +167,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     Raises
     ------
     DataError
-        If the data are no choice experiment; in willingness-to-pay space also if demand does not
+        If the data are not a choice experiment; in willingness-to-pay space also if demand does not
         fall with the price.
     ArgumentError
-        If an argument is outside its range; in willingness-to-pay space if there is no price, it is
-        no straight line, or people may ignore it.
+        If an argument is outside its range; in willingness-to-pay space if no attribute is a
+        price with a single slope, or people may ignore it.
 
     References
     ----------
@@ -194,7 +198,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
     """
 
     _FINDINGS: ClassVar[str] = "thali._choice.logits.findings"
-    _stored_as: ClassVar[dict[str, str]] = {"attention": "_attention"}
+    _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {"attention": "_attention"}
     posterior_: "xarray.DataTree"
     coef_: "pd.Series"
     individual_: "pd.DataFrame"
@@ -244,7 +248,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         job: Any = None,
         max_time: float | None = None,
     ) -> "HierarchicalLogit":
-        """Draw from the posterior.
+        """Sample the posterior.
 
         Parameters
         ----------
@@ -252,29 +256,29 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of so many respondents that 1,000
-            draws of all of them take more than half a GB, there are fewer draws, further apart.
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. If 1,000 draws of all
+            respondents take more than half a GB, draws are fewer, with more sweeps between them.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more with many
             respondents.
         cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the
-            draws.
+            Threads; None means one per chain, up to the number of processors. Has no influence on
+            the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show how far the run is.
+            Whether to show the progress of the run.
         job : str or path, optional
-            A folder that holds the draws and the state of the chains while they run. The same fit
-            goes on from it after the process was killed, and gives the draws of an unbroken run;
-            with more `draws` it goes on further.
+            A folder for the draws and the state of the chains while they run. The same fit resumes
+            from it after the process was killed, and gives the draws of an uninterrupted run; with
+            more `draws` it continues.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn. If half of them pass in
-            tuning, the chains start again with less of it, and a warning says so.
+            Seconds after which the run stops and keeps its draws. If half of them pass in tuning,
+            the chains restart with less tuning, and a warning reports it.
 
         Returns
         -------
@@ -285,7 +289,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ArgumentError
             If an argument is outside its range.
         DataError
-            If the data are no choice experiment, or the job is damaged, is in use, or is another
+            If the data are not a choice experiment, or the job is damaged, is in use, or is another
             fit.
 
         Warns
@@ -293,125 +297,122 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         DataWarning
             If a declared level is never shown.
         ConvergenceWarning
-            If the chains do not agree, or hold too few effective draws.
+            If the chains do not agree, or have too few effective draws.
         InterruptedWarning
-            If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
+            If Ctrl-C or `max_time` stopped the run; its draws are kept.
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         data, parts = self._checked(data)
-        sampling = sampling_of(data, run, parts)
+        sampling = build_sampling(data, run, parts)
         remarks = build_unseen_remarks(parts.coding, data.levels)
-        contradicted = (
-            ""
-            if is_quiet()
-            else describe_contradicted_directions(data, parse_directions("signs", self.signs, data))
-        )
-        return self._carry_out(
-            self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks)
-        )
+        if not is_quiet():
+            directions = parse_directions("signs", self.signs, data)
+            if contradicted := describe_contradicted_directions(data, directions):
+                remarks = [*remarks, contradicted]
+        return self._run_job(self._build_job(sampling, str(data), remarks))
 
-    def _usual_run(self) -> dict[str, Any]:
+    def _get_comparison_run(self) -> dict[str, Any]:
         return {"draws": 1000}
 
-    def _answers(self) -> Facts:
-        many = self._view.draws["beta"].size > MAX_EXACT
+    def _headline_facts(self) -> Facts:
+        facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
+        if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
+            return facts
         files = (
-            "files",
             f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise"
-            " log-likelihoods",
+            " log-likelihoods"
         )
-        return (
-            *super()._answers(),
-            *build_measured_facts(self._coding_, self._scheme_),
-            *((files,) if many else ()),
-        )
+        return (*facts, ("files", files))
 
-    def _attributes_for_file(self) -> dict[str, Any]:
-        found = super()._attributes_for_file()
-        if self._view.draws["beta"].size > MAX_EXACT:  # log-likelihoods follow from tastes and data
-            tree = found["posterior_"]
-            kept = {
+    def _select_storable_attributes(self) -> dict[str, Any]:
+        attributes = super()._select_storable_attributes()
+        if (
+            self._view.draws["beta"].size > MAX_EXACT_TASTES
+        ):  # log-likelihoods follow from tastes and data
+            tree = attributes["posterior_"]
+            groups = {
                 name: node.to_dataset()
                 for name, node in tree.children.items()
                 if name != "log_likelihood"
             }
-            found["posterior_"] = tree_of(kept, tree.attrs)
-        return found
+            attributes["posterior_"] = build_tree(groups, tree.attrs)
+        return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
         data = require_experiment(data, self.constants)
-        coding = self._coding_of(data)
+        coding = self._build_coding(data)
         refuse_many_levels(data, coding.linear)
-        parts = self._parts(data)
-        if (price := self._price(data, coding)) is not None:
-            refuse_rising(data, coding, price)
+        parts = self._resolve_arguments(data)
+        if (price := self._money_attribute(data, coding)) is not None:
+            refuse_rising_demand(data, coding, price)
         return data, parts
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        return sampling_of(source, run, self._parts(source))
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        return build_sampling(source, run, self._resolve_arguments(source))
 
-    def _parts(self, data: "ChoiceExperiment") -> "FitArguments":
-        """What the arguments say of these data."""
-        coding = self._coding_of(data)
-        signs, price = parse_directions("signs", self.signs, data), self._price(data, coding)
-        attention = attention_of(self._attention, data, coding, self.attention_by)
+    def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
+        """Resolve all arguments for these data."""
+        coding = self._build_coding(data)
+        signs, price = (
+            parse_directions("signs", self.signs, data),
+            self._money_attribute(data, coding),
+        )
+        attention = resolve_attention(self._attention, data, coding, self.attention_by)
         if price is not None:
-            refuse_without_price(price, signs, attention.names)
-        scale = taste_scale(coding, data, signs, price)
-        covariates = covariates_of(self.by, data.people, data.n_respondents)
-        return FitArguments(coding, scale, covariates, attention, self._prior(len(coding.names)))
-
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        data = require_experiment(data, self.constants)
-        return sample_tastes(self._parts(data), data, rngs)
-
-    def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        data = require_experiment(data, self.constants)
-        return (
-            {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
+            refuse_price_settings(price, signs, attention.names)
+        scale = build_taste_scale(coding, data, signs, price)
+        covariates = build_covariates(self.by, data.people, data.n_respondents)
+        return FitArguments(
+            coding, scale, covariates, attention, self._build_prior(len(coding.names))
         )
 
-    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        data = require_experiment(data, self.constants)
+        return sample_taste_prior(self._resolve_arguments(data), data, rngs)
+
+    def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        data = require_experiment(data, self.constants)
+        if tuple(data.respondents) != tuple(self._respondents_):
+            return {}
+        return {"chosen": data.chosen}
+
+    def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         beta = self._view.draws["beta"].values
-        return draw_logit_choices(
-            beta,
-            encode_choices(require_experiment(data, self.constants), self._coding_),
-            data.first_task,
-            rng,
-        )
+        tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
+        return draw_logit_choices(beta, tasks, data.first_task, rng)
 
-    def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
-        """The columns that the data have."""
+    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
+        """Return the coding of the columns of the data."""
         return build_coding(data, self.linear, self.knots, self.interactions)
 
-    def _price(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
-        """The attribute of money in willingness-to-pay space."""
-        return (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
-        )
+    def _money_attribute(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
+        """Return the attribute of money in willingness-to-pay space, else None."""
+        if check_allowed("space", self.space, SPACES) != MONEY:
+            return None
+        return require_price(data, coding)
 
-    def _prior(self, p: int) -> Any:
+    def _build_prior(self, p: int) -> Any:
         from .hierarchical_sweep import TastePrior
 
-        given = check_priors("priors", self.priors)
-        df = given.get("df", p + 3.0)
+        sizes = check_priors("priors", self.priors)
+        df = sizes.get("df", p + 3.0)
         if df < p + 2:
             raise ArgumentError(
                 Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
             )
-        return TastePrior(df, self._prior_scale(), given.get("mean_sd", MEAN_SD))
+        return TastePrior(df, self._prior_scale(), sizes.get("mean_sd", MEAN_SD))
 
     def _prior_scale(self) -> float:
-        """V: what was given, or the default."""
-        usual = SCALE if self._attention is None else SCALE_WITH_ATTENTION
-        return check_priors("priors", self.priors).get("scale", usual)
+        """Return V, the prior size of variances between respondents."""
+        default = DEFAULT_SCALE if self._attention is None else DEFAULT_ATTENTION_SCALE
+        return check_priors("priors", self.priors).get("scale", default)
 
     @requires(modelled_attention)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
-        """Who attends to which attribute.
+        """Return shares and probabilities of attending to each attribute.
 
-        Inattention and indifference look alike in choices: people whose tastes are near 0 count as
-        people who ignore, unless most tastes are well away from 0.
+        Inattention and indifference have similar effects on choices: people with tastes near 0 are
+        treated as inattentive, unless most tastes are well away from 0.
 
         Parameters
         ----------
@@ -421,14 +422,14 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         Returns
         -------
         AttentionTables
-            `.shares`, one row an attribute: the part of the population that `attends` (posterior
+            `.shares`, one row per attribute: the share of the population that `attends` (posterior
             mean of theta), its interval `low` to `high`, `ess` and `r_hat`, and the largest R-hat
             of a person's probability, `r_hat_respondents`; `.people` (respondents, attributes), the
             probability that each respondent attends; `.patterns`, the `share` of the respondents
-            that attend to just these attributes, with its interval; and with `attention_by`
-            `.odds`, a row an attribute and column of people: the factor `odds` by which one more of
-            the column multiplies the odds of attending, its interval, `log_odds`, `ess` and
-            `r_hat`. The parts in `.shares` are then of people with the columns of the respondents.
+            that attend to exactly these attributes, with its interval; and with `attention_by`
+            `.odds`, one row per attribute and column of people: the factor `odds` of the odds of
+            attending for one unit of the column, its interval, `log_odds`, `ess` and `r_hat`. The
+            values in `.shares` are then shares of people with the columns of the respondents.
 
         Raises
         ------
@@ -444,18 +445,17 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         care very much.
         """
         posterior = self._view.draws
-        ci = between("ci", ci, "the probability of an interval")
-        return self._once(f"attention {ci}", lambda: attention_tables(posterior, ci))
+        ci = check_open_interval("ci", ci, "the probability of an interval")
+        return self._compute_once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
 
     @requires(modelled_attention)
     def attention_by_scale(
         self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
     ) -> "pd.DataFrame":
-        """Who attends to which attribute at another prior size of variances, too: the fit is
-        repeated with it.
+        """Compare shares of attention with a second fit at another prior scale.
 
-        The wider tastes may be before the data, the fewer people ignore an attribute, where tastes
-        reach down to 0.
+        The wider the prior of tastes, the fewer people ignore an attribute whose tastes reach down
+        to 0.
 
         Parameters
         ----------
@@ -464,15 +464,15 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ci : float in (0, 1)
             Probability of the intervals.
         progressbar : bool
-            Whether to show how far the other fit is, which has the settings of this one.
+            Whether to show the progress of the other fit, which has the settings of this one.
 
         Returns
         -------
         pandas.DataFrame
-            A row an attribute: the part of the population that `attends` with its interval `low` to
-            `high`, as in ``attention().shares``, and that of the other fit, `attends_other`,
-            `low_other` and `high_other`. ``attrs["scales"]`` has both sizes, ``attrs["interval"]``
-            the probability.
+            One row per attribute: the share of the population that `attends` with its interval
+            `low` to `high`, as in ``attention().shares``, and the share in the other fit,
+            `attends_other`, `low_other` and `high_other`. ``attrs["scales"]`` has both sizes,
+            ``attrs["interval"]`` the probability.
 
         Raises
         ------
@@ -481,52 +481,48 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ArgumentError
             If the model was made without `attention`, or the size is not above 0.
         DataError
-            If the file of the model could not hold the data.
+            If the file of the model does not contain the data.
 
         Warns
         -----
         ConvergenceWarning
-            If the chains of the other fit do not agree, or hold too few effective draws.
+            If the chains of the other fit do not agree, or have too few effective draws.
         """
         from thali._tables import Table
 
-        own, was = self.attention(ci).shares, self._prior_scale()
-        usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
-        other = (
-            usual
-            if scale is None
-            else positive("scale", scale, "the prior scale of a variance between respondents")
-        )
-        data = self._data_of_fit()
+        shares, first_scale = self.attention(ci).shares, self._prior_scale()
+        if scale is not None:
+            other = check_positive(
+                "scale", scale, "the prior scale of a variance between respondents"
+            )
+        else:
+            other = DEFAULT_SCALE if first_scale != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
+        data = self._get_fit_data()
         if data is None:
             raise DataError(
                 "The second fit requires the data of the first, which the model file does not"
                 " contain; fit again."
             )
 
-        def compared() -> "pd.DataFrame":
+        def compare() -> "pd.DataFrame":
             priors = {**(self.priors or {}), "scale": other}
-            again = type(self)(**{**self.get_params(), "priors": priors})
-            shares = (
-                again.fit(data, progressbar=progressbar, **self._run_settings())
-                .attention(ci)
-                .shares
-            )
+            model = type(self)(**{**self.get_params(), "priors": priors})
+            model.fit(data, progressbar=progressbar, **self._get_run_settings())
             columns = ["attends", "low", "high"]
-            found = Table(own[columns]).join(shares[columns].add_suffix("_other"))
-            found.attrs.update(interval=ci, scales=(was, other))
-            return found
+            other_shares = model.attention(ci).shares[columns].add_suffix("_other")
+            table = Table(shares[columns]).join(other_shares)
+            table.attrs.update(interval=ci, scales=(first_scale, other))
+            return table
 
-        return self._once(f"attention by scale {other} {ci}", compared)
+        return self._compute_once(f"attention by scale {other} {ci}", compare)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of
-        tastes among people.
+        """Return a summary of the distribution of tastes among people, with diagnostics.
 
         Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`,
-        with `attention_by` also what a unit of a column adds to its log odds, and log_likelihood
-        (of all choices). These mix more slowly than the predictions that `summary` is about: look
-        at `mcse_mean` and `r_hat` before you report them.
+        with `attention_by` also effects of columns on its log odds, and log_likelihood
+        (of all choices). These mix more slowly than the predictions in `summary`: check
+        `mcse_mean` and `r_hat` before you report them.
 
         Parameters
         ----------
@@ -545,42 +541,43 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
-        return summary_table(quantities_of(self._view), ci)
+        return build_summary(population_quantities(self._view), ci)
 
     def _choices_again(
         self, most: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """The data and replicates of all choices, at `most` draws."""
-        beta, data = self._view.draws["beta"].values, self._data_of_fit()
+        """Return the data and replicates of all choices, from at most `most` draws."""
+        beta, data = self._view.draws["beta"].values, self._get_fit_data()
         if data is None:
             raise DataError(
                 "The check requires the data of the fit, which the model file does not contain;"
                 " fit again."
             )
-        beta = flat(beta)[None]
-        kept = space_evenly(beta.shape[1], most)
-        drawn = draw_logit_choices(
-            beta[:, kept], encode_choices(data, self._coding_), data.first_task, rng
+        beta = flatten_chains(beta)[None]
+        draw_indices = space_evenly(beta.shape[1], most)
+        replicates = draw_logit_choices(
+            beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
         )
-        return data, drawn["chosen"][0]
+        return data, replicates["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        return of_tastes(flat(self._view.draws["beta"].values), self._coding_, self._data_of_fit())
+        return estimate_taste_preferences(
+            flatten_chains(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
+        )
 
-    def _quantities(self) -> dict[str, np.ndarray]:
-        return read_summary_rows(self._view.draws) | rates_of(self._view.draws)
+    def _get_quantities(self) -> dict[str, np.ndarray]:
+        return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence
-        check judges.
+        """Return a summary of the quantities of the convergence check, with diagnostics.
 
-        Rows: share[attribute=level], the expected share of the tasks of the data in which a product
-        with that level is chosen, of every level but the first; and effect[attribute: level over
-        first], how often a respondent would choose the one out of two products that differ in
-        nothing else, as in `level_effects`; and attends[attribute] with `attention`, the part of
-        the population that attends to it, with `attention_by` also the effects on its log odds.
+        Rows: share[attribute=level], the expected share of choices of products with that level
+        among all tasks of the data, for every level except the first; and effect[attribute: level
+        over first], how often a respondent would choose it from two products that are equal
+        otherwise, as in `level_effects`; and attends[attribute] with `attention`, the share of the
+        population that attends to it, with `attention_by` also the effects on its log odds.
         `population` has means and standard deviations of tastes.
 
         Parameters
@@ -609,7 +606,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         return_se: bool = False,
         ci: float | None = None,
     ) -> Any:
-        """Posterior mean of the probability that each alternative of new tasks is chosen.
+        """Return posterior mean probabilities that each alternative of new tasks is chosen.
 
         Parameters
         ----------
@@ -620,7 +617,7 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
             Whether to give the Monte Carlo standard error of each probability, too.
         ci : float in (0, 1), optional
             The probability of an interval of each probability, over the draws of a
-            person's tastes; of somebody new also over the people that she may be; None: none.
+            person's tastes; for a new person also over people; None: none.
 
         Returns
         -------
@@ -636,40 +633,41 @@ class HierarchicalLogit(LogitAnswers, RunByChains, ChoiceModelCheck):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         ArgumentError
-            If `ci` is no probability.
+            If `ci` is not a probability.
         """
         posterior = self._view
-        matrix, found = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
-        rows = matrix, found.task_of_row, found.respondent_of_row
-        where = (posterior.draws, self._population(), *rows, self._new_people_)
-        found = [
-            mean_probabilities(*where),
-            *([errors_of_probabilities(*where)] if return_se else []),
-        ]
-        found += [] if ci is None else ends_of_probabilities(*where, ci=check_probability(ci))
-        return tuple(found) if found[1:] else found[0]
+        matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
+        rows = matrix, encoded.task_of_row, encoded.respondent_of_row
+        results = predict_probabilities(
+            posterior.draws,
+            self._population(),
+            *rows,
+            self._new_people_,
+            return_se,
+            None if ci is None else check_probability(ci),
+        )
+        return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":
-        posterior, data = self._view.draws, self._data_of_fit()
+        posterior, data = self._view.draws, self._get_fit_data()
         if data is None:
             raise DataError(
                 "Individual results require the data of the fit, which the model file does not"
                 " contain; fit again."
             )
         directions = parse_directions("signs", self.signs, data)
-        ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
-        return chooser_of(self._coding_, data, posterior, self._population(), ways)
+        signs = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
+        return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
-        """The coefficient of the price of a fit in willingness-to-pay space."""
+        """Return the price's coefficient in willingness-to-pay space, else None."""
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
         posterior = self._view.draws
-        names = (
-            [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
-        )
-        attention = owning(names, self._scheme_.names, self._coding_)._replace(
-            people=self._looking_
-        )
+        names = []
+        if self._attention is not None:
+            names = [str(name) for name in posterior["attribute"].values]
+        attention = build_attention(names, self._scheme_.names, self._coding_)
+        attention = attention._replace(people=self._looking_)
         return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

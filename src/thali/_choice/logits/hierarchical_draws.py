@@ -1,5 +1,4 @@
-"""What is read off the draws of a hierarchical logit: tastes and their population, predictions,
-rows of the summary."""
+"""Results from draws of a hierarchical logit: tastes, population, predictions, summary rows."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +9,8 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.seeds import build_seed_sequence
-from thali._posterior.store import BITS, described_draws
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.store import BITS, build_draws
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..answers.check import (
@@ -22,22 +21,22 @@ from ..answers.check import (
     list_share_names,
 )
 from ..answers.chooser import interval_ends
-from ..answers.logits import LogitChooser, level_differences
+from ..answers.logit_chooser import LogitChooser, iterate_level_differences
 from ..coding import Coding
 from ..logit import DIRECTIONS, choice_probabilities
-from .attention import COVARIATE, EFFECT, Attention, effects_of
-from .money import in_utility
+from .attention import COVARIATE, EFFECT, Attention, attention_effects
+from .money import convert_to_utility
 
 if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._people.columns import RespondentCovariates
+    from thali._people.respondent_columns import RespondentCovariates
 
     from .hierarchical_sweep import TasteChain, TasteProblem
 
 
-# How tastes come from numbers that are normally distributed among people --------------------------
+# Tastes as functions of normally distributed numbers ----------------------------------------------
 
 
 class TasteScale(NamedTuple):
@@ -45,102 +44,108 @@ class TasteScale(NamedTuple):
 
     .. math:: b = C f(\beta), \qquad f_k(\beta) = \beta_k \text{ or } \pm e^{\beta_k}
 
-    A number has one coefficient, its slope; the levels of an attribute with a sign have a step
-    each, and C adds those up to and including that level. In willingness-to-pay space f of all but
-    the price is multiplied by e to the number of the price, the scale of utility.
+    A numeric attribute has one coefficient, its slope; the levels of an attribute with a sign have
+    a step each, and C adds the steps up to each level. In willingness-to-pay space f of all
+    coefficients except the price is multiplied by e to the number of the price, the scale of
+    utility.
     """
 
     # (p,) of beta: "brand[sony]", "ln -price", "ln zoom[3] over zoom[2]", "ln scale[price]"
     names: tuple[str, ...]
     sign: np.ndarray  # (p,) 1.0, -1.0, or 0.0: any
     steps: np.ndarray  # (p, p) C
-    scale: np.ndarray  # (p,) by which columns are divided in the chains
+    scale: np.ndarray  # (p,) divisors of columns in the chains
 
-    # place of the price's coefficient in willingness-to-pay space; -1: preference space
+    # index of the price's coefficient in willingness-to-pay space; -1: preference space
     price: int = -1
 
-    def signed(self, normal: np.ndarray) -> np.ndarray:
-        """f of numbers (..., p)."""
+    def apply_signs(self, normal: np.ndarray) -> np.ndarray:
+        """Return f of numbers (..., p)."""
         if not self.sign.any():
             return normal
-        with np.errstate(over="ignore"):  # of numbers that have no sign, which may have any size
-            found = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
-        return (
-            found
-            if self.price < 0
-            else in_utility(np.where(self._is_price(), -found, found), self.price)
-        )
+        with np.errstate(over="ignore"):  # numbers without a sign may have any size
+            signed = np.where(self.sign == 0.0, normal, self.sign * np.exp(normal))
+        if self.price < 0:
+            return signed
+        return convert_to_utility(np.where(self._is_price(), -signed, signed), self.price)
 
-    def tastes(self, normal: np.ndarray) -> np.ndarray:
-        """Coefficients of utility (..., p), in the units of the attributes."""
-        return self.signed(normal) @ self.steps.T if self.sign.any() else normal
+    def compute_tastes(self, normal: np.ndarray) -> np.ndarray:
+        """Return coefficients of utility (..., p), in the units of the attributes."""
+        return self.apply_signs(normal) @ self.steps.T if self.sign.any() else normal
 
-    def coefficients(self, tastes: np.ndarray) -> np.ndarray:
-        """What a model shows as its coefficients: those of utility (..., p), or amounts beside the
-        scale."""
+    def convert_tastes(self, tastes: np.ndarray) -> np.ndarray:
+        """Return the coefficients of the model: tastes (..., p), or amounts with the scale."""
         if self.price < 0:
             return tastes
         scale = -tastes[..., self.price : self.price + 1]
         return np.where(self._is_price(), scale, tastes / scale)
 
-    def in_units(self, normal: np.ndarray) -> np.ndarray:
-        """Means of numbers (..., p) of the chains, in the units of the attributes."""
+    def rescale_means(self, normal: np.ndarray) -> np.ndarray:
+        """Return means of numbers (..., p) of the chains, in the units of the attributes."""
         return np.where(self.sign == 0.0, normal / self._units(), normal - np.log(self._units()))
 
-    def factors(self) -> np.ndarray:
-        """What a difference of such numbers is divided by in the units of the attributes, shape
-        (p,)."""
+    def difference_units(self) -> np.ndarray:
+        """Return divisors (p,) that convert differences to the units of the attributes."""
         return np.where(self.sign == 0.0, self._units(), 1.0)
 
     def _units(self) -> np.ndarray:
-        """By what f of a number of the chains is divided in the units of the attributes: amounts
-        are money."""
+        """Return divisors (p,) that convert f to the units of the attributes."""
         if self.price < 0:
             return self.scale
         money = self.scale[self.price]
         return np.where(self._is_price(), money, self.scale / money)
 
     def _is_price(self) -> np.ndarray:
+        """Return a mask of the price's coefficient, (p,)."""
         return np.arange(len(self.names)) == self.price
 
 
-def taste_scale(
+def build_taste_scale(
     coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None
 ) -> TasteScale:
-    """The scale of tastes whose `signs`, attribute -> direction, are given; in willingness-to-pay
-    space by a price."""
+    """Build the scale of tastes from `signs`, attribute -> direction.
+
+    `price` is the price in willingness-to-pay space, else None.
+    """
     p = len(coding.names)
     names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)
-    first = 0
-    for (attribute, levels), part, seen in zip(
+    first_column = 0
+    for (attribute, levels), part, is_shown in zip(
         data.levels.items(), coding.parts, coding.seen, strict=True
     ):
         columns = part.table.shape[1] - int(f"{attribute}[missing]" in coding.names)
         if attribute in signs and part.numbers is not None:
-            way = DIRECTIONS[signs[attribute]] * _order_of_numbers(attribute, part.numbers, levels)
-            for k in range(first, first + columns):
-                sign[k], names[k] = way, f"ln {'-' if way < 0 else ''}{coding.names[k]}"
+            direction = DIRECTIONS[signs[attribute]] * _numeric_direction(
+                attribute, part.numbers, levels
+            )
+            for k in range(first_column, first_column + columns):
+                sign[k], names[k] = direction, f"ln {'-' if direction < 0 else ''}{coding.names[k]}"
         elif attribute in signs:
-            way = DIRECTIONS[signs[attribute]]
-            shown = [level for level, is_seen in zip(levels, seen[:-1], strict=True) if is_seen]
+            direction = DIRECTIONS[signs[attribute]]
+            shown_levels = [
+                level
+                for level, is_level_shown in zip(levels, is_shown[:-1], strict=True)
+                if is_level_shown
+            ]
             for k in range(columns):
-                steps[first + k, first : first + k + 1] = 1.0
-                over = (shown[k], shown[k + 1])[::way]
-                sign[first + k] = way
-                names[first + k] = f"ln {attribute}[{over[1]}] over {attribute}[{over[0]}]"
-        first += part.table.shape[1]
-    place = -1
+                steps[first_column + k, first_column : first_column + k + 1] = 1.0
+                level_pair = (shown_levels[k], shown_levels[k + 1])[::direction]
+                sign[first_column + k] = direction
+                names[first_column + k] = (
+                    f"ln {attribute}[{level_pair[1]}] over {attribute}[{level_pair[0]}]"
+                )
+        first_column += part.table.shape[1]
+    price_index = -1
     if price is not None:
-        place = coding.names.index(price)
-        names[place], sign[place] = f"ln scale[{price}]", -1.0
-    return TasteScale(tuple(names), sign, steps, coding.scale, place)
+        price_index = coding.names.index(price)
+        names[price_index], sign[price_index] = f"ln scale[{price}]", -1.0
+    return TasteScale(tuple(names), sign, steps, coding.scale, price_index)
 
 
-def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
-    """1 or -1: whether the levels, from worst to best, stand by increasing or decreasing
-    numbers."""
-    ways = np.unique(np.sign(np.diff(numbers)))
-    if len(ways) > 1:
+def _numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
+    """Return 1 or -1: whether levels, from worst to best, increase or decrease."""
+    directions = np.unique(np.sign(np.diff(numbers)))
+    if len(directions) > 1:
         raise ArgumentError(
             Argument("signs"),
             f": a slope has one sign, but the levels of {attribute!r} are declared in the order"
@@ -148,7 +153,7 @@ def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ..
             Argument("linear"),
             " or declare its levels in numerical order.",
         )
-    return int(ways[0]) if len(ways) else 1
+    return int(directions[0]) if len(directions) else 1
 
 
 class TasteDistribution:
@@ -156,8 +161,8 @@ class TasteDistribution:
 
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
 
-    The covariates z of a new person are those of somebody of the data. Coefficients of an attribute
-    that the person ignores, with probability 1 - theta_k, are 0.
+    A new person has the covariates z of a respondent. Coefficients of an attribute that the person
+    ignores, with probability 1 - theta_k, are 0.
     """
 
     scale: TasteScale
@@ -189,36 +194,36 @@ class TasteDistribution:
 
     @property
     def draws(self) -> int:
-        """Number of draws, of all chains."""
+        """The number of draws in all chains."""
         return len(self._means)
 
-    def tastes(
+    def compute_tastes(
         self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray, luck: np.ndarray
     ) -> np.ndarray:
-        """Tastes (D, M, p) of new people in draws (D,), by standard normal noise; `like`: whose
-        covariates.
+        """Return tastes (D, M, p) of M new people in draws (D,).
 
-        By `luck` (D, M, K), uniform numbers, they attend to attributes.
+        `noise` (D, M, p) is standard normal, `like` (D, M) are the respondents whose covariates new
+        people have, and `luck` (D, M, K), uniform numbers, decides on attention.
         """
         factors = np.linalg.cholesky(self._covariances[draws])
         normal = self._means[draws, None] + noise @ np.swapaxes(factors, 1, 2)
         if self._off.shape[1]:
             normal = normal + self._off[like] @ self._effects[draws]
-        tastes = self.scale.tastes(normal)
+        tastes = self.scale.compute_tastes(normal)
         if not self.attention.names:
             return tastes
-        rates = self.attention.rates(self._rates[draws], self._odds[draws], like)
-        return np.where(self.attention.heeded(luck < rates), tastes, 0.0)
+        rates = self.attention.attention_rates(self._rates[draws], self._odds[draws], like)
+        return np.where(self.attention.is_heeded(luck < rates), tastes, 0.0)
 
 
-NEW_PEOPLE = 4  # new people drawn for each draw of the population
-_BLOCK = 2**21  # utilities computed at a time
+N_NEW_PEOPLE = 4  # new people drawn for each draw of the population
+_BLOCK_UTILITIES = 2**21  # utilities of a block
 
-_FAR = 2.0  # standard deviations from 0, at which indifference is rare
-MAX_EXACT = 2_000_000  # tastes of all people in all draws of which a file holds every digit
-BITS_IN_FILES = 9  # of the others: a relative error of at most 1 / 1,024
+_MIN_DISTANCE = 2.0  # standard deviations from 0; farther tastes are rarely indifference
+MAX_EXACT_TASTES = 2_000_000  # up to this many tastes, files contain all digits
+BITS_IN_FILES = 9  # of more tastes: a relative error of at most 1 / 1,024
 _TYPICAL = "attention_typical"
-_TASTES = "tastes"  # attribute of the means: what is normally distributed, in JSON
+_TASTE_NAMES = "tastes"  # attribute of the means: names of normally distributed numbers, in JSON
 _DESCRIPTIONS = {
     "mean": "population mean of coefficients, or of their logarithms (attribute tastes), at average"
     " covariates",
@@ -246,7 +251,7 @@ _NOTES = {
 }
 
 
-def to_datatree(
+def build_tree(
     chains: Sequence["TasteChain"],
     respondents: Sequence[str],
     names: Sequence[str],
@@ -255,16 +260,16 @@ def to_datatree(
     attention: Attention,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
-    """The draws of all chains, in the units of the attributes."""
+    """Build a tree of the draws of all chains, in the units of the attributes."""
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior, is_pointwise
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
-    kept, parts = cut_records(chains)
-    drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
-    posterior = draws_group(
-        **drawn,
+    used_chains, records = cut_records(chains)
+    draws = {name: np.stack([part[name] for part in records]) for name in records[0]}
+    posterior = build_posterior_group(
+        **draws,
         respondents=respondents,
         names=names,
         scale=scale,
@@ -272,64 +277,60 @@ def to_datatree(
         attention=attention,
     )
     rates = xr.Dataset(
-        {"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]}
+        {"acceptance_rate": ("chain", [c.acceptance for c in used_chains])},
+        {"chain": posterior["chain"]},
     )
-    problem = kept[0].problem
+    problem = used_chains[0].problem
     chosen = problem.chosen_row - problem.first_row[:-1]
     groups = {
         "posterior": posterior,
-        "observed_data": observed_group(chosen),
+        "observed_data": build_observed_group(chosen),
         "sample_stats": rates,
     }
-    if is_pointwise(len(chosen), drawn["log_likelihood"].size):
+    if is_pointwise(len(chosen), draws["log_likelihood"].size):
         sampled = {name: posterior[name] for name in ("chain", "draw")}
-        heeded = np.where(attention.heeded(drawn["attends"]), drawn["beta"], 0.0)
-        pointwise = ("chain", "draw", "task"), _log_chosen(problem, heeded)
+        heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
+        pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
-    densities = _log_prior(problem, drawn["mean"], drawn["covariance"], drawn["beta"])
+    densities = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
     if attention.names:
-        rates, attends = attention.rates(drawn["rate"], drawn["effect"]), drawn["attends"]
+        rates, attends = attention.attention_rates(draws["rate"], draws["effect"]), draws["attends"]
         densities["attends"] = np.log(np.where(attends, rates, 1.0 - rates)).sum(axis=(2, 3))
     if attention.people is not None:
-        rate, effect = drawn["rate"], drawn["effect"]
+        rate, effect = draws["rate"], draws["effect"]
         densities[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
         densities[EFFECT] = -0.5 * (effect**2 + np.log(2.0 * np.pi)).sum(axis=(2, 3))
     add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
-    return tree_of(groups, {**origin(), **attrs})
+    return build_tree(groups, {**describe_origin(), **attrs})
 
 
-def observed_group(chosen: np.ndarray) -> "xarray.Dataset":
-    """The group observed_data."""
+def build_observed_group(chosen: np.ndarray) -> "xarray.Dataset":
+    """Build the group observed_data."""
     import xarray as xr
 
-    words = {"description": "position of the chosen alternative in its task"}
-    return xr.Dataset({"chosen": ("task", np.asarray(chosen, np.int64), words)})
+    attributes = {"description": "position of the chosen alternative in its task"}
+    return xr.Dataset({"chosen": ("task", np.asarray(chosen, np.int64), attributes)})
 
 
-def _log_chosen(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
-    """ln P of every choice given the person's tastes, shape (chains, draws, tasks)."""
-    found = np.empty((*beta.shape[:2], len(problem.chosen_row)))
+def _choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
+    """Return log probabilities of all choices, shape (chains, draws, tasks)."""
+    log_probabilities = np.empty((*beta.shape[:2], len(problem.chosen_row)))
     for person, (first, end) in enumerate(pairwise(problem.first_task)):
         starts = problem.first_row[first:end]
-        rows = (
-            problem.matrix[starts[0] : problem.first_row[end]]
-            if end > first
-            else problem.matrix[:0]
-        )
+        if end == first:
+            continue
+        rows = problem.matrix[starts[0] : problem.first_row[end]]
         utility = np.moveaxis(beta[:, :, person] @ rows.T, 2, 0)
-        if end > first:
-            total = np.logaddexp.reduceat(utility, starts - starts[0])
-            found[:, :, first:end] = np.moveaxis(
-                utility[problem.chosen_row[first:end] - starts[0]] - total, 0, 2
-            )
-    return found
+        total = np.logaddexp.reduceat(utility, starts - starts[0])
+        log_p = utility[problem.chosen_row[first:end] - starts[0]] - total
+        log_probabilities[:, :, first:end] = np.moveaxis(log_p, 0, 2)
+    return log_probabilities
 
 
 def _log_prior(
     problem: "TasteProblem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Log densities of M, of the inverse Wishart distribution, and of N(M^T z_n, Sigma) summed over
-    people."""
+    """Return log densities of M, Sigma, and tastes summed over people."""
     from scipy.special import gammaln
 
     p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
@@ -345,18 +346,20 @@ def _log_prior(
         problem.sign == 0.0, beta, np.log(np.where(problem.sign == 0.0, 1.0, np.abs(beta)))
     )
     distance = ((normal - problem.covariates @ mean) @ np.swapaxes(inverse, 2, 3)) ** 2
-    of_mean = 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * mean**2).sum(axis=3)
-    found = {
-        "mean": of_mean[..., 0],
+    mean_density = 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * mean**2).sum(axis=3)
+    densities = {
+        "mean": mean_density[..., 0],
         "covariance": constant
         - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
         "beta": -0.5
         * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
     }
-    return found | ({"covariate_effect": of_mean[..., 1:].sum(axis=2)} if mean.shape[2] > 1 else {})
+    if mean.shape[2] > 1:
+        densities["covariate_effect"] = mean_density[..., 1:].sum(axis=2)
+    return densities
 
 
-def draws_group(
+def build_posterior_group(
     mean: np.ndarray,
     covariance: np.ndarray,
     beta: np.ndarray,
@@ -370,47 +373,50 @@ def draws_group(
     covariates: "RespondentCovariates",
     attention: Attention,
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the
-    attributes."""
-    by, factors = ("chain", "draw"), scale.factors()
-    in_units = beta / scale.scale
-    in_units = in_units @ scale.steps.T if scale.sign.any() else in_units
+    """Build the group of posterior draws, in the units of the attributes.
+
+    Arrays are (chain, draw, ...) and contain the numbers of the chains.
+    """
+    dims, factors = ("chain", "draw"), scale.difference_units()
+    tastes = beta / scale.scale
+    if scale.sign.any():
+        tastes = tastes @ scale.steps.T
     if attention.names:
-        in_units = np.where(attention.heeded(attends), in_units, 0.0)
+        tastes = np.where(attention.is_heeded(attends), tastes, 0.0)
     variables = {
-        "mean": ((*by, "coefficient"), scale.in_units(mean[:, :, 0])),
+        "mean": ((*dims, "coefficient"), scale.rescale_means(mean[:, :, 0])),
         "covariance": (
-            (*by, "coefficient", "coefficient_other"),
+            (*dims, "coefficient", "coefficient_other"),
             covariance / np.outer(factors, factors),
         ),
-        "beta": ((*by, "respondent", "coefficient"), in_units),
-        "log_likelihood": (by, log_likelihood),
+        "beta": ((*dims, "respondent", "coefficient"), tastes),
+        "log_likelihood": (dims, log_likelihood),
     }
-    labelled = {
+    coordinates = {
         "coefficient": list(names),
         "coefficient_other": list(names),
         "respondent": list(respondents),
     }
     if covariates.names:
         effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
-        variables["covariate_effect"] = ((*by, "covariate", "coefficient"), effects)
-        labelled["covariate"] = list(covariates.names)
+        variables["covariate_effect"] = ((*dims, "covariate", "coefficient"), effects)
+        coordinates["covariate"] = list(covariates.names)
     if attention.names:
         variables |= {
-            "attention": ((*by, "attribute"), _mean_rates(rate, effect, attention)),
-            "attends": ((*by, "respondent", "attribute"), attends),
+            "attention": ((*dims, "attribute"), _average_rates(rate, effect, attention)),
+            "attends": ((*dims, "respondent", "attribute"), attends),
         }
-        labelled["attribute"] = list(attention.names)
+        coordinates["attribute"] = list(attention.names)
     if attention.people is not None:
         effects = effect / attention.people.sd[:, None]
         variables |= {
-            _TYPICAL: ((*by, "attribute"), rate),
-            EFFECT: ((*by, COVARIATE, "attribute"), effects),
+            _TYPICAL: ((*dims, "attribute"), rate),
+            EFFECT: ((*dims, COVARIATE, "attribute"), effects),
         }
-        labelled[COVARIATE] = list(attention.people.names)
-    group = described_draws(variables, labelled, log_likelihood.shape, _DESCRIPTIONS)
-    group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
-    if in_units.size > MAX_EXACT:
+        coordinates[COVARIATE] = list(attention.people.names)
+    group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
+    group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
+    if tastes.size > MAX_EXACT_TASTES:
         group["beta"].attrs |= {
             BITS: BITS_IN_FILES,
             "description": f"{_DESCRIPTIONS['beta']}; stored with {BITS_IN_FILES} bits each",
@@ -418,63 +424,58 @@ def draws_group(
     return group
 
 
-def _mean_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
-    """The part of people like the respondents that attends, (chain, draw, K)."""
+def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
+    """Return shares of attentive people among people like the respondents, (chain, draw, K)."""
     if attention.people is None:
         return rate
-    chains = zip(rate, effect, strict=True)
-    return np.stack(
-        [
-            [attention.rates(*draw).mean(axis=0) for draw in zip(*chain, strict=True)]
-            for chain in chains
-        ]
-    )
+    # one draw at a time, as the rates of all people take much memory
+    means = np.empty_like(rate)
+    for draw in np.ndindex(rate.shape[:2]):
+        means[draw] = attention.attention_rates(rate[draw], effect[draw]).mean(axis=0)
+    return means
 
 
-def tastes_of(posterior: "xarray.Dataset") -> list[str]:
-    """Return what is normally distributed of each coefficient: itself or ln of a step."""
-    return json.loads(posterior["mean"].attrs[_TASTES])
+def read_taste_names(posterior: "xarray.Dataset") -> list[str]:
+    """Read the names of normally distributed numbers: coefficients or ln of steps."""
+    return json.loads(posterior["mean"].attrs[_TASTE_NAMES])
 
 
-def quantities_of(view: PosteriorTree) -> dict[str, np.ndarray]:
-    """Mean and sd in the population of every taste, or of its logarithm, effects of covariates, and
-    log_likelihood."""
+def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
+    """Return population means and sds of tastes, effects and log_likelihood, by draw.
+
+    Tastes with a sign are represented by their logarithms.
+    """
     posterior = view.draws
-    names = tastes_of(posterior)
-    means, variances = (
-        posterior["mean"].values,
-        np.diagonal(posterior["covariance"].values, axis1=2, axis2=3),
-    )
+    names = read_taste_names(posterior)
+    means = posterior["mean"].values
+    variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}
     quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(names)}
     if "covariate_effect" in posterior:
         for r, covariate in enumerate(posterior["covariate"].values):
-            own = posterior["covariate_effect"].values[:, :, r]
-            quantities |= {
-                f"mean[{name}] per {covariate}": own[..., k] for k, name in enumerate(names)
-            }
-    quantities |= rates_of(posterior)
+            for k, name in enumerate(names):
+                effect = posterior["covariate_effect"].values[:, :, r, k]
+                quantities[f"mean[{name}] per {covariate}"] = effect
+    quantities |= attention_quantities(posterior)
     return quantities | {"log_likelihood": posterior["log_likelihood"].values}
 
 
-def rates_of(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The part of the population that attends to each attribute, draw by draw, and effects on its
-    log odds."""
+def attention_quantities(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """Return attentive shares by attribute, and effects on their log odds, by draw."""
     if "attention" not in posterior:
         return {}
-    named = enumerate(posterior["attribute"].values)
-    rates = {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in named}
+    attributes = enumerate(posterior["attribute"].values)
+    rates = {f"attends[{name}]": posterior["attention"].values[..., k] for k, name in attributes}
     return rates | {
-        f"attends[{name}] per {column}": own
-        for (name, column), own in effects_of(posterior).items()
+        f"attends[{name}] per {column}": effect
+        for (name, column), effect in attention_effects(posterior).items()
     }
 
 
-def felt_prior(
-    posterior: "xarray.Dataset", scale: TasteScale, df: float, size: float
+def measure_prior_influence(
+    posterior: "xarray.Dataset", scale: TasteScale, df: float, V: float
 ) -> np.ndarray:
-    r"""By how much the logarithm of each standard deviation among people rises with that of the
-    prior's size, (p,).
+    r"""Return derivatives (p,) of log standard deviations by log prior size.
 
     .. math:: \frac{\partial \operatorname{E} \ln \sigma_k}{\partial \ln V} =
         \operatorname{Cov}\big(\ln \sigma_k, -\tfrac12 \nu V \operatorname{tr} \Sigma^{-1}\big),
@@ -482,92 +483,78 @@ def felt_prior(
     """
     p = len(scale.names)
     covariance = (
-        posterior["covariance"].values * np.outer(scale.factors(), scale.factors())
+        posterior["covariance"].values
+        * np.outer(scale.difference_units(), scale.difference_units())
     ).reshape(-1, p, p)
-    felt = -0.5 * df * size * np.trace(np.linalg.inv(covariance), axis1=1, axis2=2)
+    log_density_slope = -0.5 * df * V * np.trace(np.linalg.inv(covariance), axis1=1, axis2=2)
     logs = 0.5 * np.log(np.diagonal(covariance, axis1=1, axis2=2))
-    return (felt - felt.mean()) @ (logs - logs.mean(axis=0)) / max(len(felt) - 1, 1)
+    return (
+        (log_density_slope - log_density_slope.mean())
+        @ (logs - logs.mean(axis=0))
+        / max(len(log_density_slope) - 1, 1)
+    )
 
 
-def close_to_zero(posterior: "xarray.Dataset", population: "TasteDistribution") -> list[str]:
-    """Attributes whose tastes are not well away from 0 among those who attend: no mean of two
-    standard deviations."""
+def list_attributes_near_zero(
+    posterior: "xarray.Dataset", population: "TasteDistribution"
+) -> list[str]:
+    """List attributes whose tastes are near 0 among attentive people.
+
+    Their means are all closer to 0 than two standard deviations.
+    """
     scale, attention = population.scale, population.attention
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
-    away = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
-    far = (away >= _FAR) | (scale.sign != 0.0)  # a taste with a sign is an exponential
+    distance = np.abs(posterior["mean"].values / np.sqrt(variances)).mean(axis=(0, 1))
+    is_far = (distance >= _MIN_DISTANCE) | (
+        scale.sign != 0.0
+    )  # a taste with a sign is an exponential
     return [
         name
         for name, owned in zip(attention.names, attention.owned, strict=True)
-        if not far[owned == 1.0].any()
+        if not is_far[owned == 1.0].any()
     ]
 
 
-def mean_probabilities(
+def predict_probabilities(
     posterior: "xarray.Dataset",
     population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
     random_seed: Any,
-) -> np.ndarray:
-    r"""Posterior mean of choice probabilities: over the draws of a known person's tastes, over new
-    people otherwise.
+    return_se: bool = False,
+    ci: float | None = None,
+) -> list[np.ndarray]:
+    r"""Return posterior mean choice probabilities (rows,), with errors and interval ends on demand.
+
+    The mean is over draws of a known person's tastes, or over new people.
 
     .. math::
         \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
         \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
         \beta^{(s,r)} \text{ from the population of draw } s
+
+    For new people, standard errors are of means over the people of each draw, and intervals are
+    also over people.
     """
-    result = np.empty(len(matrix))
-    for rows, p in _blocks(
-        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
-    ):
-        result[rows] = p.mean(axis=1)
-    return result
-
-
-def errors_of_probabilities(
-    posterior: "xarray.Dataset",
-    population: "TasteDistribution",
-    matrix: np.ndarray,
-    task_of_row: np.ndarray,
-    respondent_of_row: np.ndarray,
-    random_seed: Any,
-) -> np.ndarray:
-    """Monte Carlo standard errors of `mean_probabilities`: of a new person by the mean over those
-    of one draw."""
-    from thali._posterior.summary import mean_errors
+    from thali._posterior.summary import compute_mean_errors
 
     sizes = posterior.sizes
-    result = np.empty(len(matrix))
-    for rows, p in _blocks(
+    shape = -1, sizes["chain"], sizes["draw"]
+    means, errors, low, high = np.empty((4, len(matrix)))
+    for rows, p in _iterate_probabilities(
         posterior, population, matrix, task_of_row, respondent_of_row, random_seed
     ):
-        of_draws = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
-        result[rows] = mean_errors(of_draws.reshape(len(rows), sizes["chain"], sizes["draw"]))
-    return result
+        means[rows] = p.mean(axis=1)
+        if return_se:
+            draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
+            errors[rows] = compute_mean_errors(draw_means.reshape(shape))
+        if ci is not None:
+            low[rows], high[rows] = interval_ends(p.T, ci)
+    return [means, *[errors] * return_se, *([] if ci is None else [low, high])]
 
 
-def ends_of_probabilities(
-    posterior: "xarray.Dataset",
-    population: "TasteDistribution",
-    matrix: np.ndarray,
-    task_of_row: np.ndarray,
-    respondent_of_row: np.ndarray,
-    random_seed: Any,
-    ci: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the interval of each probability over draws, of somebody new over people, too."""
-    result = np.empty((2, len(matrix)))
-    for rows, p in _blocks(
-        posterior, population, matrix, task_of_row, respondent_of_row, random_seed
-    ):
-        result[:, rows] = interval_ends(p.T, ci)
-    return result[0], result[1]
-
-
-def _blocks(
+def _iterate_probabilities(
     posterior: "xarray.Dataset",
     population: "TasteDistribution",
     matrix: np.ndarray,
@@ -575,43 +562,48 @@ def _blocks(
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Some rows at a time, whole tasks of one person, and their probabilities (rows, draws of
-    tastes)."""
+    """Yield blocks of rows with their probabilities (rows, draws of tastes).
+
+    A block contains complete tasks of one person.
+    """
     for person in np.unique(respondent_of_row):
-        own = np.flatnonzero(respondent_of_row == person)
+        person_rows = np.flatnonzero(respondent_of_row == person)
         if person < 0:
-            tastes = new_people(population, random_seed)
+            tastes = draw_new_people(population, random_seed)
         else:
             tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
-        tasks, number = np.unique(task_of_row[own], return_inverse=True)
-        step = max(1, _BLOCK // (len(tastes) * max(1, int(np.bincount(number).max()))))
-        for first in range(0, len(tasks), step):
-            rows = np.flatnonzero((number >= first) & (number < first + step))
-            yield own[rows], choice_probabilities(matrix[own[rows]] @ tastes.T, number[rows])
+        tasks, task_index = np.unique(task_of_row[person_rows], return_inverse=True)
+        step = max(
+            1, _BLOCK_UTILITIES // (len(tastes) * max(1, int(np.bincount(task_index).max())))
+        )
+        for first_task in range(0, len(tasks), step):
+            rows = np.flatnonzero((task_index >= first_task) & (task_index < first_task + step))
+            yield (
+                person_rows[rows],
+                choice_probabilities(matrix[person_rows[rows]] @ tastes.T, task_index[rows]),
+            )
 
 
-def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
-    """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
-    rng, draws, p = (
-        np.random.default_rng(build_seed_sequence(random_seed)),
-        population.draws,
-        len(population.scale.names),
-    )
-    noise = rng.normal(size=(NEW_PEOPLE, draws, p))
-    like = rng.integers(population.people, size=(NEW_PEOPLE, draws))
-    luck = rng.random((draws, NEW_PEOPLE, len(population.attention.names)))
-    found = population.tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T, luck)
-    return np.swapaxes(found, 0, 1).reshape(-1, p)
+def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
+    """Draw tastes of new people in each draw, shape (N_NEW_PEOPLE x draws, p)."""
+    rng = np.random.default_rng(build_seed_sequence(random_seed))
+    draws, p = population.draws, len(population.scale.names)
+    noise = rng.normal(size=(N_NEW_PEOPLE, draws, p))
+    like = rng.integers(population.people, size=(N_NEW_PEOPLE, draws))
+    luck = rng.random((draws, N_NEW_PEOPLE, len(population.attention.names)))
+    tastes = population.compute_tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T, luck)
+    return np.swapaxes(tastes, 0, 1).reshape(-1, p)
 
 
-# What `convergence` of the hierarchical logit looks at, in every draw: shares of levels among
-# choices, level effects
+# Quantities of the convergence check: shares of levels among choices, and level effects -----------
 
 
-def reported(
+def monitored_effects(
     beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding"
 ) -> "dict[str, xarray.DataArray]":
-    r"""`share` and `effect` of every draw of tastes (chain, draw, respondent, coefficient).
+    r"""Return the variables `share` and `effect` of draws of tastes.
+
+    `beta` is (chain, draw, respondent, coefficient).
 
     .. math::
         \text{share} = \frac1T \sum_{nt} \sum_{j} p_{ntj} 1(\text{j has the level}), \qquad
@@ -624,20 +616,23 @@ def reported(
     matrix = coding.encode_codes(data.products)
     levels = build_level_indicators(data.scheme, data.products)
     shares = np.zeros((*beta.shape[:2], levels.shape[1]))
-    for person, (first, end) in enumerate(pairwise(data.first_task)):
-        if end == first:
+    for person, (first_task, end) in enumerate(pairwise(data.first_task)):
+        if end == first_task:
             continue
-        products = data.row_product[data.first_row[first] : data.first_row[end]]
-        starts = data.first_row[first:end] - data.first_row[first]
-        sizes = np.diff(data.first_row[first : end + 1])
-        utility = _times(beta[:, :, person], matrix[products].T)
+        products = data.row_product[data.first_row[first_task] : data.first_row[end]]
+        starts = data.first_row[first_task:end] - data.first_row[first_task]
+        sizes = np.diff(data.first_row[first_task : end + 1])
+        utility = _multiply_rows(beta[:, :, person], matrix[products].T)
         utility -= np.repeat(np.maximum.reduceat(utility, starts, axis=2), sizes, axis=2)
         np.exp(utility, out=utility)
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
-        shares += _times(utility, levels[products])
+        shares += _multiply_rows(utility, levels[products])
     pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
-    found = level_differences(coding, data, pairs)
-    effects = np.stack([_effect(beta, steps, weights) for steps, weights in found], axis=-1)
+    differences = iterate_level_differences(coding, data, pairs)
+    effects = np.stack(
+        [_average_choice_probability(beta, steps, weights) for steps, weights in differences],
+        axis=-1,
+    )
     return build_report_arrays(
         shares / data.n_tasks,
         effects,
@@ -646,14 +641,18 @@ def reported(
     )
 
 
-def _times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Rows (chain, draw, .) times a matrix, each in a product of its own: rounding does not know
-    the other draws."""
+def _multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Multiply rows (chain, draw, .) by a matrix, draw by draw.
+
+    Separate products keep rounding independent of the other draws.
+    """
     return (rows[:, :, None, :] @ matrix)[:, :, 0]
 
 
-def _effect(beta: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The probability that the one is chosen out of two, mean over products and over people."""
+def _average_choice_probability(
+    beta: np.ndarray, steps: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return choice probabilities out of two, averaged over products and people."""
     from scipy.special import expit
 
     parts = (
@@ -663,48 +662,54 @@ def _effect(beta: np.ndarray, steps: np.ndarray, weights: np.ndarray) -> np.ndar
     return sum(parts, np.zeros(()))
 
 
-# The people of the hierarchical logit in its draws, and new people of its population --------------
+# Respondents in the draws of the hierarchical logit, and new people of its population -------------
 
 
 _MAX_TASTES = 4_000_000  # of all people in all draws
-_NEWCOMERS = 1_024  # the sampling noise of a share among so many is below .016
+_N_MARKET_PEOPLE = 1_024  # new people, with a sampling error of shares below 0.016
 
 
-def chooser_of(
+def build_chooser(
     coding: "Coding",
     data: "ChoiceExperiment",
     posterior: "xarray.Dataset",
-    of_new: "TasteDistribution",
+    population: "TasteDistribution",
     directions: np.ndarray,
 ) -> LogitChooser:
-    """The people of the data; of many people in many draws, with fewer draws."""
+    """Build the chooser of the respondents, with fewer draws if they are many."""
     beta = posterior["beta"].values
     chains, draws, people, p = beta.shape
 
-    def population(kept: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Tastes of new people, which have the same random numbers in every draw."""
+    def draw_market(
+        draw_indices: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw tastes of new people, with equal random numbers in all draws."""
         from scipy.special import ndtri
         from scipy.stats import qmc
 
-        points = qmc.Sobol(p + len(of_new.attention.names), rng=rng).random(_NEWCOMERS)
+        points = qmc.Sobol(p + len(population.attention.names), rng=rng).random(_N_MARKET_PEOPLE)
         noise = ndtri(points[:, :p].clip(1e-12, 1 - 1e-12))
-        like = np.arange(_NEWCOMERS) * of_new.people // _NEWCOMERS
-        return of_new.tastes(kept, noise[None], like[None], points[None, :, p:]), np.full(
-            _NEWCOMERS, 1 / _NEWCOMERS
+        like = np.arange(_N_MARKET_PEOPLE) * population.people // _N_MARKET_PEOPLE
+        tastes = population.compute_tastes(
+            draw_indices, noise[None], like[None], points[None, :, p:]
         )
+        return tastes, np.full(_N_MARKET_PEOPLE, 1 / _N_MARKET_PEOPLE)
 
     chain = np.repeat(np.arange(chains), draws)
     tastes = beta.reshape(-1, people, p)
-    found = LogitChooser(coding, data, tastes, chain, population=population, directions=directions)
-    if of_new.attention.names:
-        found.attends = _attends(posterior, data)
-    return found.thin(max(40, min(len(chain), _MAX_TASTES // people)))
+    chooser = LogitChooser(
+        coding, data, tastes, chain, population=draw_market, directions=directions
+    )
+    if population.attention.names:
+        chooser.attends = _read_attendance(posterior, data)
+    return chooser.thin(max(40, min(len(chain), _MAX_TASTES // people)))
 
 
-def _attends(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
-    """Whether each respondent attends to each attribute of the data, in every draw (draws, people,
-    attributes)."""
-    own = flat(posterior["attends"].values)
-    found = np.ones((*own.shape[:2], len(data.attributes)), bool)
-    found[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = own
-    return found
+def _read_attendance(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
+    """Return whether respondents attend to attributes, (draws, people, attributes)."""
+    modelled = flatten_chains(posterior["attends"].values)
+    attends = np.ones((*modelled.shape[:2], len(data.attributes)), bool)
+    attends[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = (
+        modelled
+    )
+    return attends

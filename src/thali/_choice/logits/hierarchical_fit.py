@@ -1,5 +1,4 @@
-"""The fit of the hierarchical logit: its chains, what their draws become, fitted attributes; draws
-from the prior."""
+"""The fit of the hierarchical logit: chains, fitted attributes, and draws from the prior."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -8,16 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
-from thali._model.prior_sample import PriorSample, predictive_group
+from thali._inference.seeds import build_seed_sequence, spawn_generators
+from thali._model.prior_sample import PriorSample, build_predictive_group
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
-from thali._people.columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
 
 from ..coding import Coding
 from ..logit import choice_probabilities, encode_choices
 from .attention import Attention
-from .hierarchical_draws import TasteScale, draws_group, observed_group, reported, to_datatree
+from .hierarchical_draws import (
+    TasteScale,
+    build_observed_group,
+    build_posterior_group,
+    build_tree,
+    monitored_effects,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -26,20 +32,20 @@ if TYPE_CHECKING:
 
     from .hierarchical_sweep import TasteChain, TastePrior
 
-MEAN_SD = 10.0  # of a mean taste a priori
-SCALE, SCALE_WITH_ATTENTION = 1.0, 0.2  # V: wide tastes leave little to tell of who ignores
-# sweeps a draw: shares of who ignores what mix more slowly than tastes
-THIN, THIN_WITH_ATTENTION = 2, 4
-# of the tastes in the draws after which a run of unknown length is looked at first
-_FIRST_BYTES = 2**29
-_MIN_DRAWS = 100  # such draws of a chain
-# seconds of a sweep a person, pair of columns, cell of the table
-_A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8
-_A_LOOK = 2e-8  # and a row and attribute that may be ignored
+MEAN_SD = 10.0  # prior standard deviation of a mean taste
+DEFAULT_SCALE, DEFAULT_ATTENTION_SCALE = 1.0, 0.2  # V: wide tastes hide inattention
+# sweeps per draw: shares of attentive people mix more slowly than tastes
+DEFAULT_THIN, DEFAULT_ATTENTION_THIN = 2, 4
+# size of the tastes in the draws before the first convergence check
+_FIRST_CHECK_BYTES = 2**29
+_MIN_FIRST_DRAWS = 100  # of a chain before the first convergence check
+# seconds of a sweep per person, per pair of columns, per cell of the table
+_PERSON_SECONDS, _PAIR_SECONDS, _CELL_SECONDS = 1.5e-6, 3e-9, 1.4e-8
+_ATTENTION_SECONDS = 2e-8  # per row and attribute that may be ignored
 
 
 class FitArguments(NamedTuple):
-    """What the arguments of a model say of its data."""
+    """Arguments of a model, resolved for its data."""
 
     coding: Coding
     scale: TasteScale
@@ -48,111 +54,120 @@ class FitArguments(NamedTuple):
     prior: "TastePrior"
 
 
-def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sampling[Any]:
-    """What a fit runs, and what it makes of the draws."""
+def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sampling[Any]:
+    """Build the run of a fit, with the conversion of draws to fitted attributes."""
     import xarray as xr
 
-    from thali._inference.seeds import build_seed_sequence, spawn_generators
-
-    from .hierarchical_sweep import TasteChain, problem_of
+    from .hierarchical_sweep import TasteChain, build_problem
 
     coding, scale, covariates, attention, prior = parts
-    people, columns = len(source.respondents), len(coding.names)
-    least = THIN_WITH_ATTENTION if attention.names else THIN
-    first, usual = FIRST_DRAWS, run.thin or least
-    # fewer draws, further apart, where they are large; a continued fit has the same
+    n_people, columns = len(source.respondents), len(coding.names)
+    default_thin = DEFAULT_ATTENTION_THIN if attention.names else DEFAULT_THIN
+    first_draws, first_thin = FIRST_DRAWS, run.thin or default_thin
+    # large draws are fewer, with more sweeps between them, also in a continued fit
     if run.thin is None:
-        size = run.chains * people * columns * np.dtype(float).itemsize
-        first = max(_MIN_DRAWS, min(FIRST_DRAWS, _FIRST_BYTES // size))
-        usual = least * -(-FIRST_DRAWS // first)
-    asked = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": usual}
-    tune = run.tune if run.thin is not None else run.tune * least // usual  # in states so far apart
-    sweep = seconds_of_sweep(people, len(source.row_product), columns, len(attention.names))
-    bound = limit_run(run._replace(tune=tune), usual, sweep, first)
+        size = run.chains * n_people * columns * np.dtype(float).itemsize
+        first_draws = max(_MIN_FIRST_DRAWS, min(FIRST_DRAWS, _FIRST_CHECK_BYTES // size))
+        first_thin = default_thin * -(-FIRST_DRAWS // first_draws)
+    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": first_thin}
+    tune = run.tune  # in draws
+    if run.thin is None:
+        tune = run.tune * default_thin // first_thin
+    sweep = estimate_sweep_seconds(n_people, len(source.row_product), columns, len(attention.names))
+    bound = limit_run(run._replace(tune=tune), first_thin, sweep, first_draws)
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
     def problem() -> Any:
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        looking = None if attention.people is None else attention.people.matrix
-        people = covariates.matrix, attention.owned, scale.price, looking
-        return problem_of(scaled, source.first_task, prior, scale.sign, *people)
+        attention_covariates = None if attention.people is None else attention.people.matrix
+        people = covariates.matrix, attention.owned, scale.price, attention_covariates
+        return build_problem(scaled, source.first_task, prior, scale.sign, *people)
 
-    def chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
+    def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         return [
             TasteChain(problem(), rng, draws, run.tune * thin, thin)
             for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)
         ]
 
-    def tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
+    def convert_to_tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
         attrs = {"thin": thin, "tuning_steps": run.tune * thin}
-        found = to_datatree(
+        tree = build_tree(
             chains, source.respondents, coding.names, scale, covariates, attention, attrs
         )
-        posterior = found["posterior"].to_dataset()
-        found["posterior"] = xr.DataTree(
-            posterior.assign(reported(posterior["beta"].values, source, coding))
-        )
-        return found
-
-    def found(
-        tree: "xarray.DataTree", chains: "Sequence[TasteChain]", seed: np.random.SeedSequence
-    ) -> dict[str, Any]:
-        kept = {
-            "_scheme_": source.scheme,
-            "_coding_": coding,
-            "_scale_": scale,
-            "_covariates_": covariates,
-        }
-        kept |= {"_respondents_": source.respondents, "_looking_": attention.people}
-        return {
-            "_new_people_": build_seed_sequence(seed).spawn(2)[1],
-            **kept,
-            **_means(tree, scale, attention),
-        }
+        posterior = tree["posterior"].to_dataset()
+        effects = monitored_effects(posterior["beta"].values, source, coding)
+        tree["posterior"] = xr.DataTree(posterior.assign(effects))
+        return tree
 
     return Sampling(
         source,
         run,
-        chains,
-        tree,
-        found,
-        settings=asked,
+        build_chains,
+        convert_to_tree,
+        lambda tree, chains, seed: _build_attributes(tree, source, parts, seed),
+        settings=settings,
         first_draws=bound.first_draws,
-        bound=bound.max_draws,
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
 
 
-def seconds_of_sweep(people: int, rows: int, columns: int, ignored: int = 0) -> float:
-    """Seconds of the processor that a sweep is expected to take: `benchmarks/forecast.py`."""
+def _build_attributes(
+    tree: "xarray.DataTree",
+    source: "ChoiceExperiment",
+    parts: FitArguments,
+    seed: np.random.SeedSequence,
+) -> dict[str, Any]:
+    """Build the fitted attributes of a tree of draws."""
+    return {
+        "_new_people_": build_seed_sequence(seed).spawn(2)[1],
+        "_scheme_": source.scheme,
+        "_coding_": parts.coding,
+        "_scale_": parts.scale,
+        "_covariates_": parts.covariates,
+        "_respondents_": source.respondents,
+        "_looking_": parts.attention.people,
+        **_posterior_means(tree, parts.scale, parts.attention),
+    }
+
+
+def estimate_sweep_seconds(
+    n_people: int, n_rows: int, n_columns: int, n_ignorable: int = 0
+) -> float:
+    """Return the expected CPU time of a sweep in seconds; see `benchmarks/forecast.py`."""
     return (
-        people * (_A_PERSON + _A_PAIR * columns**2) + (_A_CELL * columns + _A_LOOK * ignored) * rows
+        n_people * (_PERSON_SECONDS + _PAIR_SECONDS * n_columns**2)
+        + (_CELL_SECONDS * n_columns + _ATTENTION_SECONDS * n_ignorable) * n_rows
     )
 
 
-def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -> dict[str, Any]:
-    """Posterior means, as fitted attributes."""
+def _posterior_means(
+    tree: "xarray.DataTree", scale: "TasteScale", attention: Attention
+) -> dict[str, Any]:
+    """Return posterior means as fitted attributes."""
     import pandas
 
     posterior = PosteriorTree(tree).draws
     over = ["chain", "draw"]
     beta = posterior["beta"]
-    tastes = (beta if scale.price < 0 else beta.copy(data=scale.coefficients(beta.values))).mean(
-        over
-    )
+    if scale.price >= 0:
+        beta = beta.copy(data=scale.convert_tastes(beta.values))
+    tastes = beta.mean(over)
     people, names = (
         pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient")
     )
     if scale.price >= 0:
         names = names.where(np.arange(len(names)) != scale.price, f"scale[{names[scale.price]}]")
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
-    of_people = tastes.mean("respondent").values
-    if attention.names:  # of those who attend
-        heeding = attention.heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
-        of_people = np.divide(of_people, heeding, out=np.zeros_like(of_people), where=heeding > 0.0)
-    means = np.where(has_sign, of_people, posterior["mean"].mean(over))
+    people_means = tastes.mean("respondent").values
+    if attention.names:  # mean over attentive people
+        heeding = attention.is_heeded(posterior["attends"].values).mean(axis=(0, 1, 2))
+        people_means = np.divide(
+            people_means, heeding, out=np.zeros_like(people_means), where=heeding > 0.0
+        )
+    means = np.where(has_sign, people_means, posterior["mean"].mean(over))
     return {
         "coef_": pandas.Series(means, names, name="coef"),
         "individual_": pandas.DataFrame(tastes.values, people, names),
@@ -162,58 +177,59 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
 # Draws from the prior of the hierarchical logit, and choices simulated at each of them ------------
 
 
-def sample_tastes(
+def sample_taste_prior(
     parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
-    """The population, everybody's tastes, and a choice in each task."""
+    """Sample the prior once with each generator, with a choice in each task."""
     from scipy.stats import invwishart
 
     coding, scale, covariates, attention, prior = parts
     tasks = encode_choices(data, coding)
-    matrix, starts, task_of_row = (
-        tasks.matrix / coding.scale @ scale.steps,
-        tasks.first_row[:-1],
-        tasks.task_of_row,
-    )
+    matrix = tasks.matrix / coding.scale @ scale.steps
+    starts, task_of_row = tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
-    people, p = len(data.respondents), matrix.shape[1]
+    n_people, p = len(data.respondents), matrix.shape[1]
     names = ("mean", "covariance", "beta", "log_likelihood", "rate", "effect", "attends")
-    columns = 0 if attention.people is None else len(attention.people.names)
-    drawn: dict[str, list[Any]] = {name: [] for name in names}
+    n_columns = 0 if attention.people is None else len(attention.people.names)
+    draws_by_name: dict[str, list[Any]] = {name: [] for name in names}
     chosen = []
     for rng in rngs:
-        mean = prior.sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
+        mean = prior.mean_sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
         covariance = np.reshape(
             invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p)
         )
         beta = (
             covariates.matrix @ mean
-            + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
+            + rng.standard_normal((n_people, p)) @ np.linalg.cholesky(covariance).T
         )
-        beta = scale.signed(beta)
+        beta = scale.apply_signs(beta)
         rate = rng.random(len(attention.names))
-        effect = rng.standard_normal((columns, len(rate)))
-        attends = rng.random((people, len(rate))) < attention.rates(rate, effect)
-        heeded = np.where(attention.heeded(attends), beta, 0.0)
+        effect = rng.standard_normal((n_columns, len(rate)))
+        attends = rng.random((n_people, len(rate))) < attention.attention_rates(rate, effect)
+        heeded = np.where(attention.is_heeded(attends), beta, 0.0)
         utility = (matrix * heeded[person_of_row]).sum(axis=1)
-        noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
-        choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
+        noisy_utility = utility + rng.gumbel(
+            size=utility.size
+        )  # the largest is the choice of a logit
+        choice = np.array([part.argmax() for part in np.split(noisy_utility, starts[1:])])
         terms = np.log(choice_probabilities(utility, task_of_row)[starts + choice])
-        values = (mean, covariance, beta, terms.sum(), rate, effect, attends)
-        for name, value in zip(drawn, values, strict=True):
-            drawn[name].append(value)
+        draw = (mean, covariance, beta, terms.sum(), rate, effect, attends)
+        for name, array in zip(draws_by_name, draw, strict=True):
+            draws_by_name[name].append(array)
         chosen.append(choice)
-    group = draws_group(
-        **{name: np.asarray(values)[None] for name, values in drawn.items()},
+    group = build_posterior_group(
+        **{name: np.asarray(draw)[None] for name, draw in draws_by_name.items()},
         respondents=data.respondents,
         names=coding.names,
         scale=scale,
         covariates=covariates,
         attention=attention,
     )
-    group = group.assign(reported(group["beta"].values, data, coding))
-    fixed = {"observed_data": observed_group(data.chosen)}
-    predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
+    group = group.assign(monitored_effects(group["beta"].values, data, coding))
+    fixed = {"observed_data": build_observed_group(data.chosen)}
+    predictive = build_predictive_group(
+        fixed["observed_data"], group, {"chosen": np.array(chosen)[None]}
+    )
     return PriorSample(
         group, predictive, [(data.with_fields(chosen=choice),) for choice in chosen], fixed
     )

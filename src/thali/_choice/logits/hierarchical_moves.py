@@ -1,5 +1,4 @@
-r"""The steps of a sweep of the hierarchical logit: everybody's tastes, and the population that they
-are drawn from.
+r"""The steps of a sweep of the hierarchical logit: tastes of all people, and their population.
 
 The tastes of one person, by Hamiltonian Monte Carlo: a trajectory of a few leapfrog steps of length
 e, in the metric of :math:`A = H_n + \Sigma^{-1} = C C^T`: with r ~ N(0, I),
@@ -10,20 +9,20 @@ e, in the metric of :math:`A = H_n + \Sigma^{-1} = C C^T`: with r ~ N(0, I),
     r \leftarrow r + \tfrac e2 C^{-1} \nabla \ln \pi(\beta),
 
 accepted with probability :math:`\min\{1, \pi(\beta') e^{-r'^2/2} / (\pi(\beta) e^{-r^2/2})\}`. It
-is reversible, since H_n does not depend on beta, nor does e, which is drawn within a fifth of a
-person's own step.
+is reversible, since neither H_n nor e depends on beta; e is drawn within a fifth of the person's
+step.
 
 The population, that is the mean M and the covariance Sigma of tastes: two conditionals given all
-tastes, and a Hamiltonian trajectory that takes everybody along, of M and of a change c of the
-deviations :math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of
-them, taste k,
+tastes, and a Hamiltonian trajectory that moves all tastes, M, and a change c of the deviations
+:math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of their dependence on one of them, taste
+k,
 
 .. math::
     M \to M', \quad \beta_n \to M'^T z_n + G \delta_n, \quad \Sigma \to G \Sigma G^T, \qquad
     G = \operatorname{diag}(e^c) \text{ or } G = I + c\, e_k^T, \; c_k = 0.
 
-In both cases two changes one after the other add up, so that the measure dM dc does not depend on
-where they begin, nor does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
+In both cases successive changes add up, so that neither the measure dM dc nor a trajectory in these
+coordinates depends on the starting point. The density is (Liu & Sabatti 2000)
 
 .. math::
     \ln \pi(M, c) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2
@@ -52,22 +51,24 @@ from thali._inference.numerics.trajectories import (
     sum_squares,
 )
 
-STEPS_ALONE = 2  # of a trajectory of one person
-STEPS_TOGETHER = 3  # of one of all together
+N_TASTE_STEPS = 2  # of a trajectory of one person
+N_POPULATION_STEPS = 3  # of a trajectory of the population
 
 
 @part
-def visit(
+def move_tastes(
     rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any, gain: Any
 ) -> None:
-    """One trajectory of the tastes of person n; during tuning its step follows the acceptance with
-    this `gain`."""
+    """Move the tastes of person n by a trajectory.
+
+    In tuning, its step follows the acceptance with this `gain`.
+    """
     p = state.beta.shape[1]
     beta, slope, momentum = space.trial[n], space.trial_slope[n], space.momentum
     for i in range(p):
         for j in range(i + 1):
-            both = state.heeded[n, i] * state.heeded[n, j]
-            space.matrix[i, j] = both * state.curvature[n, i, j] + state.precision[i, j]
+            are_heeded = state.heeded[n, i] * state.heeded[n, j]
+            space.matrix[i, j] = are_heeded * state.curvature[n, i, j] + state.precision[i, j]
         momentum[i] = rng.standard_normal()
         beta[i], slope[i] = state.beta[n, i], state.slope[n, i]
     factorise(space.matrix, space.factor)
@@ -75,18 +76,18 @@ def visit(
     energy = (
         0.5 * sum_squares(momentum)
         - state.log_likelihood[n]
-        - population_slope(problem, state, space, n, beta)
+        - write_population_slope(problem, state, space, n, beta)
     )
     kick_person(space, momentum, slope, 0.5 * step)
     log_likelihood = 0.0
-    for passed in range(STEPS_ALONE):
+    for i_step in range(N_TASTE_STEPS):
         drift(space.factor, momentum, beta, space.vector, step)
-        log_likelihood = slope_of(problem, state, space, beta, n, slope)
-        density = population_slope(problem, state, space, n, beta)
-        last = passed == STEPS_ALONE - 1
-        kick_person(space, momentum, slope, 0.5 * step if last else step)
-        if last:
-            energy += log_likelihood + density - 0.5 * sum_squares(momentum)
+        log_likelihood = write_likelihood_slope(problem, state, space, beta, n, slope)
+        log_density = write_population_slope(problem, state, space, n, beta)
+        is_last = i_step == N_TASTE_STEPS - 1
+        kick_person(space, momentum, slope, 0.5 * step if is_last else step)
+        if is_last:
+            energy += log_likelihood + log_density - 0.5 * sum_squares(momentum)
     if energy > -rng.standard_exponential():
         for i in range(p):
             state.beta[n, i], state.slope[n, i] = beta[i], slope[i]
@@ -99,16 +100,18 @@ def visit(
 
 @scalar
 def kick_person(space: Any, momentum: Any, slope: Any, length: Any) -> None:
-    """Change the momenta of a person along the slopes of the likelihood and, in `space.vector`, of
-    the population."""
+    """Change the momenta of a person along the likelihood and population slopes.
+
+    The population slope is in `space.vector`.
+    """
     for i in range(momentum.size):
         space.vector[i] += slope[i]
     kick(space.factor, momentum, space.vector, length)
 
 
 @scalar
-def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
-    """What people with the covariates of person n have on average as taste i."""
+def mean_taste(problem: Any, mean: Any, n: Any, i: Any) -> Any:
+    """Return the mean of taste i among people with the covariates of person n."""
     total = 0.0
     for r in range(problem.covariates.shape[1]):
         total += problem.covariates[n, r] * mean[r, i]
@@ -116,27 +119,31 @@ def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
 
 
 @scalar
-def population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) -> Any:
-    """Log-density of tastes among people, without its constant; its slope goes into
-    `space.vector`."""
+def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) -> Any:
+    """Return the unnormalised log density of tastes among people; write its slope.
+
+    The slope is written into `space.vector`.
+    """
     p = beta.size
     for i in range(p):
-        space.taste[i] = centre_of(problem, state.mean, n, i) - beta[i]
+        space.taste[i] = mean_taste(problem, state.mean, n, i) - beta[i]
     for i in range(p):
         space.vector[i] = dot(state.precision[i], space.taste)
     return -0.5 * dot(space.vector, space.taste)
 
 
 @part
-def slope_of(problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
-    """Log-likelihood of the choices of person n; its slope in beta goes into `slope`."""
+def write_likelihood_slope(
+    problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any
+) -> Any:
+    """Return the log-likelihood of person n's choices; write its slope in beta."""
     total = 0.0
     write_tastes(problem, beta, space.taste)
-    heed(state, n, space.taste)
+    zero_ignored(state, n, space.taste)
     for i in range(beta.size):
         slope[i] = 0.0
     for t in range(problem.first_task[n], problem.first_task[n + 1]):
-        total += probabilities_of_task(problem, space, t)
+        total += write_task_probabilities(problem, space, t)
         first = problem.first_row[t]
         for row in range(first, problem.first_row[t + 1]):
             weight = -space.utility[row - first]
@@ -144,18 +151,17 @@ def slope_of(problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any
                 weight += 1.0
             for i in range(beta.size):
                 slope[i] += weight * problem.matrix[row, i]
-    in_normal(problem, space.taste, slope)
-    heed(state, n, slope)
+    convert_slope(problem, space.taste, slope)
+    zero_ignored(state, n, slope)
     return total
 
 
 @scalar
 def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
-    """The coefficients of utility of who attends to everything: beta, or its exponential with a
-    sign.
+    """Write utility coefficients of attentive people: beta, or its signed exponential.
 
-    In willingness-to-pay space these are amounts but for that of the price, and what multiplies
-    them is minus that.
+    In willingness-to-pay space these are amounts except that of the price, and amounts are
+    multiplied by minus the coefficient of the price.
     """
     for i in range(beta.size):
         taste[i] = beta[i] if problem.sign[i] == 0.0 else problem.sign[i] * math.exp(beta[i])
@@ -166,50 +172,53 @@ def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
 
 
 @scalar
-def in_normal(problem: Any, taste: Any, slope: Any) -> None:
-    """Make of the slope in the coefficients of utility, `taste`, that in beta."""
-    of_price = dot(taste, slope) if problem.price >= 0 else 0.0
+def convert_slope(problem: Any, taste: Any, slope: Any) -> None:
+    """Convert a slope in utility coefficients, `taste`, to a slope in beta."""
+    price_slope = dot(taste, slope) if problem.price >= 0 else 0.0
     for i in range(slope.size):
         if problem.sign[i] != 0.0:
             slope[i] *= taste[i]
         elif problem.price >= 0:
             slope[i] *= -taste[problem.price]
     if problem.price >= 0:
-        slope[problem.price] = of_price
+        slope[problem.price] = price_slope
 
 
 @scalar
-def heed(state: Any, n: Any, vector: Any) -> None:
-    """Make 0 of what belongs to coefficients that person n ignores."""
+def zero_ignored(state: Any, n: Any, vector: Any) -> None:
+    """Set entries of coefficients that person n ignores to 0."""
     for i in range(vector.size):
         if state.heeded[n, i] == 0.0:
             vector[i] = 0.0
 
 
 @scalar
-def probabilities_of_task(problem: Any, space: Any, t: Any) -> Any:
-    """Write the probabilities of the alternatives of task t into `space.utility`; returns ln of
-    that of the choice."""
-    first, last = problem.first_row[t], problem.first_row[t + 1]
+def write_task_probabilities(problem: Any, space: Any, t: Any) -> Any:
+    """Write choice probabilities of task t; return the log probability of its choice.
+
+    They are written into `space.utility`.
+    """
+    first, stop = problem.first_row[t], problem.first_row[t + 1]
     top = -math.inf
-    for row in range(first, last):
+    for row in range(first, stop):
         u = dot(problem.matrix[row], space.taste)
         space.utility[row - first] = u
         top = max(top, u)
-    own, total = space.utility[problem.chosen_row[t] - first] - top, 0.0
-    for j in range(last - first):
+    chosen_utility, total = space.utility[problem.chosen_row[t] - first] - top, 0.0
+    for j in range(stop - first):
         space.utility[j] = math.exp(space.utility[j] - top)
         total += space.utility[j]
-    for j in range(last - first):
+    for j in range(stop - first):
         space.utility[j] /= total
-    return own - math.log(total)
+    return chosen_utility - math.log(total)
 
 
 @part
-def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, result: Any) -> None:
-    r"""Add the expected negative second derivative of the log-likelihood of person n in beta.
+def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, curvature: Any) -> None:
+    r"""Add the expected curvature of person n's log-likelihood in beta.
 
-    Where the person ignores a coefficient, it is that of a person of the same choices who does not.
+    For coefficients that the person ignores, it is the curvature of an attentive person with the
+    same choices.
 
     .. math::
         \sum_t D^T (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = db/d\beta
@@ -218,12 +227,12 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, resul
     write_tastes(problem, beta, space.taste)
     for i in range(p):
         space.momentum[i] = 1.0
-    in_normal(problem, space.taste, space.momentum)
-    heed(state, n, space.taste)
+    convert_slope(problem, space.taste, space.momentum)
+    zero_ignored(state, n, space.taste)
     if problem.price >= 0:  # the scale changes all coefficients: D has a full column
         space.momentum[problem.price] = 1.0
     for t in range(problem.first_task[n], problem.first_task[n + 1]):
-        probabilities_of_task(problem, space, t)
+        write_task_probabilities(problem, space, t)
         first = problem.first_row[t]
         for i in range(p):
             space.vector[i] = 0.0
@@ -239,16 +248,19 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, resul
             for i in range(p):
                 off = weight * space.lean[i] * space.momentum[i]
                 for j in range(i + 1):
-                    result[i, j] += off * (space.lean[j] * space.momentum[j])
+                    curvature[i, j] += off * (space.lean[j] * space.momentum[j])
 
 
 # The population: the mean M and the covariance Sigma of tastes ------------------------------------
 
 
 @part
-def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """M | beta, Sigma: normal of precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T
-    beta Sigma^-1."""
+def sample_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
+    """Sample M given beta and Sigma.
+
+    It is normal with precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T beta
+    Sigma^-1.
+    """
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     for r in range(q):
@@ -262,13 +274,13 @@ def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) ->
             for j in range(p):
                 total += state.precision[i, j] * space.vector[j]
             space.long[r * p + i] = total
-        for other in range(r + 1):
+        for s in range(r + 1):
             weight = 0.0
             for n in range(people):
-                weight += problem.covariates[n, r] * problem.covariates[n, other]
+                weight += problem.covariates[n, r] * problem.covariates[n, s]
             for i in range(p):
                 for j in range(p):
-                    space.wide[r * p + i, other * p + j] = weight * state.precision[i, j]
+                    space.wide[r * p + i, s * p + j] = weight * state.precision[i, j]
         for i in range(p):
             space.wide[r * p + i, r * p + i] += problem.mean_precision[i]
     factorise(space.wide, space.wide_factor)
@@ -278,9 +290,12 @@ def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) ->
 
 
 @part
-def draw_covariance(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """Sigma | beta, M: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - M
-    z)(beta - M z)^T."""
+def sample_covariance(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
+    """Sample Sigma given beta and M.
+
+    It is inverse Wishart with nu + N degrees of freedom and scale S I + sum (beta - M z)(beta - M
+    z)^T.
+    """
     # With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A
     # A^T L^-1 and Sigma = M M^T, M = L A^-T.
     people, p = state.beta.shape
@@ -289,7 +304,7 @@ def draw_covariance(rng: np.random.Generator, problem: Any, state: Any, space: A
             space.matrix[i, j] = problem.scale if i == j else 0.0
     for n in range(people):
         for i in range(p):
-            space.vector[i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+            space.vector[i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
         for i in range(p):
             for j in range(i + 1):
                 space.matrix[i, j] += space.vector[i] * space.vector[j]
@@ -304,78 +319,79 @@ def draw_covariance(rng: np.random.Generator, problem: Any, state: Any, space: A
         solve_upper(space.factor, space.vector)
         for i in range(p):
             space.matrix[i, j] = space.vector[i]
-    product(space.matrix, state.precision)
+    write_gram(space.matrix, state.precision)
     for i in range(p):  # rows of M: A^-1 times a row of L
         for j in range(p):
             space.vector[j] = space.factor[i, j] if j <= i else 0.0
         solve_lower(space.bartlett, space.vector)
         for j in range(p):
             space.matrix[i, j] = space.vector[j]
-    product(space.matrix, state.covariance)
+    write_gram(space.matrix, state.covariance)
 
 
 @scalar
-def product(matrix: Any, result: Any) -> None:
-    """Write matrix matrix^T into `result`."""
+def write_gram(matrix: Any, gram: Any) -> None:
+    """Write the product of a matrix with its transpose."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
             total = 0.0
             for k in range(matrix.shape[1]):
                 total += matrix[i, k] * matrix[j, k]
-            result[i, j] = total
-            result[j, i] = total
+            gram[i, j] = total
+            gram[j, i] = total
 
 
 @part
-def prepare_moves(problem: Any, state: Any) -> None:
-    """The metric C C^T of the moves of all together: the mean curvature of everybody's likelihood,
-    and of the prior."""
+def update_population_metric(problem: Any, state: Any) -> None:
+    """Update the metric C C^T of population moves.
+
+    It is the mean curvature of all likelihoods and of the prior.
+    """
     q, p = state.mean.shape
     size = (q + 1) * p
     for k in range(p + 1):
         root = state.root[k]
-        for one in range(size):
-            for two in range(one + 1):
-                root[one, two] = state.together_sum[k, one, two] / state.evaluated[0]
-                state.together_sum[k, one, two] = 0.0
+        for row in range(size):
+            for column in range(row + 1):
+                root[row, column] = state.together_sum[k, row, column] / state.evaluated[0]
+                state.together_sum[k, row, column] = 0.0
         for i in range(p):
             for r in range(q):
                 root[r * p + i, r * p + i] += problem.mean_precision[i]
             if k == p:
                 root[q * p + i, q * p + i] += 2.0 * problem.df
-        for two in range(size if k < p else 0):  # c_k does not move
-            one = q * p + k
-            root[max(one, two), min(one, two)] = 1.0 if one == two else 0.0
+        for column in range(size if k < p else 0):  # c_k does not move
+            row = q * p + k
+            root[max(row, column), min(row, column)] = 1.0 if row == column else 0.0
         factorise(root, root)
 
 
 @part
-def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
-    """Add the curvature of the likelihood of person n in M and c, for every k, given that in
-    beta."""
+def add_population_curvature(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
+    """Add the curvature of person n's likelihood in M and c, for every k."""
     q, p = state.mean.shape
     for i in range(p):
         for r in range(q):
             space.weight[r, i] = problem.covariates[n, r]
-        space.vector[i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+        space.vector[i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
         for j in range(p):
-            both = state.heeded[n, i] * state.heeded[n, j]
-            space.matrix[i, j] = both * curvature[max(i, j), min(i, j)]
+            are_heeded = state.heeded[n, i] * state.heeded[n, j]
+            space.matrix[i, j] = are_heeded * curvature[max(i, j), min(i, j)]
     for k in range(p + 1):
         for i in range(p):
             space.weight[q, i] = space.vector[k] if k < p else space.vector[i]
         for r in range(q + 1):
             for i in range(p):
                 row = state.together_sum[k, r * p + i]
-                for other in range(r + 1):
+                for s in range(r + 1):
                     for j in range(p):
-                        change = space.weight[r, i] * space.matrix[i, j] * space.weight[other, j]
-                        if other * p + j <= r * p + i:
-                            row[other * p + j] += change
+                        change = space.weight[r, i] * space.matrix[i, j] * space.weight[s, j]
+                        if s * p + j <= r * p + i:
+                            row[s * p + j] += change
 
 
 @scalar
-def add_together_prior(problem: Any, state: Any) -> None:
+def add_prior_curvature(problem: Any, state: Any) -> None:
     """Add the curvature of the prior in c, for every k."""
     q, p = state.mean.shape
     for k in range(p):
@@ -386,39 +402,43 @@ def add_together_prior(problem: Any, state: Any) -> None:
 
 
 @part
-def move_together(
+def move_population(
     rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any
 ) -> None:
-    """One trajectory of M, all tastes, and c: of the deviation of taste k, or of the scales where k
-    is p."""
+    """Move M, all tastes and c by a trajectory.
+
+    The change c belongs to the deviation of taste k, or to the scales if k is p.
+    """
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     size = (q + 1) * p
     energy = 0.0
-    for one in range(size):
-        space.place[one] = state.mean[one // p, one % p] if one < q * p else 0.0
-        space.push[one] = rng.standard_normal() if one != q * p + k else 0.0
-        energy += 0.5 * space.push[one] ** 2
+    for coordinate in range(size):
+        space.place[coordinate] = (
+            state.mean[coordinate // p, coordinate % p] if coordinate < q * p else 0.0
+        )
+        space.push[coordinate] = rng.standard_normal() if coordinate != q * p + k else 0.0
+        energy += 0.5 * space.push[coordinate] ** 2
     for n in range(people):
         energy -= state.log_likelihood[n]
         for i in range(p):
-            space.off[n, i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+            space.off[n, i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
             space.trial_slope[n, i] = state.slope[n, i]
     step = draw_step(rng, math.exp(state.log_step[people]))
     energy -= write_force(problem, state, space, k)
     kick(state.root[k], space.push, space.force, 0.5 * step)
-    for passed in range(STEPS_TOGETHER):
+    for i_step in range(N_POPULATION_STEPS):
         drift(state.root[k], space.push, space.place, space.force, step)
-        log_likelihood = follow(problem, state, space, k)
+        log_likelihood = write_trial_tastes(problem, state, space, k)
         prior = write_force(problem, state, space, k)
-        last = passed == STEPS_TOGETHER - 1
-        kick(state.root[k], space.push, space.force, 0.5 * step if last else step)
-        if last:
+        is_last = i_step == N_POPULATION_STEPS - 1
+        kick(state.root[k], space.push, space.force, 0.5 * step if is_last else step)
+        if is_last:
             energy += log_likelihood + prior
-    for one in range(size):
-        energy -= 0.5 * space.push[one] ** 2
+    for coordinate in range(size):
+        energy -= 0.5 * space.push[coordinate] ** 2
     if energy > -rng.standard_exponential():
-        adopt(problem, state, space, k)
+        accept_population_move(problem, state, space, k)
         if gain == 0.0:
             state.accepted[people] += 1
     if gain > 0.0:
@@ -426,8 +446,8 @@ def move_together(
 
 
 @scalar
-def follow(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Everybody's tastes where M and c are, and their likelihood with its slope."""
+def write_trial_tastes(problem: Any, state: Any, space: Any, k: Any) -> Any:
+    """Write all tastes and likelihood slopes at M and c; return the log-likelihood."""
     people, p = space.trial.shape
     q = problem.covariates.shape[1]
     change = space.place[q * p :]
@@ -442,7 +462,7 @@ def follow(problem: Any, state: Any, space: Any, k: Any) -> Any:
             for r in range(q):
                 total += problem.covariates[n, r] * space.place[r * p + i]
             space.trial[n, i] = total
-        space.trial_log_likelihood[n] = slope_of(
+        space.trial_log_likelihood[n] = write_likelihood_slope(
             problem, state, space, space.trial[n], n, space.trial_slope[n]
         )
         log_likelihood += space.trial_log_likelihood[n]
@@ -451,8 +471,10 @@ def follow(problem: Any, state: Any, space: Any, k: Any) -> Any:
 
 @part
 def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Log prior density of M and c, without its constant; the slope of the log posterior goes into
-    `space.force`."""
+    """Return the unnormalised log prior of M and c; write the log posterior's slope.
+
+    The slope is written into `space.force`.
+    """
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     log_prior = 0.0
@@ -461,34 +483,33 @@ def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
             m = space.place[r * p + i]
             log_prior -= 0.5 * problem.mean_precision[i] * m * m
             space.force[r * p + i] = -problem.mean_precision[i] * m
-    change, of_change = space.place[q * p :], space.force[q * p :]
+    change, change_force = space.place[q * p :], space.force[q * p :]
     for i in range(p):
         if k == p:
             shrunk = problem.scale * state.precision[i, i] * math.exp(-2.0 * change[i])
             log_prior -= problem.df * change[i] + 0.5 * shrunk
-            of_change[i] = shrunk - problem.df
+            change_force[i] = shrunk - problem.df
             space.vector[i] = math.exp(change[i])
         else:
             bent = dot(state.precision[i], change)
             log_prior += problem.scale * change[i] * (state.precision[i, k] - 0.5 * bent)
-            of_change[i] = problem.scale * (state.precision[i, k] - bent)
+            change_force[i] = problem.scale * (state.precision[i, k] - bent)
     for n in range(people):
         for i in range(p):
             slope = space.trial_slope[n, i]
             for r in range(q):
                 space.force[r * p + i] += problem.covariates[n, r] * slope
-            of_change[i] += slope * (
+            change_force[i] += slope * (
                 space.vector[i] * space.off[n, i] if k == p else space.off[n, k]
             )
     if k < p:
-        of_change[k] = 0.0
+        change_force[k] = 0.0
     return log_prior
 
 
 @scalar
-def adopt(problem: Any, state: Any, space: Any, k: Any) -> None:
-    """Make the end of a trajectory the state: M, everybody's tastes, G Sigma G^T and its
-    inverse."""
+def accept_population_move(problem: Any, state: Any, space: Any, k: Any) -> None:
+    """Accept the end of a trajectory: M, all tastes, G Sigma G^T and its inverse."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     change = space.place[q * p :]
@@ -502,22 +523,22 @@ def adopt(problem: Any, state: Any, space: Any, k: Any) -> None:
                 state.covariance[i, j] *= factor
                 state.precision[i, j] /= factor
     else:
-        most = state.covariance[k, k]
+        variance = state.covariance[k, k]
         for i in range(p):
             space.taste[i] = state.covariance[i, k]
             # column k of P G^-1
             space.vector[i] = state.precision[i, k] - dot(state.precision[i], change)
-        own = space.vector[k] - dot(change, space.vector)
+        precision_kk = space.vector[k] - dot(change, space.vector)
         for i in range(p):
             state.precision[i, k], state.precision[k, i] = space.vector[i], space.vector[i]
             for j in range(p):
-                more = (
+                added = (
                     change[i] * space.taste[j]
                     + change[j] * space.taste[i]
-                    + change[i] * change[j] * most
+                    + change[i] * change[j] * variance
                 )
-                state.covariance[i, j] += more
-        state.precision[k, k] = own
+                state.covariance[i, j] += added
+        state.precision[k, k] = precision_kk
     for n in range(people):
         for i in range(p):
             state.beta[n, i], state.slope[n, i] = space.trial[n, i], space.trial_slope[n, i]

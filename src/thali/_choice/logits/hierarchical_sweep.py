@@ -2,24 +2,24 @@ r"""One sweep of the sampler of the hierarchical logit, and its chains.
 
 The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk} = \beta_{nk}`, or
 :math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n,
-\Sigma)` for the covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim
+\Sigma)` for the covariates :math:`z_n` of a person, starting with 1; :math:`M_{rk} \sim
 N(0, s_k^2)`, :math:`\Sigma \sim IW(\nu, S I)` with density :math:`\propto |\Sigma|^{-(\nu + p +
 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the terms of
 `HierarchicalLogit`. In willingness-to-pay space the coefficient of the price has the sign -1, and
-the others, which are amounts, are multiplied by its size. With attention, :math:`b_{nk}` is 0 where
-the person ignores an attribute to which it belongs.
+the others, which are amounts, are multiplied by its size. With attention, :math:`b_{nk}` is 0 if
+the person ignores its attribute.
 
 A sweep:
 
-1. every person's tastes, by a short Hamiltonian trajectory; and what the person attends to, where
-   that is asked for;
+1. every person's tastes, by a short Hamiltonian trajectory; and the person's attention, if it is
+   modelled;
 2. M and Sigma from their conditionals given all tastes;
 3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one
    Hamiltonian trajectory.
 
-Where people's choices say little of their tastes, tastes and population hold each other fast in
-steps 1 and 2; step 3 is slow where they say much. The two together (interweaving, Yu & Meng 2011)
-are slow in neither case.
+If choices contain little information about tastes, steps 1 and 2 are slow, because tastes and
+population depend strongly on each other; if they contain much, step 3 is slow. The two together
+(interweaving, Yu & Meng 2011) are fast in both cases.
 """
 
 from typing import Any, NamedTuple
@@ -30,42 +30,42 @@ from thali._compile.jit import allocating, scalar
 from thali._inference.chains import FixedChain
 
 from ..logit import EncodedTasks, maximise_log_likelihood
-from .hierarchical_attention import attend, draw_rates, write_heeded
+from .hierarchical_attention import sample_attention, sample_rates, write_heeded_mask
 from .hierarchical_moves import (
     add_curvature,
-    add_together,
-    add_together_prior,
-    draw_covariance,
-    draw_mean,
-    move_together,
-    prepare_moves,
-    slope_of,
-    visit,
+    add_population_curvature,
+    add_prior_curvature,
+    move_population,
+    move_tastes,
+    sample_covariance,
+    sample_mean,
+    update_population_metric,
+    write_likelihood_slope,
     write_tastes,
 )
 
-_DECAY = 0.6  # of the gains of step adaptation
-_EVALUATIONS = 8  # of the curvature, over which it is averaged
+_GAIN_DECAY = 0.6  # of the gains of step adaptation
+_N_CURVATURES = 8  # curvatures that are averaged in tuning
 
 
 class TasteProblem(NamedTuple):
-    """Data and prior, which never change while a chain runs."""
+    """Data and prior of a chain."""
 
     matrix: np.ndarray  # (rows, p)
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
     chosen_row: np.ndarray  # (tasks,)
-    # (p,) 1.0 or -1.0: that of a coefficient, whose logarithm is normal then; 0.0: any
+    # (p,) 1.0 or -1.0: the sign of a coefficient, whose absolute logarithm is normal; 0.0: any sign
     sign: np.ndarray
-    covariates: np.ndarray  # (N, q), the first of which is 1
+    covariates: np.ndarray  # (N, q), the first is 1
     df: float  # nu
     scale: float  # S
     mean_precision: np.ndarray  # (p,) 1 / s_k^2
-    pooled: np.ndarray  # (p,) tastes of all people pooled, as beta
-    # (K, p) 1.0 where a coefficient is one of an attribute that people may ignore
+    pooled: np.ndarray  # (p,) estimated tastes if all people are equal, as beta
+    # (K, p) 1.0 where a coefficient belongs to an attribute that people may ignore
     owned: np.ndarray
-    price: int  # in willingness-to-pay space the place of the price's coefficient, else -1
-    # (N, r) covariates by which people attend to attributes, the first of which is 1
+    price: int  # in willingness-to-pay space the index of the price's coefficient, else -1
+    # (N, r) covariates of attention, the first is 1
     looking: np.ndarray
     odds_root: np.ndarray  # (r, r): C, where C C^T is the metric of the moves of their effects
 
@@ -81,12 +81,12 @@ class TasteState(NamedTuple):
     precision: np.ndarray  # (p, p) the inverse of Sigma
     curvature: np.ndarray  # (N, p, p) H_n, lower half: shapes the proposals
     curvature_sum: np.ndarray  # (N, p, p), lower half, while tuning
-    evaluated: np.ndarray  # (1,) how often both sums were added to
+    evaluated: np.ndarray  # (1,) number of terms in both sums
     # (p + 1, (q + 1) p, (q + 1) p), lower half: curvature in M and c, while tuning
     together_sum: np.ndarray
-    root: np.ndarray  # likewise: C, where C C^T is the metric of the moves of all together
-    log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
-    accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
+    root: np.ndarray  # likewise: C, where C C^T is the metric of population moves
+    log_step: np.ndarray  # (N + 1,) of every person, and of population moves
+    accepted: np.ndarray  # (N + 1,) likewise, number accepted since tuning
     rate: np.ndarray  # (K,) theta, of people with average covariates
     attends: np.ndarray  # (N, K) lambda: 1.0 where a person attends to an attribute
     # (N, p) 1.0 where a person attends to all attributes that a coefficient belongs to
@@ -113,7 +113,7 @@ class TasteWorkspace(NamedTuple):
     trial_log_likelihood: np.ndarray  # (N,)
     off: np.ndarray  # (N, p) beta_n - M^T z_n
     weight: np.ndarray  # (q + 1, p)
-    place: np.ndarray  # ((q + 1) p,) M and c: what the moves of all together change
+    place: np.ndarray  # ((q + 1) p,) M and c, the coordinates of population moves
     force: np.ndarray  # ((q + 1) p,)
     push: np.ndarray  # ((q + 1) p,)
     odds: np.ndarray  # (r,) logit theta_k and gamma_k
@@ -122,11 +122,11 @@ class TasteWorkspace(NamedTuple):
 
 
 class TasteDraws(NamedTuple):
-    """Room for the draws of a chain."""
+    """The draws of a chain."""
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    # (draws, N, p) signed numbers, whose sums are the tastes of who attends to everything
+    # (draws, N, p) signed numbers; their sums are the tastes of attentive people
     beta: np.ndarray
     log_likelihood: np.ndarray  # (draws,)
     rate: np.ndarray  # (draws, K)
@@ -135,81 +135,84 @@ class TasteDraws(NamedTuple):
 
 
 @allocating
-def run(
+def run_sweeps(
     rng: np.random.Generator,
     problem: Any,
     state: Any,
     space: Any,
-    kept: Any,
+    record: Any,
     sweep: Any,
     until: Any,
     tune: int,
     thin: Any,
 ) -> None:
-    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
-    # The curvature that shapes the proposals is that at the start, in the second half of tuning its
-    # mean over draws of the second quarter.
+    """Run sweeps `sweep` + 1 to `until`; record every `thin`-th after `tune`."""
+    # Proposals use the curvature at the start; from the second half of tuning on, its mean over
+    # draws of the second quarter.
     people, half = state.beta.shape[0], tune // 2
-    every = max(1, (half - half // 2) // _EVALUATIONS)
+    interval = max(1, (half - half // 2) // _N_CURVATURES)
     if sweep == 0:
-        initialise(problem, state, space)
+        initialise_state(problem, state, space)
     while sweep < until:
         sweep += 1
         gain = 0.0
         if sweep <= tune:
-            gain = (sweep if sweep <= half else sweep - half) ** -_DECAY
+            gain = (sweep if sweep <= half else sweep - half) ** -_GAIN_DECAY
         for n in range(people):
-            visit(rng, problem, state, space, n, gain)
+            move_tastes(rng, problem, state, space, n, gain)
         if state.rate.size > 0:
             for n in range(people):
-                attend(rng, problem, state, space, n)
-            draw_rates(rng, problem, state, space)
-        draw_mean(rng, problem, state, space)
-        draw_covariance(rng, problem, state, space)
-        move_together(rng, problem, state, space, kind_of(sweep, state.beta.shape[1]), gain)
-        if half // 2 < sweep <= half and (half - sweep) % every == 0:
-            evaluate(problem, state, space, state.beta)
+                sample_attention(rng, problem, state, space, n)
+            sample_rates(rng, problem, state, space)
+        sample_mean(rng, problem, state, space)
+        sample_covariance(rng, problem, state, space)
+        move_population(rng, problem, state, space, schedule_move(sweep, state.beta.shape[1]), gain)
+        if half // 2 < sweep <= half and (half - sweep) % interval == 0:
+            evaluate_curvature(problem, state, space, state.beta)
         if sweep == half:
             adopt_metric(problem, state)
         if sweep > tune and (sweep - tune) % thin == 0:
             row = (sweep - tune) // thin - 1
-            kept.mean[row] = state.mean
-            kept.covariance[row] = state.covariance
-            kept.log_likelihood[row] = state.log_likelihood.sum()
+            record.mean[row] = state.mean
+            record.covariance[row] = state.covariance
+            record.log_likelihood[row] = state.log_likelihood.sum()
             for n in range(people):
                 write_tastes(problem, state.beta[n], space.taste)
-                kept.beta[row, n] = space.taste
+                record.beta[row, n] = space.taste
             for k in range(state.rate.size):
-                kept.rate[row, k] = state.rate[k]
+                record.rate[row, k] = state.rate[k]
                 for r in range(state.effect.shape[0]):
-                    kept.effect[row, r, k] = state.effect[r, k]
+                    record.effect[row, r, k] = state.effect[r, k]
                 for n in range(people):
-                    kept.attends[row, n, k] = state.attends[n, k] == 1.0
+                    record.attends[row, n, k] = state.attends[n, k] == 1.0
 
 
 @scalar
-def kind_of(sweep: Any, p: Any) -> Any:
-    """What everybody moves with in a sweep: in turn the scales, p, and the deviation of each taste,
-    0 to p - 1."""
+def schedule_move(sweep: Any, p: Any) -> Any:
+    """Return the population move of a sweep: scales (p), or the deviation of a taste.
+
+    The moves alternate between p and 0 to p - 1 in turn.
+    """
     return p if sweep % 2 == 0 else sweep // 2 % p
 
 
 @scalar
-def initialise(problem: Any, state: Any, space: Any) -> None:
-    """The likelihood of the tastes at the start; the curvature of proposals where everybody is like
-    the pool."""
+def initialise_state(problem: Any, state: Any, space: Any) -> None:
+    """Evaluate starting likelihoods, and the curvature at pooled tastes."""
     for n in range(state.beta.shape[0]):
-        write_heeded(problem, state, n)
-        state.log_likelihood[n] = slope_of(problem, state, space, state.beta[n], n, state.slope[n])
+        write_heeded_mask(problem, state, n)
+        state.log_likelihood[n] = write_likelihood_slope(
+            problem, state, space, state.beta[n], n, state.slope[n]
+        )
         for i in range(state.beta.shape[1]):
             space.trial[n, i] = problem.pooled[i]
-    evaluate(problem, state, space, space.trial)
+    evaluate_curvature(problem, state, space, space.trial)
     adopt_metric(problem, state)
 
 
 @scalar
-def evaluate(problem: Any, state: Any, space: Any, beta: Any) -> None:
-    """Add the curvature at these tastes to the sums whose mean shapes the proposals."""
+def evaluate_curvature(problem: Any, state: Any, space: Any, beta: Any) -> None:
+    """Add the curvature at these tastes to the sums that are averaged."""
     state.evaluated[0] += 1.0
     for n in range(state.beta.shape[0]):
         for i in range(state.beta.shape[1]):
@@ -219,45 +222,47 @@ def evaluate(problem: Any, state: Any, space: Any, beta: Any) -> None:
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
                 state.curvature_sum[n, i, j] += space.factor[i, j]
-        add_together(problem, state, space, n, space.factor)
-    add_together_prior(problem, state)
+        add_population_curvature(problem, state, space, n, space.factor)
+    add_prior_curvature(problem, state)
 
 
 @scalar
 def adopt_metric(problem: Any, state: Any) -> None:
-    """The mean of the evaluations shapes the proposals from now on; the sums begin from 0."""
+    """Use mean curvatures for proposals, and reset their sums."""
     for n in range(state.beta.shape[0]):
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
                 state.curvature[n, i, j] = state.curvature_sum[n, i, j] / state.evaluated[0]
                 state.curvature_sum[n, i, j] = 0.0
-    prepare_moves(problem, state)
+    update_population_metric(problem, state)
     state.evaluated[0] = 0.0
 
 
 # Chains of the hierarchical logit: starting values and recorded draws -----------------------------
 
 
-_RIDGE = 1.0  # precision that keeps the pooled tastes, which shape the proposals, finite
-_STEP = 0.7  # of trajectories at the start
-_MIN_TASTE = 0.1  # pooled taste whose sign is the wrong one
-_LOG_SD = 2.0  # prior standard deviation of the mean logarithm of a taste that has a sign
+_RIDGE = 1.0  # precision that keeps the pooled tastes finite
+_FIRST_STEP = 0.7  # of trajectories at the start
+_MIN_TASTE = 0.1  # replaces a pooled taste with the wrong sign
+_LOG_SD = 2.0  # prior standard deviation of the mean logarithm of a taste with a sign
 
 
 class TastePrior(NamedTuple):
-    """M_rk ~ N(0, mean_sd^2), or N(0, 2^2) of a taste that has a sign; Sigma ~ inverse Wishart(df,
-    df scale I)."""
+    """The prior: M_rk ~ N(0, mean_sd^2), Sigma ~ inverse Wishart(df, df scale I).
+
+    For a taste with a sign, mean_sd is at most 2.
+    """
 
     df: float
     scale: float
     mean_sd: float
 
-    def sds(self, sign: np.ndarray) -> np.ndarray:
-        """Prior standard deviations of M, shape (p,)."""
+    def mean_sds(self, sign: np.ndarray) -> np.ndarray:
+        """Return prior standard deviations of M, shape (p,)."""
         return np.where(sign == 0.0, self.mean_sd, min(self.mean_sd, _LOG_SD))
 
 
-def problem_of(
+def build_problem(
     tasks: EncodedTasks,
     first_task: np.ndarray,
     prior: TastePrior,
@@ -267,14 +272,16 @@ def problem_of(
     price: int = -1,
     looking: np.ndarray | None = None,
 ) -> TasteProblem:
-    """Data and prior as the sweeps read them.
+    """Build the data and prior of a chain.
 
-    None: of `sign` (p,) any, of `covariates` (N, q) and `looking` (N, r) 1 alone, of `owned` (K, p)
-    nobody ignores anything. The sign at `price` is -1.
+    None: any `sign` (p,), only a constant in `covariates` (N, q) and `looking` (N, r), no attribute
+    that people may ignore in `owned` (K, p). The sign at `price` is -1.
     """
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
     looking = np.ones((people, 1)) if looking is None else np.array(looking, float, order="C")
-    steepest = np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking
+    max_curvature = (
+        np.diag(np.append(0.5, np.ones(looking.shape[1] - 1))) + 0.25 * looking.T @ looking
+    )
     sign = np.zeros(p) if sign is None else np.asarray(sign, float)
     pooled = maximise_log_likelihood(tasks, _RIDGE).beta
     if price >= 0:
@@ -291,17 +298,17 @@ def problem_of(
         np.ones((people, 1)) if covariates is None else np.array(covariates, float, order="C"),
         float(prior.df),
         float(prior.df * prior.scale),
-        prior.sds(sign) ** -2.0,
+        prior.mean_sds(sign) ** -2.0,
         pooled,
         np.zeros((0, p)) if owned is None else np.array(owned, float, order="C"),
         int(price),
         looking,
-        np.linalg.cholesky(steepest),
+        np.linalg.cholesky(max_curvature),
     )
 
 
-def start_of(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
-    """Starting values: everybody near the pooled tastes, at a different distance in every chain."""
+def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
+    """Draw starting values: people near pooled tastes, at a distance specific to the chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     spread = np.exp(rng.normal(size=p))
@@ -321,7 +328,7 @@ def start_of(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
         evaluated=np.zeros(1),
         together_sum=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
         root=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
-        log_step=np.full(people + 1, np.log(_STEP)),
+        log_step=np.full(people + 1, np.log(_FIRST_STEP)),
         accepted=np.zeros(people + 1),
         rate=rate,
         attends=(rng.random((people, len(rate))) < rate).astype(float),
@@ -330,8 +337,8 @@ def start_of(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     )
 
 
-def space_of(problem: TasteProblem) -> TasteWorkspace:
-    """Work space of a chain."""
+def build_workspace(problem: TasteProblem) -> TasteWorkspace:
+    """Build the work space of a chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     return TasteWorkspace(
@@ -361,7 +368,7 @@ def space_of(problem: TasteProblem) -> TasteWorkspace:
 
 
 class TasteChain(FixedChain):
-    """One chain: its state, its record, and how far it is."""
+    """One chain with its state and record."""
 
     problem: "TasteProblem"
     state: "TasteState"
@@ -374,9 +381,9 @@ class TasteChain(FixedChain):
     def __init__(
         self, problem: TasteProblem, rng: np.random.Generator, draws: int, tune: int, thin: int
     ) -> None:
-        """`tune` counts sweeps."""
+        """Start a chain; `tune` is in sweeps."""
         self.problem, self.rng = problem, rng
-        self.state, self.space = start_of(problem, rng), space_of(problem)
+        self.state, self.space = draw_start(problem, rng), build_workspace(problem)
         super().__init__(draws, 0, thin)
         self.tune, self.total = tune, tune + draws * thin
         people, p = self.state.beta.shape
@@ -396,16 +403,7 @@ class TasteChain(FixedChain):
         return float(self.state.accepted[:-1].mean() / max(1, self.sweeps - self.tune))
 
     def run_until(self, until: int) -> None:
-        """Run until this many sweeps are done and recorded."""
-        run(
-            self.rng,
-            self.problem,
-            self.state,
-            self.space,
-            self.record,
-            self.sweeps,
-            until,
-            self.tune,
-            self.thin,
-        )
+        """Run sweeps until number `until`."""
+        parts = self.rng, self.problem, self.state, self.space, self.record
+        run_sweeps(*parts, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

@@ -1,4 +1,4 @@
-"""Willingness-to-pay space: coefficients as amounts of money, beside the scale of utility."""
+"""Willingness-to-pay space: coefficients as amounts of money, with the scale of utility."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.pay import price_among
+from ..answers.willingness_to_pay import find_price_attribute
 from ..coding import Coding
 from ..logit import encode_choices, maximise_log_likelihood
 
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
 
 PREFERENCE, MONEY = SPACES = "preference", "willingness-to-pay"
-# precision of a coefficient, of a standard deviation of its column: finite where choices are
-# separated
+# precision of a coefficient per standard deviation of its column, which keeps estimates finite
 _RIDGE = 1.0
-# standard errors: each person's demand falls with the price, and their choices may rise by chance
-_CLEARLY = 3.0
+# standard errors; choices may rise with the price by chance
+_MIN_RISING_Z = 3.0
 
 
-def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
-    """The attribute of money, whose coefficient is the scale."""
+def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
+    """Return the attribute of money, whose coefficient is the scale; refuse data without."""
     setting = Setting("space", MONEY)
-    price = price_among(data.scheme)
+    price = find_price_attribute(data.scheme)
     if price is None:
         raise ArgumentError(
             setting,
@@ -38,10 +37,8 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
         raise ArgumentError(
             setting, f" requires a single slope for {price!r}; set ", Setting("linear", price), "."
         )
-    slope, products = (
-        coding.names.index(price),
-        coding.names[len(coding.names) - len(coding.crossed) :],
-    )
+    slope = coding.names.index(price)
+    products = coding.names[len(coding.names) - len(coding.crossed) :]
     if crossed := [
         name for name, pair in zip(products, coding.crossed, strict=True) if slope in pair
     ]:
@@ -53,8 +50,8 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     return price
 
 
-def refuse_without_price(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
-    """Refuse what is at odds with a price that everybody pays heed to and would rather have low."""
+def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
+    """Refuse settings that let people ignore the price or prefer a high one."""
     setting = Setting("space", MONEY)
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
@@ -73,62 +70,73 @@ def refuse_without_price(price: str, signs: Mapping[str, str], ignored: Sequence
         )
 
 
-def refuse_rising(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
-    """Refuse data whose choices, of all people taken together, speak for a higher price."""
-    tasks, place = encode_choices(data, coding), coding.names.index(price)
-    found = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
-    value, error = found.beta[place], np.sqrt(np.linalg.inv(found.hessian)[place, place])
-    if value > _CLEARLY * error:
-        raise _rising(price, value / coding.scale[place], value / error)
+def refuse_rising_demand(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
+    """Refuse data whose pooled demand rises with the price."""
+    tasks, price_index = encode_choices(data, coding), coding.names.index(price)
+    estimate = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
+    slope, error = (
+        estimate.beta[price_index],
+        np.sqrt(np.linalg.inv(estimate.hessian)[price_index, price_index]),
+    )
+    if slope > _MIN_RISING_Z * error:
+        raise _build_rising_error(price, slope / coding.scale[price_index], slope / error)
 
 
-def _rising(price: str, value: float, z: float) -> DataError:
+def _build_rising_error(price: str, slope: float, z: float) -> DataError:
+    """Build the error for demand that rises with the price."""
     return DataError(
-        f"Demand does not decrease with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so"
+        f"Demand does not decrease with {price!r} (coefficient {slope:.3g}, z = {z:.1f}), so"
         " willingness to pay is undefined; check the attribute, or set ",
         Setting("space", PREFERENCE),
         ".",
     )
 
 
-def in_money(
-    beta: np.ndarray, covariance: np.ndarray, place: int, price: str
+def convert_to_amounts(
+    beta: np.ndarray, covariance: np.ndarray, price_index: int, price: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The scale and the amounts, and their covariance by the delta method, which is exact at a
-    maximum."""
-    value = beta[place]
-    if not value < 0.0:
-        raise _rising(price, value, value / np.sqrt(covariance[place, place]))
-    slopes = np.eye(len(beta)) / -value
-    slopes[:, place] = beta / value**2
-    slopes[place] = 0.0
-    slopes[place, place] = -1.0
-    known = ~np.isnan(np.diag(covariance))
-    found = np.full_like(covariance, np.nan)
-    own = slopes[np.ix_(known, known)]
-    found[np.ix_(known, known)] = own @ covariance[np.ix_(known, known)] @ own.T
-    amounts = -beta / value
-    amounts[place] = -value
-    return amounts, found
+    """Return scale and amounts with their covariance by the delta method.
+
+    The covariance is exact at a maximum of the likelihood.
+    """
+    slope = beta[price_index]
+    if not slope < 0.0:
+        raise _build_rising_error(
+            price, slope, slope / np.sqrt(covariance[price_index, price_index])
+        )
+    derivatives = np.eye(len(beta)) / -slope
+    derivatives[:, price_index] = beta / slope**2
+    derivatives[price_index] = 0.0
+    derivatives[price_index, price_index] = -1.0
+    is_estimated = ~np.isnan(np.diag(covariance))
+    amounts_covariance = np.full_like(covariance, np.nan)
+    jacobian = derivatives[np.ix_(is_estimated, is_estimated)]
+    amounts_covariance[np.ix_(is_estimated, is_estimated)] = (
+        jacobian @ covariance[np.ix_(is_estimated, is_estimated)] @ jacobian.T
+    )
+    amounts = -beta / slope
+    amounts[price_index] = -slope
+    return amounts, amounts_covariance
 
 
-def in_utility(coef: np.ndarray, place: int) -> np.ndarray:
-    """The coefficients of utility (..., p) by the scale and the amounts."""
-    found = coef * coef[..., place : place + 1]
-    found[..., place] = -coef[..., place]
-    return found
+def convert_to_utility(coef: np.ndarray, price_index: int) -> np.ndarray:
+    """Return coefficients of utility (..., p) from the scale and the amounts."""
+    utility = coef * coef[..., price_index : price_index + 1]
+    utility[..., price_index] = -coef[..., price_index]
+    return utility
 
 
-def from_logarithm(values: np.ndarray, place: int) -> np.ndarray:
-    """The coefficients of utility by the logarithm of the scale and the amounts."""
-    found = values.copy()
-    found[..., place] = np.exp(found[..., place])
-    return in_utility(found, place)
+def convert_from_logarithm(log_coefficients: np.ndarray, price_index: int) -> np.ndarray:
+    """Return coefficients of utility from the log scale and the amounts."""
+    coefficients = log_coefficients.copy()
+    coefficients[..., price_index] = np.exp(coefficients[..., price_index])
+    return convert_to_utility(coefficients, price_index)
 
 
-def covariance_in_utility(covariance: np.ndarray, beta: np.ndarray, place: int) -> np.ndarray:
-    """The covariance of coefficients of utility by that of the logarithm of the scale and the
-    amounts."""
-    slopes = -beta[place] * np.eye(len(beta))
-    slopes[:, place] = beta
-    return slopes @ covariance @ slopes.T
+def convert_covariance_to_utility(
+    covariance: np.ndarray, beta: np.ndarray, price_index: int
+) -> np.ndarray:
+    """Return the covariance of utility coefficients from that of log scale and amounts."""
+    derivatives = -beta[price_index] * np.eye(len(beta))
+    derivatives[:, price_index] = beta
+    return derivatives @ covariance @ derivatives.T

@@ -1,11 +1,11 @@
-"""`MultinomialLogit`: everybody has the same tastes."""
+"""`MultinomialLogit`: all respondents have the same tastes."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._described import Facts
 from thali._labels import shorten
 from thali._model.base import Job, Model
@@ -17,7 +17,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.logits import LogitAnswers, LogitChooser
+from ..answers.logit_chooser import LogitChooser, LogitReports
 from ..coding import (
     Coding,
     build_coding,
@@ -31,11 +31,11 @@ from .money import (
     MONEY,
     PREFERENCE,
     SPACES,
-    covariance_in_utility,
-    from_logarithm,
-    in_money,
-    in_utility,
-    price_of_space,
+    convert_covariance_to_utility,
+    convert_from_logarithm,
+    convert_to_amounts,
+    convert_to_utility,
+    require_price,
 )
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from thali._data.experiments.scheme import Scheme
 
 
-_STEPS = 7  # of Newton's method, usually
-_DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
+_N_STEPS = 7  # typical number of Newton's steps
+_N_DRAWS, _SEED = 2_000, 0  # draws of the sampling distribution of the estimate
 
 
-class MultinomialLogit(LogitAnswers, Model):
-    r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
+class MultinomialLogit(LogitReports, Model):
+    r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for all people.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
 
@@ -65,30 +65,30 @@ class MultinomialLogit(LogitAnswers, Model):
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient instead; predictions then take any number.
-        Columns of more than 30 different numbers of which some are not whole are taken as numbers
-        anyway, unless the data list their `levels`.
+        Attributes whose number itself has a coefficient instead; predictions then take any number.
+        Columns of more than 30 different numbers, some of them not integers, are always treated as
+        numbers, unless the data list their `levels`.
     knots : dict, optional
-        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or
-        how many such places there are, at quantiles of the tested values. It has a coefficient, its
+        Attribute of numbers -> the knots where its slope changes, a list of numbers between tested
+        values, or the number of knots, at quantiles of the tested values. It has a coefficient, its
         slope, in each piece, and predictions take any number.
     interactions : list of pairs of attributes, or dict of lists
         Two attributes whose columns also have coefficients for their products, such as [("price",
         "brand")] or {"price": ["brand"]}.
     constants : bool, optional
-        Whether each alternative has a constant of its own, by its label (a means of transport, a
-        place on the screen). None: alternatives that have names do, unless an attribute tells them
-        apart; those that are numbered do not.
+        Whether each alternative has a separate constant, by its label (a means of transport, a
+        position on the screen). None: named alternatives have constants, unless an attribute
+        distinguishes them; numbered alternatives have none.
     space : {"preference", "willingness-to-pay"}
-        What coefficients are: utilities, or amounts in units of the attribute that is called a
-        price, a cost, a fee or a fare. That must be taken as a number (`linear`) and has no
+        Unit of coefficients: utilities, or amounts in units of the attribute that is called a
+        price, a cost, a fee or a fare. It must be treated as a number (`linear`) and has no
         interaction.
 
     Attributes
     ----------
     coef_ : pandas.Series (p,)
-        NaN where the data cannot tell a coefficient from those before it. In willingness-to-pay
-        space the scale s stands in place of the price, as "scale[price]".
+        NaN where the data do not distinguish a coefficient from the earlier ones. In
+        willingness-to-pay space the scale s replaces the price, as "scale[price]".
     covariance_ : pandas.DataFrame (p, p)
         Inverse of the negative Hessian.
     log_likelihood_ : float
@@ -96,25 +96,25 @@ class MultinomialLogit(LogitAnswers, Model):
     aic_, bic_ : float
         BIC counts tasks.
     converged_ : bool
-        Whether Newton's method settled on a maximum.
+        Whether Newton's method converged to a maximum.
 
     Raises
     ------
     DataError
-        If the data are no choice experiment, no attribute differs within a task, or one that is not
-        taken as a number has more than 30 levels, which the data do not list; in willingness-to-pay
-        space also if demand does not fall with the price.
+        If the data are not a choice experiment, no attribute differs within a task, or an attribute
+        that is not treated as a number has more than 30 levels, which the data do not list; in
+        willingness-to-pay space also if demand does not fall with the price.
     ArgumentError
-        If an argument names no attribute, or takes one as a number whose levels are none; with
-        constants if alternatives have no labels; in willingness-to-pay space if there is no price,
-        or it is no straight line.
+        If an argument names an unknown attribute, or treats one as a number whose levels are not
+        numbers; with constants if alternatives have no labels; in willingness-to-pay space if no
+        attribute is a price with a single slope.
 
     Warns
     -----
     EstimateWarning
-        If the likelihood rises without end.
+        If the likelihood increases without bound.
     DataWarning
-        If some coefficients cannot be told from others, or a declared level is never shown.
+        If some coefficients are not identified, or a declared level is never shown.
 
     References
     ----------
@@ -149,7 +149,7 @@ class MultinomialLogit(LogitAnswers, Model):
     _scheme_: "Scheme"
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
-    _price_: int | None = None  # the place of the scale in willingness-to-pay space
+    _price_: int | None = None  # index of the scale in willingness-to-pay space
 
     def __init__(
         self,
@@ -182,13 +182,13 @@ class MultinomialLogit(LogitAnswers, Model):
         -------
         MultinomialLogit
         """
-        return self._carry_out(self._checked(data))
+        return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
         return self._job(require_experiment(data, self.constants))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
-        """The fit, checked."""
+        """Check the data and the arguments, and return the job of a fit."""
         import pandas as pd
 
         from ..logit import (
@@ -200,46 +200,46 @@ class MultinomialLogit(LogitAnswers, Model):
         )
 
         coding = build_coding(data, self.linear, self.knots, self.interactions)
-        price = (
-            price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
-        )
+        price = None
+        if check_allowed("space", self.space, SPACES) == MONEY:
+            price = require_price(data, coding)
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)
-        kept = find_independent_columns(tasks)
-        tasks = tasks._replace(matrix=tasks.matrix[:, kept])
+        is_independent = find_independent_columns(tasks)
+        tasks = tasks._replace(matrix=tasks.matrix[:, is_independent])
         scale = np.abs(tasks.matrix).max(axis=0)
         scaled = tasks._replace(matrix=tasks.matrix / scale)
 
         def work() -> dict[str, Any]:
-            found = maximise_log_likelihood(scaled)
+            estimate = maximise_log_likelihood(scaled)
             names = list(coding.names)
-            separating = find_separating_columns(scaled, found.beta)
+            separating = find_separating_columns(scaled, estimate.beta)
             beta = np.full(len(names), np.nan)
-            beta[kept] = found.beta / scale
+            beta[is_independent] = estimate.beta / scale
             covariance = np.full((len(names), len(names)), np.nan)
-            covariance[np.ix_(kept, kept)] = np.linalg.pinv(
-                found.hessian, hermitian=True
+            covariance[np.ix_(is_independent, is_independent)] = np.linalg.pinv(
+                estimate.hessian, hermitian=True
             ) / np.outer(scale, scale)
-            free = int(kept.sum())
+            n_parameters = int(is_independent.sum())
             if price is not None:
-                beta, covariance = in_money(beta, covariance, names.index(price), price)
+                beta, covariance = convert_to_amounts(beta, covariance, names.index(price), price)
                 names[names.index(price)] = f"scale[{price}]"
             index = pd.Index(names, name="coefficient")
             return {
                 "coef_": pd.Series(beta, index, name="coef"),
                 "covariance_": pd.DataFrame(covariance, index, index),
-                "log_likelihood_": found.log_likelihood,
-                "aic_": 2.0 * free - 2.0 * found.log_likelihood,
-                "bic_": float(np.log(data.n_tasks)) * free - 2.0 * found.log_likelihood,
-                "converged_": found.converged,
-                "_unbounded_": tuple(index[kept][separating]),
+                "log_likelihood_": estimate.log_likelihood,
+                "aic_": 2.0 * n_parameters - 2.0 * estimate.log_likelihood,
+                "bic_": float(np.log(data.n_tasks)) * n_parameters - 2.0 * estimate.log_likelihood,
+                "converged_": estimate.converged,
+                "_unbounded_": tuple(index[is_independent][separating]),
                 "_scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
                 "_price_": None if price is None else coding.names.index(price),
             }
 
-        seconds = _STEPS * SECONDS_PER_CELL * scaled.matrix.size
+        seconds = _N_STEPS * SECONDS_PER_CELL * scaled.matrix.size
         return Job(
             work,
             build_unseen_remarks(coding, data.levels),
@@ -247,7 +247,7 @@ class MultinomialLogit(LogitAnswers, Model):
             forecast=Forecast(seconds, seconds),
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -267,20 +267,20 @@ class MultinomialLogit(LogitAnswers, Model):
                 " attributes that almost determine each other."
             )
 
-    def _answers(self) -> Facts:
-        found = (
+    def _headline_facts(self) -> Facts:
+        facts = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
         )
-        return *found, *build_measured_facts(self._coding_, self._scheme_)
+        return *facts, *build_measured_facts(self._coding_, self._scheme_)
 
     def summary(self) -> "pd.DataFrame":
-        """Coefficients with their standard errors.
+        """Return coefficients with their standard errors.
 
         Returns
         -------
         pandas.DataFrame
-            coef, std_error, z (their ratio) and p (two-sided, normal), a row a coefficient.
+            coef, std_error, z (their ratio) and p (two-sided, normal), one row per coefficient.
 
         Raises
         ------
@@ -294,18 +294,23 @@ class MultinomialLogit(LogitAnswers, Model):
         self._require_fitted()
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.diag(self.covariance_))
-        values = self.coef_.to_numpy()
-        z = values / errors
-        figures = {"coef": values, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
+        coefficients = self.coef_.to_numpy()
+        z = coefficients / errors
+        figures = {
+            "coef": coefficients,
+            "std_error": errors,
+            "z": z,
+            "p_value": 2.0 * ndtr(-np.abs(z)),
+        }
         return Table(figures, index=self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
-        """The coefficients of utility, 0 for those that the data cannot tell."""
+        """Return coefficients of utility, (p,), 0 where not identified."""
         coef = np.nan_to_num(self.coef_.to_numpy())
-        return coef if self._price_ is None else in_utility(coef, self._price_)
+        return coef if self._price_ is None else convert_to_utility(coef, self._price_)
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
-        """Probability that each alternative of new tasks is chosen.
+        """Return probabilities that each alternative of new tasks is chosen.
 
         Parameters
         ----------
@@ -319,7 +324,7 @@ class MultinomialLogit(LogitAnswers, Model):
         -------
         array (rows,)
             In the order of the rows; they sum to 1 within a task. With `ci` three arrays: the
-            others hold the lower and the upper ends of the intervals.
+            others contain the lower and the upper ends of the intervals.
 
         Raises
         ------
@@ -328,7 +333,7 @@ class MultinomialLogit(LogitAnswers, Model):
         DataError
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         ArgumentError
-            If `ci` is no probability.
+            If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
         from ..logit import choice_probabilities
@@ -337,39 +342,44 @@ class MultinomialLogit(LogitAnswers, Model):
         cells, encoded = read_task_cells(self._coding_, self._scheme_, new)
         rows = self._coding_.encode_cells(cells)
 
-        def of(tastes: np.ndarray) -> np.ndarray:
+        def compute(tastes: np.ndarray) -> np.ndarray:
             return choice_probabilities(rows @ tastes, encoded.task_of_row)
 
-        def drawn() -> np.ndarray:
-            return np.stack([of(tastes) for tastes in self._chooser().tastes[1:, 0]])
+        def draw_probabilities() -> np.ndarray:
+            return np.stack([compute(tastes) for tastes in self._chooser().tastes[1:, 0]])
 
-        return append_interval(of(self._tastes()), drawn, ci)
+        return append_interval(compute(self._tastes()), draw_probabilities, ci)
 
-    def _data_of_fit(self) -> "ChoiceExperiment":
+    def _get_fit_data(self) -> "ChoiceExperiment":
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))
-        # as that of the scale, so that the price has a log-normal coefficient
+        # draws of the log scale give the price a log-normal coefficient
         if self._price_ is not None:
             units[self._price_] = coef[self._price_]
             coef[self._price_] = np.log(coef[self._price_])
         covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
-        noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
-        values, vectors = np.linalg.eigh(covariance)
-        # whichever vectors these are
-        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        noise = np.random.default_rng(_SEED).standard_normal((_N_DRAWS, len(coef)))
+        eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+        # the symmetric root does not depend on the choice of eigenvectors
+        tastes = (
+            coef + noise @ (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
+        )
         if self._price_ is not None:
-            coef, tastes = (from_logarithm(each, self._price_) for each in (coef, tastes))
-            covariance = covariance_in_utility(covariance, coef, self._price_)
+            coef, tastes = (
+                convert_from_logarithm(log_coefficients, self._price_)
+                for log_coefficients in (coef, tastes)
+            )
+            covariance = convert_covariance_to_utility(covariance, coef, self._price_)
         people = np.ones((len(self._data_.respondents), 1))
         return LogitChooser(
             self._coding_,
             self._data_,
             np.vstack([coef, tastes])[:, None],
-            np.zeros(_DRAWS + 1, np.int64),
+            np.zeros(_N_DRAWS + 1, np.int64),
             people,
             covariance=covariance,
         )

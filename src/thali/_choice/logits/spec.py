@@ -1,9 +1,9 @@
-"""What the logit models of choice experiments are called, take and answer, without loading them."""
+"""Names, options and results of the logit models of choice experiments, without loading them."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import EXPERIMENTS
 from thali._model.options import (
     ATTENTION,
@@ -31,16 +31,21 @@ from thali._model.options import (
 from thali._model.spec import AMOUNTS, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
-SIZES = ("mean_sd", "df", "scale")
+PRIOR_NAMES = ("mean_sd", "df", "scale")
 
 
 def check_priors(name: str, priors: Any) -> dict[str, float]:
-    """Return the sizes of priors that are given, by name."""
-    given = {} if priors is None else priors
-    if not isinstance(given, Mapping) or not given.keys() <= {*SIZES}:
-        sizes = ", ".join(SIZES)
-        raise ArgumentError(Argument(name), f" must map some of {sizes} to numbers; got {given!r}.")
-    return {size: positive(name, value, f"the prior {size}") for size, value in given.items()}
+    """Check the argument for priors; return their sizes by name."""
+    priors_by_name = {} if priors is None else priors
+    if not isinstance(priors_by_name, Mapping) or not priors_by_name.keys() <= {*PRIOR_NAMES}:
+        sizes = ", ".join(PRIOR_NAMES)
+        raise ArgumentError(
+            Argument(name), f" must map some of {sizes} to numbers; got {priors_by_name!r}."
+        )
+    return {
+        size: check_positive(name, number, f"the prior {size}")
+        for size, number in priors_by_name.items()
+    }
 
 
 PRIORS = Option(

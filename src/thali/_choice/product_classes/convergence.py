@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._posterior.summary import bulk_and_r_hat
+from thali._posterior.summary import compute_ess_and_r_hat
 from thali._posterior.view import PosteriorTree
 
 INTERPRETABLE = 1.05  # R-hat of a or sigma up to which it can be interpreted
@@ -38,7 +38,7 @@ def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
 
 def parameter_r_hats(posterior: PosteriorTree) -> np.ndarray:
     """Return R-hat of a and of sigma, shape (2,)."""
-    return bulk_and_r_hat(
+    return compute_ess_and_r_hat(
         np.stack([posterior.draws[name].values for name in ("value_shape", "stability")])
     )[1]
 
@@ -53,11 +53,9 @@ def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, .
         )
     largest = float(parameter_r_hats(posterior).max())
     if largest > INTERPRETABLE:
-        advice = (
-            "; they agree on shares, effects and predictions"
-            if agrees
-            else ", so do not interpret them"
-        )
+        advice = ", so do not interpret them"
+        if agrees:
+            advice = "; they agree on shares, effects and predictions"
         sentences.append(
             f" The chains disagree on the parameters a and sigma (R-hat {largest:.2f}){advice}."
         )

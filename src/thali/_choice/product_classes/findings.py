@@ -3,14 +3,20 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import listed
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._labels import list_names
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     ON_SCREEN,
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
@@ -35,11 +41,11 @@ if TYPE_CHECKING:
 _MAX_NAME = 100  # letters of the name of a class in a line
 
 
-def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     choice_makers, segment_makers = build_choice_makers(settings)
     return (
-        asked(lambda model: ENGLISH["classes.asked"]),
+        make_question_maker(lambda model: ENGLISH["classes.asked"]),
         *choice_makers,
         classes,
         evidence,
@@ -51,7 +57,7 @@ def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[Make
 @finding("classes", "Product classes", ON_SCREEN)
 def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
     """Report the classes that most chains agree on, most important first."""
-    table = model.classes(**settings.given("similar"))
+    table = model.classes(**settings.select_given("similar"))
     if not len(table):
         return Finding(
             ENGLISH["classes.none"], table=table, is_printed=False, brief=Brief("Classes")
@@ -142,7 +148,9 @@ def describe_model(model: "ProductClasses") -> tuple[Text, ...]:
         phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")
     ]
     if model.monotone:
-        sentences.append(phrase(ENGLISH, "classes.monotone", named=listed(list(model.monotone))))
+        sentences.append(
+            phrase(ENGLISH, "classes.monotone", named=list_names(list(model.monotone)))
+        )
     sampler = ENGLISH[model._engine.sentence]
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENT_SENTENCE)
 
@@ -153,6 +161,6 @@ _LAST = (
     data,
     report_levels,
     *RESPONDENT_FINDINGS,
-    methods(describe_model),
+    make_methods_maker(describe_model),
     convergence,
 )

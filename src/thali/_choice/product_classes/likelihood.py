@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 
-from .state import MUTE, NEXT_OWNED, PRESENT, SIGN
+from .state import CLASS, MUTE, NEXT_OWNED, PERSON, PRESENT, SIGN, SPLIT
 
 # Rows of bits: the levels of a class, and its inactive attributes ---------------------------------
 
@@ -109,6 +109,16 @@ def compare_chosen(
         separates[row, t - start] = is_separated
         count += is_separated
     return count
+
+
+@scalar
+def compare_owned(problem: Any, state: Any, f: Any) -> None:
+    """Compare the products of the owner of feature f in the feature's class."""
+    features = state.features
+    k, n = features.slots[f, CLASS], features.slots[f, PERSON]
+    features.slots[f, SPLIT] = compare_chosen(
+        problem.tasks, state.bits, k, n, features.difference, features.separates, f
+    )
 
 
 @scalar
@@ -293,12 +303,11 @@ def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> N
     L is 1 / alternatives for respondents who are not present.
     """
     for n in range(problem.tasks.first_task.shape[0] - 1):
-        start = problem.tasks.first_task[n]
-        if n < state.whole[PRESENT]:
+        start, is_present = problem.tasks.first_task[n], n < state.whole[PRESENT]
+        if is_present:
             update_differences_and_hits(problem, state, work, 0, n)
         for t in range(start, problem.tasks.first_task[n + 1]):
-            hits[t] = (
-                work.hit[t - start]
-                if n < state.whole[PRESENT]
-                else 1.0 / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
-            )
+            if is_present:
+                hits[t] = work.hit[t - start]
+            else:
+                hits[t] = 1.0 / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of, positive, share, whole
+from thali._arguments import check_allowed, check_integer, check_positive, check_share
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
-from thali._labels import plural
+from thali._labels import format_plural
 from thali._model.base import Job
-from thali._model.chain_model import RunByChains
-from thali._model.engine import Chains, Engine, Forecast, Prepared, refuse_other_methods
-from thali._model.evidence import EvidenceRun, refuse_unfinished
+from thali._model.chain_model import MarkovChainModel
+from thali._model.engine import ChainEngine, Engine, Forecast, PreparedFit, check_method_arguments
+from thali._model.evidence import EvidenceRun, check_finished
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import mark_as_setup, requires
 from thali._model.run_budget import BUDGET, limit_run
-from thali._model.sampling import Sampling, opened_job
+from thali._model.sampling import Sampling, open_fit_folder
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import PosteriorTree
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 
-class ClassEngine(Chains):
+class ClassEngine(ChainEngine):
     """Engine of product classes, with their convergence check."""
 
     has_evidence = True
@@ -82,8 +82,8 @@ class ClassEngine(Chains):
         """Return the job of the fit."""
         raise NotImplementedError
 
-    def agreement(self, model: Any) -> ConvergenceCheck:
-        convergence = super().agreement(model)
+    def check_chains(self, model: Any) -> ConvergenceCheck:
+        convergence = super().check_chains(model)
         message = convergence.message
         climb = None if convergence.agrees else self.describe_climb(model)
         if climb:
@@ -112,7 +112,7 @@ class MarkovChains(ClassEngine):
         return build_run(draws, tune, CHAINS if chains is None else chains, thin, *settings)
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        return model._job_of(model._sampling(data, run), str(data), remarks)
+        return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
         climb = estimate_climb(model._view)
@@ -141,7 +141,7 @@ class SequentialMonteCarlo(ClassEngine):
     sentence = "classes.smc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        draws = PARTICLES if draws is None else whole("draws", draws, 2)
+        draws = PARTICLES if draws is None else check_integer("draws", draws, 2)
         chains = GROUPS if chains is None else chains
         run = build_run(draws, 0, chains, None, *settings)
         if run.chains < 2:
@@ -183,7 +183,7 @@ class SequentialMonteCarlo(ClassEngine):
         )
         return new_model.log_evidence()
 
-    def refuse_to_go_on(self) -> None:
+    def check_continuable(self) -> None:
         raise ArgumentError(
             Setting("method", "smc"),
             " cannot be continued, because the evidence is estimated by a complete run; fit with"
@@ -217,7 +217,7 @@ def require_evidence(model: Any, name: str) -> None:
         )
 
 
-class ProductClasses(ProductClassReports, RunByChains):
+class ProductClasses(ProductClassReports, MarkovChainModel):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives
@@ -372,26 +372,26 @@ class ProductClasses(ProductClassReports, RunByChains):
         arguments = {
             "tune": tune,
             "thin": thin,
-            "sweeps_per_step": whole("sweeps_per_step", sweeps_per_step, 1),
+            "sweeps_per_step": check_integer("sweeps_per_step", sweeps_per_step, 1),
         }
         defaults = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
-        refuse_other_methods(PRODUCT_CLASSES, self.method, arguments, defaults)
+        check_method_arguments(PRODUCT_CLASSES, self.method, arguments, defaults)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        return self._carry_out(
+        return self._run_job(
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
         )
 
     @mark_as_setup
     def prepare(
         self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
-    ) -> Prepared:
+    ) -> PreparedFit:
         """Check the data and arguments of a fit, without drawing."""
         self._checked(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)
-        return Prepared()
+        return PreparedFit()
 
-    def _usual_run(self) -> dict[str, Any]:
+    def _get_comparison_run(self) -> dict[str, Any]:
         """Return the draws of the first look."""
         return {"draws": FIRST_DRAWS} if self.method == "mcmc" else {}
 
@@ -401,7 +401,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         dominated = describe_dominated_choices(data, monotone) if self.lapse == 0.0 else ""
         return [remark for remark in (contradicted, dominated) if remark]
 
-    def _sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         from thali._data.experiments.design import build_design
 
         from .engines.mcmc import (
@@ -442,17 +442,17 @@ class ProductClasses(ProductClassReports, RunByChains):
             tree,
             lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
             settings=bound.settings,
-            length=lambda tree: int(tree.attrs["draws"]),
-            draws_in=read_chain_draws,
+            count_draws=lambda tree: int(tree.attrs["draws"]),
+            read_draws=read_chain_draws,
             status=format_chain_status,
-            most=MAX_DRAWS,
+            max_draws=MAX_DRAWS,
             first_draws=bound.first_draws,
-            bound=bound.max_draws if run.max_time is None else MAX_DRAWS,
+            data_max_draws=bound.max_draws if run.max_time is None else MAX_DRAWS,
             forecast=bound.forecast,
-            shortened=lambda chains: min(
+            measure_speedup=lambda chains: min(
                 1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
             ),
-            next_look=schedule_next_look,
+            choose_next_check=schedule_next_look,
         )
 
     def _by_particles(
@@ -467,7 +467,7 @@ class ProductClasses(ProductClassReports, RunByChains):
 
         problem = build_class_problem(data, self._checked(data), self.alpha)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
-        with opened_job(self, settings, data, run) as (folder, seed):
+        with open_fit_folder(self, settings, data, run) as (folder, seed):
             fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
         attrs = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
         tree = build_classes_datatree(fit_result, build_design(data), attrs, run.cores, {})
@@ -494,7 +494,7 @@ class ProductClasses(ProductClassReports, RunByChains):
         from .posterior import read_step_trace
 
         self._require_fitted()
-        refuse_unfinished(self)
+        check_finished(self)
         estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         usable = self._evidence_sd_ <= USABLE
         sentence = (
@@ -512,22 +512,22 @@ class ProductClasses(ProductClassReports, RunByChains):
             self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
         )
 
-    def _evidence_of(self, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def _compute_log_evidence(self, data: Any, settings: EvidenceRun) -> LogEvidence:
         return self._engine.evidence_of(self, data, settings)
 
-    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+    def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         from .simulate import sample_classes_prior
 
         return sample_classes_prior(self, self._checked(data), data, rngs)
 
-    def _observed(self, data: Any) -> dict[str, Any]:
+    def _build_observed(self, data: Any) -> dict[str, Any]:
         from thali._data.experiments.design import build_design
 
         self._checked(data)
         has_same_respondents = tuple(data.respondents) == self._design_.respondents
         return {"chosen": build_design(data).chosen} if has_same_respondents else {}
 
-    def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
+    def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         from .reports.predict import draw_choices
 
         groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
@@ -543,16 +543,18 @@ class ProductClasses(ProductClassReports, RunByChains):
                 f"fit requires a ChoiceExperiment; got {type(data).__name__}. Create one from a"
                 " table with ChoiceExperiment.from_frame(frame)."
             )
-        share("lapse", self.lapse, "the probability of choosing at random")
+        check_share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
-            positive("alpha", self.alpha, "the expected number of classes that a respondent uses")
+            check_positive(
+                "alpha", self.alpha, "the expected number of classes that a respondent uses"
+            )
         monotone = parse_directions("monotone", self.monotone, data)
-        one_of("method", self.method, tuple(ENGINES))
+        check_allowed("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)
         return monotone
 
-    def _fitted_attributes(self) -> dict[str, Any]:
-        attributes = super()._fitted_attributes()
+    def _get_fitted_attributes(self) -> dict[str, Any]:
+        attributes = super()._get_fitted_attributes()
         # the other attributes are computed from the posterior
         stored_names = ("posterior_", "_people_", "_fitted_to_", "_state_")
         return {name: value for name, value in attributes.items() if name in stored_names}
@@ -562,10 +564,13 @@ class ProductClasses(ProductClassReports, RunByChains):
             {"_people_": None} | attributes | _read_fitted_attributes(attributes["posterior_"])
         )
 
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         if self._interrupted_:
             sizes = self._view.draws.sizes
-            kept_draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}"
+            kept_draws = (
+                f"{format_plural(sizes['chain'], 'chain')} of"
+                f" {format_plural(sizes['draw'], 'draw')}"
+            )
             yield InterruptedWarning(f"Stopped early; {kept_draws} were kept.")
         convergence = self.convergence()
         if not convergence.agrees:

@@ -43,17 +43,17 @@ def build_classes_datatree(
     design: ExperimentDesign,
     attrs: dict[Any, Any],
     cores: int | None,
-    known: dict[bytes, Any],
+    reports_by_draw: dict[bytes, Any],
 ) -> "xarray.DataTree":
     """Build the posterior tree of a fit.
 
-    `known` contains the reports of earlier draws, by draw, and receives new ones.
+    `reports_by_draw` contains the reports of earlier draws, by draw, and receives new ones.
     """
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     from .reports.effects import estimate_prediction_difference, label_reports, simulate_reports
 
-    reports = simulate_reports(fit.particles, design, cores, known)
+    reports = simulate_reports(fit.particles, design, cores, reports_by_draw)
     posterior = build_scalar_group(fit.particles).assign(
         label_reports(reports, fit.particles, design)
     )
@@ -66,10 +66,10 @@ def build_classes_datatree(
         "constant_data": design.to_dataset(),
         "particles": fit.particles.to_dataset(),
     }
-    return tree_of(
+    return build_tree(
         groups,
         {
-            **origin(),
+            **describe_origin(),
             "interrupted": int(fit.interrupted),
             **attrs,
             "messages": "\n".join(fit.messages),
@@ -79,13 +79,13 @@ def build_classes_datatree(
 
 def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
     """Build the group of label-free quantities of a tree."""
-    from thali._posterior.store import described_draws
+    from thali._posterior.store import build_draws
 
     variables = {
         name: (("chain", "draw"), values)
         for name, values in compute_scalar_quantities(draws).items()
     }
-    return described_draws(variables, {}, variables["alpha"][1].shape, _DESCRIPTIONS)
+    return build_draws(variables, {}, variables["alpha"][1].shape, _DESCRIPTIONS)
 
 
 def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":

@@ -7,7 +7,7 @@ from thali._compile.jit import part, scalar
 from thali._inference.numerics.decisions import draw_index, draw_poisson
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from .likelihood import clear_levels, compare_chosen, deactivate, set_bit
+from .likelihood import clear_levels, compare_owned, deactivate, set_bit
 from .state import (
     BETA,
     CLASSES,
@@ -18,7 +18,6 @@ from .state import (
     POLARITY,
     PRESENT,
     SIGMA,
-    SPLIT,
     A,
     allocate_feature,
     append_class,
@@ -107,18 +106,22 @@ def draw_feature_values(rng: Any, tasks: Any, features: Any, real: Any, n: Any, 
             features.value[f, tau] = features.theta[f] + math.exp(features.log_eps[f, tau])
 
 
+@scalar
+def add_owner(rng: Any, problem: Any, state: Any, n: Any, k: Any, sign: Any) -> Any:
+    """Give class k to respondent n with values from the prior; return the slot."""
+    f = allocate_feature(state, n, k, sign)
+    compare_owned(problem, state, f)
+    draw_feature_values(rng, problem.tasks, state.features, state.real, n, f)
+    return f
+
+
 @part
 def add_new_class(rng: Any, problem: Any, state: Any, n: Any) -> Any:
     """Draw a new class owned by respondent n and return its slot."""
     k = state.whole[CLASSES]
     polarity, active, ordered = draw_class_bits(rng, problem, state.bits, k)
     append_class(state, polarity, active, ordered)
-    f = allocate_feature(state, n, k, draw_sign(rng, polarity, 0, 0))
-    state.features.slots[f, SPLIT] = compare_chosen(
-        problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
-    )
-    draw_feature_values(rng, problem.tasks, state.features, state.real, n, f)
-    return f
+    return add_owner(rng, problem, state, n, k, draw_sign(rng, polarity, 0, 0))
 
 
 @scalar
@@ -138,22 +141,8 @@ def add_respondent(rng: Any, problem: Any, state: Any) -> Any:
     for k in range(state.whole[CLASSES]):
         owners = state.classes[k, OWNERS]
         if rng.random() * (beta + n) < owners:
-            f = allocate_feature(
-                state,
-                n,
-                k,
-                draw_sign(rng, state.classes[k, POLARITY], owners, state.classes[k, NEGATIVE]),
-            )
-            state.features.slots[f, SPLIT] = compare_chosen(
-                problem.tasks,
-                state.bits,
-                k,
-                n,
-                state.features.difference,
-                state.features.separates,
-                f,
-            )
-            draw_feature_values(rng, problem.tasks, state.features, state.real, n, f)
+            polarity, negative = state.classes[k, POLARITY], state.classes[k, NEGATIVE]
+            add_owner(rng, problem, state, n, k, draw_sign(rng, polarity, owners, negative))
     for _ in range(state.whole[PENDING]):
         add_new_class(rng, problem, state, n)
     state.whole[PENDING] = -1

@@ -8,15 +8,10 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 from thali._data.experiments.design import build_design
-from thali._model.prior_sample import PriorSample, predictive_group
+from thali._model.prior_sample import PriorSample, build_predictive_group
 
 from .engines.draw_records import DrawRecorder
-from .likelihood import (
-    compare_chosen,
-    is_inside,
-    log_add_exp,
-    log_likelihood,
-)
+from .likelihood import compare_owned, is_inside, log_add_exp, log_likelihood
 from .particles import concatenate_draws
 from .posterior import build_scalar_group
 from .reports.effects import label_reports, simulate_reports
@@ -26,7 +21,6 @@ from .state import (
     PERSON,
     PRESENT,
     SIGN,
-    SPLIT,
     TOP,
     build_class_problem,
     build_target,
@@ -107,24 +101,15 @@ def simulate_choices(
                     problem.tasks.rows[start, w],
                 )
     for f in range(state.whole[TOP]):
-        n, k = state.features.slots[f, PERSON], state.features.slots[f, CLASS]
-        if n >= 0:
-            state.features.slots[f, SPLIT] = compare_chosen(
-                problem.tasks,
-                state.bits,
-                k,
-                n,
-                state.features.difference,
-                state.features.separates,
-                f,
-            )
+        if state.features.slots[f, PERSON] >= 0:
+            compare_owned(problem, state, f)
 
 
 @compiled
 def run_simulate_choices(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
 ) -> None:
-    """Run `simulate_choices`, compiled."""
+    """Call `simulate_choices` as compiled code."""
     simulate_choices(rng, problem, target, state, chosen)
 
 
@@ -155,7 +140,9 @@ def sample_classes_prior(
     group = build_scalar_group(draws).assign(
         label_reports(simulate_reports(draws, design, cores=1), draws, design)
     )
-    predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
+    predictive = build_predictive_group(
+        design.observed(), group, {"chosen": np.array(chosen)[None]}
+    )
     new_data = [(data.with_fields(chosen=choice),) for choice in chosen]
     return PriorSample(
         group,

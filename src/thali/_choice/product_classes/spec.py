@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import proportion, whole
+from thali._arguments import check_integer, check_proportion
 from thali._data.kinds import EXPERIMENTS
 from thali._model.options import (
     ALPHA,
@@ -54,7 +54,7 @@ PRODUCT_CLASSES = ModelSpec(
             int,
             FIT,
             default="80",
-            check=partial(whole, least=1),
+            check=partial(check_integer, least=1),
             methods=("smc",),
         ),
         CORES,
@@ -67,7 +67,7 @@ PRODUCT_CLASSES = ModelSpec(
             float,
             REPORT,
             default="0.5",
-            check=partial(proportion, meaning="the minimum overlap of merged classes"),
+            check=partial(check_proportion, meaning="the minimum overlap of merged classes"),
         ),
         SEGMENTS,
         *EXPERIMENT,

@@ -147,13 +147,13 @@ def add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
 
 @compiled
 def run_reset_state(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) -> None:
-    """Run `reset_state`, compiled."""
+    """Call `reset_state` as compiled code."""
     reset_state(rng, problem, state, shapes_from_prior)
 
 
 @compiled
 def run_add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
-    """Run `add_respondents`, compiled."""
+    """Call `add_respondents` as compiled code."""
     return add_respondents(rng, problem, state, people)
 
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import positive, refuse_endless
-from thali._arguments import whole as integer
+from thali._arguments import check_integer as integer
+from thali._arguments import check_positive, check_run_length
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.chains import RowChain
 from thali._inference.numerics.decisions import draw_index
@@ -47,7 +47,7 @@ from .state import (
 
 # per trajectory; 6, 10 or 20 gave fewer effective draws per second
 MAX_LEAPFROG_STEPS = 15
-# shares of tuning after which the mass is set from the draws since the last
+# ends of windows, as shares of tuning; the mass is set from the draws of a window
 _WINDOWS = (0.1, 0.2, 0.35, 0.6, 0.9)
 _TARGET = 0.65  # target acceptance probability
 _TIME, _AVERAGE, _CENTRE, _ERROR, _N_DRAWS, ACCEPTANCE = range(6)  # in WeightMotion.real
@@ -117,7 +117,7 @@ def _add_block_sums(
 
 
 @scalar
-def compute_potential(
+def compute_weight_potential(
     rows: Any, prior: Any, a: Any, position: Any, force: Any, state: Any, motion: Any
 ) -> Any:
     """Compute U, log-likelihood and force at a position.
@@ -175,7 +175,7 @@ def _move_along_trajectory(
             for j in range(p):
                 motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
                 motion.proposal[k, j] += step * motion.variance[k, j] * motion.momentum[k, j]
-        new_potential, log_likelihood = compute_potential(
+        new_potential, log_likelihood = compute_weight_potential(
             rows, prior, a, motion.proposal, motion.new_force, state, motion
         )
         new_energy = new_potential
@@ -249,7 +249,7 @@ def run_hamiltonian_sweeps(
 ) -> None:
     """Run Hamiltonian trajectories for a fixed a."""
     a = math.exp(state.real[LOG_A])
-    potential, log_likelihood = compute_potential(
+    potential, log_likelihood = compute_weight_potential(
         rows, prior, a, motion.position, motion.force, state, motion
     )
     state.real[LOG_LIKELIHOOD] = log_likelihood
@@ -377,7 +377,7 @@ def build_gibbs_settings(
 
     W has `n_entries` entries.
     """
-    prior = build_weight_prior(a, a_range, b)
+    prior = build_plackett_luce_prior(a, a_range, b)
     sampler = "hamiltonian" if a is not None and a >= _MIN_HAMILTONIAN_A else "exchange"
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or n_entries > _MAX_THINNED_ENTRIES else _THIN_SMALL
@@ -387,13 +387,13 @@ def build_gibbs_settings(
         integer("chains", chains, 1),
     )
     thin = integer("thin", thin, 1)
-    refuse_endless(draws, tune, chains, thin)
+    check_run_length(draws, tune, chains, thin)
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 
 
-def build_weight_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
+def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
     """Check the parameters of the prior and build it."""
-    log_b = math.log(positive("b", b, "the rate of the prior on weights"))
+    log_b = math.log(check_positive("b", b, "the rate of the prior on weights"))
     if a is not None:
         return WeightPrior(log_b, _check_log_shape("a", a), _check_log_shape("a", a), False)
     try:
@@ -414,7 +414,7 @@ def build_weight_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
 
 def _check_log_shape(name: str, shape: Any) -> float:
     """Check a shape of the prior and return its logarithm."""
-    shape = positive(name, shape, "the shape of the prior on weights")
+    shape = check_positive(name, shape, "the shape of the prior on weights")
     if not MIN_A <= shape <= MAX_A:
         raise ArgumentError(
             Argument(name), f" must be between {MIN_A:g} and {MAX_A:g}; got {shape:g}."

@@ -25,10 +25,12 @@ class DaskRows:
     n_rows: int
     n: float
 
-    def __init__(self, blocks: Sequence[Any], n_classes: int, p: int, rows: Sequence[int]) -> None:
+    def __init__(
+        self, blocks: Sequence[Any], n_classes: int, p: int, block_sizes: Sequence[int]
+    ) -> None:
         self._held, self.n_classes, self.p = list(blocks), n_classes, p
-        self._rows = list(rows)
-        self.n_rows = sum(rows)
+        self._rows = list(block_sizes)
+        self.n_rows = sum(block_sizes)
         self.n = float(self.n_rows)
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
@@ -78,11 +80,9 @@ def prepare_dask_rows(
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, model)
     names = [f"x{j}" for j in range(X.shape[1])]
-    standard = (
-        compute_block_standardization(scan, names)
-        if standardize and transform is not None
-        else None
-    )
+    standard = None
+    if standardize and transform is not None:
+        standard = compute_block_standardization(scan, names)
     design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
     blocks = persist(
         *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)

@@ -19,7 +19,7 @@ from thali.errors import (
     one_of,
 )
 
-from ..input import Standardization, compute_standardization
+from ..input import Standardization, compute_standardization, join_first
 
 TRANSFORMS = ("exponential", "exponential-pairs")
 # larger standardised covariates, possible in new rows only, are clipped so that sums are finite
@@ -33,8 +33,8 @@ class PlackettLuceDesign:
 
     W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs";
     each row is divided by its maximum, which changes nothing in the model and keeps every number
-    finite. Where covariates are standardised, those that are the same in every row of the training
-    data are left out of W, and are 0 for a callable.
+    finite. Standardised covariates that are constant in the training data are omitted from W, and
+    are 0 for a callable.
     """
 
     names: tuple[str, ...]  # of the covariates
@@ -72,20 +72,17 @@ class PlackettLuceDesign:
             transformed: Any = transform(design._standardise(np.asarray(one_row, np.float64)))
             column_names = getattr(transformed, "columns", None)
             size = np.asarray(transformed).shape[-1] if np.ndim(transformed) == 2 else 0
-            columns = (
-                tuple(map(str, column_names))
-                if column_names is not None
-                else tuple(f"w{j}" for j in range(size))
-            )
+            if column_names is None:
+                column_names = [f"w{j}" for j in range(size)]
+            columns = tuple(map(str, column_names))
         elif transform is None:
             columns = tuple(names)
         else:
-            varying_names = (
-                names
-                if standard is None
-                else [name for name, varies in zip(names, standard.varies, strict=True) if varies]
-            )
-            columns = _list_exponential_names(varying_names, transform == "exponential-pairs")
+            if standard is not None:
+                names = [
+                    name for name, varies in zip(names, standard.varies, strict=True) if varies
+                ]
+            columns = _list_exponential_names(names, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
     def apply(self, matrix: np.ndarray, row_numbers: Any = None) -> np.ndarray:
@@ -246,9 +243,7 @@ def warn_about_constants(matrix: np.ndarray, names: Any) -> None:
     """Warn of constant covariates."""
     constant = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
     if constant.size:
-        column_list = ", ".join(repr(names[j]) for j in constant[:5]) + (
-            ", ..." if constant.size > 5 else ""
-        )
+        column_list = join_first(repr(names[j]) for j in constant)
         warn(
             DataWarning(
                 f"Constant covariates: {column_list}. Such an effect cannot be distinguished from"
@@ -306,9 +301,7 @@ def warn_about_columns(summary: ColumnSummary, columns: Any, advice: Message) ->
         )
     if not summary.is_positive.all():
         zero_columns = [columns[j] for j in np.flatnonzero(~summary.is_positive)]
-        column_list = ", ".join(map(repr, zero_columns[:5])) + (
-            ", ..." if len(zero_columns) > 5 else ""
-        )
+        column_list = join_first(map(repr, zero_columns))
         warn(
             DataWarning(
                 f"In {len(zero_columns)} of {len(columns)} columns of W ({column_list}), every"

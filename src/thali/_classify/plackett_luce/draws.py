@@ -10,8 +10,8 @@ import numpy as np
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
 from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import DataWarning
 
 from .design import PlackettLuceDesign
@@ -54,7 +54,7 @@ def build_weight_tree(
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     from ..row_groups import add_log_likelihood, build_observed_row_groups
 
@@ -85,10 +85,10 @@ def build_weight_tree(
         _log_prior(settings.prior, draws["a"], draws["log_weights"], weights[0, 0].size),
         _NOTES,
     )
-    return tree_of(
+    return build_tree(
         groups,
         {
-            **origin(),
+            **describe_origin(),
             "sampler": settings.sampler,
             "thin": settings.thin,
             "tuning_steps": settings.tune,
@@ -108,7 +108,7 @@ def build_weight_group(
 
     `logits` is a pair: row numbers, and log odds (chain, draw, row).
     """
-    from thali._posterior.store import described_draws
+    from thali._posterior.store import build_draws
 
     from ..row_groups import convert_class_labels
 
@@ -120,7 +120,7 @@ def build_weight_group(
         "logit": ((*by_draw, "row"), logits[1]),
     }
     coordinates = {"class": convert_class_labels(classes), "term": list(columns), "row": logits[0]}
-    return described_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
+    return build_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
 
 
 def select_logit_rows(n_rows: int) -> np.ndarray:
@@ -131,10 +131,8 @@ def select_logit_rows(n_rows: int) -> np.ndarray:
 def _log_prior(
     prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, n_weights: int
 ) -> dict[str, np.ndarray]:
-    """Compute log priors of a and of `n_weights` relative weights.
-
-    p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
-    """
+    """Compute log priors of a and of `n_weights` relative weights."""
+    # p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
     from scipy.special import gammaln
 
     log_priors = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
@@ -186,7 +184,7 @@ def build_weights_table(
     """Build a table of means and intervals of relative weights, largest first."""
     from thali._tables import Table
 
-    low, high = np.quantile(weights, tails_of(ci), axis=0)
+    low, high = np.quantile(weights, interval_tails(ci), axis=0)
     p = len(columns)
     table = {
         "class": np.repeat(classes, p),
@@ -200,9 +198,9 @@ def build_weights_table(
     return frame
 
 
-def average_probabilities(
+def average_weight_probabilities(
     weights: np.ndarray,
-    rows: int,
+    n_rows: int,
     compute_W: Callable[..., Any],
     compute_logs: Callable[..., Any],
     class_count: np.ndarray,
@@ -211,9 +209,9 @@ def average_probabilities(
 
     Memory does not grow with the number of rows.
     """
-    means = np.empty((rows, weights.shape[1]))
+    means = np.empty((n_rows, weights.shape[1]))
     for block, probabilities in iterate_weight_probabilities(
-        weights, rows, compute_W, compute_logs, class_count
+        weights, n_rows, compute_W, compute_logs, class_count
     ):
         means[block] = probabilities.mean(axis=1)
     return means
@@ -221,18 +219,18 @@ def average_probabilities(
 
 def iterate_weight_probabilities(
     weights: np.ndarray,
-    rows: int,
+    n_rows: int,
     compute_W: Callable[..., Any],
     compute_logs: Callable[..., Any],
     class_count: np.ndarray,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows and class probabilities, shape (rows, draws, K)."""
-    draws, classes, p = weights.shape
+    n_draws, n_classes, p = weights.shape
     flat = weights.reshape(-1, p)
     step = max(1, _BLOCK_SCORES // len(flat))
-    for start in range(0, rows, step):
-        block = slice(start, min(start + step, rows))
-        scores = (compute_W(block) @ flat.T).reshape(-1, draws, classes)
+    for start in range(0, n_rows, step):
+        block = slice(start, min(start + step, n_rows))
+        scores = (compute_W(block) @ flat.T).reshape(-1, n_draws, n_classes)
         totals = scores.sum(axis=2, keepdims=True)
         has_underflow = totals[..., 0] < MIN_SCORE
         if has_underflow.any():
@@ -345,7 +343,7 @@ class WeightTables:
         """
 
         weights = self._view.draws["weights"].values
-        return build_weights_table(flat(weights), self.classes_, self._columns_, ci)
+        return build_weights_table(flatten_chains(weights), self.classes_, self._columns_, ci)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -388,9 +386,8 @@ def sample_prior_weights(
     a_draws, weights, codes, likelihoods = [], [], [], []
     for rng in rngs:
         a = math.exp(rng.uniform(prior.low, prior.high)) if prior.learned else math.exp(prior.low)
-        log_weights = _sample_log_gamma(
-            rng, a, (len(classes), W.shape[1])
-        )  # the rate b has no influence
+        # the rate b has no influence
+        log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
         log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
         log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
         row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)

@@ -9,12 +9,12 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine
+from thali._model.engine import ChainEngine, Engine
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import interval_columns, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import interval_columns, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
 from ..row_weights import refuse_fractional_weights
@@ -38,7 +38,7 @@ ADVICE = Advice(stuck=_STUCK)
 _BLOCK_ROWS = 4096  # rows predicted at a time
 
 
-class GibbsEngine(Chains):
+class GibbsEngine(ChainEngine):
     """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
     def check_arguments(self, model: "PlackettLuceRegression") -> None:
@@ -60,15 +60,15 @@ class GibbsEngine(Chains):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return model._job_of(model._sampling(data, run), "")
+        return model._build_job(model._build_sampling(data, run), "")
 
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import average_probabilities
+        from .draws import average_weight_probabilities
 
-        return average_probabilities(*_collect_prediction_inputs(model, matrix))
+        return average_weight_probabilities(*_collect_prediction_inputs(model, matrix))
 
 
 class AscentEngine(Engine):
@@ -87,6 +87,7 @@ class AscentEngine(Engine):
         return CovariateRows(W, codes, n_classes, counts, run.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
+        """Return a and the log-likelihood as facts."""
         return ("a", f"{model.a_:.4g}"), (
             "log-likelihood",
             f"{model.log_likelihood_:,.2f} (full data)",
@@ -120,6 +121,7 @@ class WeightMaximumEngine(AscentEngine):
     """Posterior mode for a fixed a."""
 
     def check_arguments(self, model: "PlackettLuceRegression") -> None:
+        """Raise an error if a is not fixed."""
         if model.a is None:
             raise ArgumentError(
                 Setting("method", "map"),
@@ -134,12 +136,13 @@ class WeightMaximumEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .map_estimate import maximise_weights
+        from .map_estimate import maximise_class_weights
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
+            """Maximise the posterior; return the fitted attributes."""
             import pandas
 
-            fit = maximise_weights(data, float(model.a), float(model.b))
+            fit = maximise_class_weights(data, float(model.a), float(model.b))
             class_index, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[class_index],
@@ -161,16 +164,14 @@ class WeightMaximumEngine(AscentEngine):
                 "slope_": fit.slope,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+        """Yield a warning if the weights have not converged."""
         if not model.converged_:
-            small = model.a_ < 1.0
-            advice = (
-                "choose a = 1, where a maximum exists"
-                if small
-                else "standardise the covariates or choose a larger a"
-            )
+            advice = "standardise the covariates or choose a larger a"
+            if model.a_ < 1.0:
+                advice = "choose a = 1, where a maximum exists"
             yield ConvergenceWarning(
                 f"The weights have not converged after {model._n_passes_} sweeps over the data"
                 f" (gradient {model.slope_:.1e} per row); {advice}."
@@ -202,12 +203,13 @@ class VariationalEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .chain import build_weight_prior
+        from .chain import build_plackett_luce_prior
         from .variational import fit_variational
 
-        build_weight_prior(model.a, model.a_range, model.b)
+        build_plackett_luce_prior(model.a, model.a_range, model.b)
 
-        def work() -> dict[str, Any]:
+        def fit_attributes() -> dict[str, Any]:
+            """Fit the variational posterior; return the fitted attributes."""
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
@@ -222,9 +224,10 @@ class VariationalEngine(AscentEngine):
                 "converged_": fit.converged,
             }
 
-        return Job(work)
+        return Job(fit_attributes)
 
-    def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings if the bound has not converged or classes are equal."""
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The lower bound is still increasing after {model._n_passes_} sweeps over the"
@@ -244,6 +247,7 @@ class VariationalEngine(AscentEngine):
     def build_spread_columns(
         self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
+        """Return sds and intervals of relative weights under the variational posterior."""
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
@@ -255,10 +259,13 @@ class VariationalEngine(AscentEngine):
         )
         return {
             "sd": distribution.std(),
-            **dict(zip(interval_columns(ci), map(distribution.ppf, tails_of(ci)), strict=True)),
+            **dict(
+                zip(interval_columns(ci), map(distribution.ppf, interval_tails(ci)), strict=True)
+            ),
         }
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
+        """Sample relative weights (draw, weight) from the variational posterior."""
         gamma = np.random.default_rng(0).gamma(
             np.asarray(model.shapes_), size=(draws, *model.weights_.shape)
         )
@@ -303,10 +310,10 @@ def build_gibbs_sampling(
     from .draws import build_weight_tree
     from .state import repeat_rows
 
-    m, n_classes = model, len(model.classes_)
+    n_classes = len(model.classes_)
     W, codes = repeat_rows(source)
     default_settings = build_gibbs_settings(
-        W.size, m.a, m.a_range, m.b, run.min_draws, run.tune, run.chains, run.thin
+        W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
     )
     bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
     run = bound.run._replace(thin=bound.thin)
@@ -315,18 +322,25 @@ def build_gibbs_sampling(
         settings = replace(settings, sweep=sweep)
 
     def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
+        """Start chains with these draws and this seed."""
         return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
 
     def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-        return build_weight_tree(chains, settings, source, m.classes_, m._columns_)
+        """Build the posterior tree of the chains."""
+        return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
 
     def build_attributes(
         tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
     ) -> dict[str, Any]:
+        """Return the fitted attributes: posterior means."""
         draws = PosteriorTree(tree).draws
         return {
-            "weights_": m._label_weights(draws["weights"].values.mean(axis=(0, 1)), m._columns_),
-            "a_": float(np.exp(np.log(draws["a"].values).mean())) if m.a is None else float(m.a),
+            "weights_": model._label_weights(
+                draws["weights"].values.mean(axis=(0, 1)), model._columns_
+            ),
+            "a_": float(np.exp(np.log(draws["a"].values).mean()))
+            if model.a is None
+            else float(model.a),
             "log_likelihood_": float(draws["log_likelihood"].values.mean()),
             "_n_passes_": sum(chain.sweeps for chain in chains),
         }
@@ -339,8 +353,8 @@ def build_gibbs_sampling(
         build_attributes,
         settings=bound.settings | {"thin": default_settings.thin},
         first_draws=bound.first_draws,
-        quicker=Setting("method", "variational"),
-        bound=bound.max_draws,
+        faster=Setting("method", "variational"),
+        data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
 
@@ -360,7 +374,7 @@ def _collect_prediction_inputs(
     """Return draws and functions of the rows for predictions."""
     weights, design = model._view.draws["weights"].values, model._design_
     return (
-        flat(weights),
+        flatten_chains(weights),
         len(matrix),
         lambda block: design.apply(matrix[block]),
         lambda block: design.compute_logs(matrix[block]),

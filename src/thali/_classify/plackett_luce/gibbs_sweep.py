@@ -68,7 +68,7 @@ def draw_recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: in
             prior.log_b,
             scratch.occupied,
         )
-    draw_weights(rng, rows, state)
+    draw_class_weights(rng, rows, state)
     if prior.learned:
         real[LOG_A] = draw_shape_given_weights(
             rng, real[LOG_A], prior.low, prior.high, state.log_weights, scratch.occupied
@@ -119,7 +119,7 @@ def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None
 
 
 @scalar
-def draw_weights(rng: Any, rows: Any, state: Any) -> None:
+def draw_class_weights(rng: Any, rows: Any, state: Any) -> None:
     """Draw λ_kj ~ Gamma(a + n_kj, b + s_j); update scores and totals."""
     a = math.exp(state.real[LOG_A])
     for k in range(state.counts.shape[0]):

@@ -22,10 +22,8 @@ def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 def _find_columns(
     W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Write the number of columns whose running sum is below the target.
-
-    The running sum of a row is the sum of W λ over columns.
-    """
+    """Write the number of columns whose running sum is below the target."""
+    # The running sum of a row is the sum of W λ over columns.
     for r in range(size):
         running[r] = 0.0
         column_index[r] = 0
@@ -126,10 +124,8 @@ def redraw_columns(
 
 @scalar
 def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
-    """Draw the column of a row; try its current column first.
-
-    The current column is often drawn again.
-    """
+    """Draw the column of a row; try its current column first."""
+    # The current column is often drawn again.
     target = rng.random() * _sum_terms(W, b, r, pull)
     running = W[b, old, r] * pull[old]
     if target < running:
@@ -240,10 +236,8 @@ def _swap_weights(
 
 @scalar
 def _log_shape_density(log_a: Any, counts: Any, n_cells: Any, m: Any, slope: Any) -> Any:
-    """Compute the log density of ln a, up to a constant.
-
-    ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m + a · slope
-    """
+    """Compute the log density of ln a, up to a constant."""
+    # ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m + a · slope
     a = math.exp(log_a)
     log_gamma_a = math.lgamma(a)
     total = a * slope
@@ -266,10 +260,8 @@ def _draw_shape_by_slice(
     m: Any,
     slope: Any,
 ) -> Any:
-    """Draw ln a on (low, high) by slice sampling (Neal 2003).
-
-    The slice is stepped out, then shrunk.
-    """
+    """Draw ln a on (low, high) by slice sampling (Neal 2003)."""
+    # The slice is stepped out, then shrunk.
     level = _log_shape_density(log_a, counts, n_cells, m, slope) - rng.standard_exponential()
     left = log_a - width * rng.random()
     right = left + width

@@ -99,9 +99,11 @@ class LogWeights(Target[WeightPoint]):
         return WeightPoint(logs, float(value), gradient, weights, sums)
 
     def move_point(self, here: WeightPoint, change: np.ndarray) -> WeightPoint:
+        """Return the point after a change of the log weights."""
         return self.evaluate(here.logs + change)
 
     def is_spent(self) -> bool:
+        """Return whether the limit of sweeps is reached."""
         return self.n_passes >= self.max_passes
 
     def slope(self, here: WeightPoint) -> Slope:
@@ -114,6 +116,7 @@ class LogWeights(Target[WeightPoint]):
         return Slope(here.gradient, curvature, metric)
 
     def accepts_step(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
+        """Return whether a step gains enough, or flattens within rounding."""
         gain = ahead.value - here.value
         is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
         is_flatter = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()
@@ -187,10 +190,8 @@ def _find_rising_weights(point: WeightPoint, n: float, is_dead: Any) -> np.ndarr
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set weights to zero that are better at zero.
-
-    Return the new point, or None, and the number of sweeps.
-    """
+    """Set weights to zero that are better at zero."""
+    # Return the new point, or None, and the number of sweeps.
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
     bound, n_passes = _MIN_EXPLAINED, 0
@@ -213,10 +214,8 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Raise zero weights so that the likelihood increases.
-
-    Return the weights, or None, and the number of sweeps.
-    """
+    """Raise zero weights so that the likelihood increases."""
+    # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
     masses = 10.0 ** -np.arange(1, 11)
@@ -292,7 +291,7 @@ def fit_map(
     W, codes, counts = merge_equal_rows(
         np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
     )
-    return maximise_weights(
+    return maximise_class_weights(
         CovariateRows(W, codes, n_classes, counts, threads),
         a,
         b,
@@ -301,7 +300,7 @@ def fit_map(
     )
 
 
-def maximise_weights(
+def maximise_class_weights(
     data: Any, a: float, b: float = 1.0, *, start: Any = None, max_passes: int = MAX_PASSES
 ) -> MapFit:
     """Maximise the posterior as `fit_map`, for rows in memory or in Dask.
@@ -325,10 +324,8 @@ def maximise_weights(
 def _maximise_interior(
     data: Any, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the posterior for a > 1.
-
-    With many rows, start at the fit to a sample of them.
-    """
+    """Maximise the posterior for a > 1."""
+    # With many rows, start at the fit to a sample of them.
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
     logs = np.log(weights[active])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import check_allowed
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._inference.warn import is_quiet
@@ -17,7 +17,7 @@ from thali._posterior.interval import INTERVAL
 
 from ..classifier import Classifier
 from ..dask_blocks import is_dask_array
-from .chain import build_weight_prior
+from .chain import build_plackett_luce_prior
 from .design import PlackettLuceDesign
 from .draws import WeightTables
 from .engines import ADVICE, ENGINES, build_gibbs_sampling, iterate_draw_probabilities
@@ -144,7 +144,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
     # With an attribute `transform`, scikit-learn would treat the model as a transformer; and it
     # requires that `vars` contains arguments only.
     __slots__ = ("_transform",)
-    _stored_as = {"transform": "_transform"}
+    _ATTRIBUTE_OF_ARGUMENT = {"transform": "_transform"}
     _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
@@ -192,10 +192,11 @@ class PlackettLuceRegression(WeightTables, Classifier):
         self.random_state = random_state
 
     def __getstate__(self) -> Any:
-        """Return what a copy is made of, with the setting that `vars` does not contain."""
+        """Return the state of a copy, with the setting that `vars` does not contain."""
         return super().__getstate__(), {"_transform": self._transform}
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        """Build the job of a fit to a Dask array; None for other X."""
         if not is_dask_array(X):
             return None
         from .dask_rows import prepare_dask_rows
@@ -215,7 +216,8 @@ class PlackettLuceRegression(WeightTables, Classifier):
             run,
         )
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
+        """Build the design W of training data and the job of a fit."""
         from .design import summarise_columns, warn_about_constants
 
         self._check_arguments()
@@ -232,21 +234,23 @@ class PlackettLuceRegression(WeightTables, Classifier):
         )
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        """Sample weights from the prior, and class codes (draws, n) given them."""
         from .draws import sample_prior_weights
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
             matrix, self._column_names(), self._transform, self.standardize
         )
-        prior = build_weight_prior(self.a, self.a_range, self.b)
+        prior = build_plackett_luce_prior(self.a, self.a_range, self.b)
         return sample_prior_weights(
             prior, design.apply(matrix), self.classes_, design.columns, rngs
         )
 
     def _check_arguments(self) -> None:
-        one_of("standardize", self.standardize, (True, False))
+        """Raise an error for invalid arguments of the model."""
+        check_allowed("standardize", self.standardize, (True, False))
         self._engine.check_arguments(self)
-        build_weight_prior(self.a, self.a_range, self.b)
+        build_plackett_luce_prior(self.a, self.a_range, self.b)
 
     def _build_row_job(
         self,
@@ -254,7 +258,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
         design: PlackettLuceDesign,
         column_summary: Any,
         class_count: np.ndarray,
-        rows: int,
+        n_rows: int,
         run: Run,
     ) -> Job:
         """Build the job of a fit, for rows in memory or in blocks."""
@@ -270,7 +274,7 @@ class PlackettLuceRegression(WeightTables, Classifier):
             )
         self._design_, self._columns_ = design, list(design.columns)
         self._class_count_ = class_count
-        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(rows))
+        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(n_rows))
         if self._transform is not None or is_quiet():
             return job
         return replace(job, run=lambda: self._warn_about_fit(job.run()))
@@ -282,16 +286,18 @@ class PlackettLuceRegression(WeightTables, Classifier):
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
 
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Build the Gibbs sampling of a fit."""
         return build_gibbs_sampling(self, source, run)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of a (if learned), log-likelihood and log odds."""
         from .draws import collect_weight_summary
 
         return collect_weight_summary(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
+        """Return advice for chains that have not converged."""
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -326,7 +332,9 @@ class PlackettLuceRegression(WeightTables, Classifier):
         return super().summary(ci)
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
         return iterate_draw_probabilities(self, matrix)
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         return self._engine.compute_probabilities(self, matrix)

@@ -11,6 +11,8 @@ These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of 
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -48,7 +50,7 @@ def _dot_row(W: Any, i: Any, A: Any, k: Any) -> Any:
 
 
 @allocating
-def add_curvature(
+def add_row_curvature(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, columns: Any, start: Any, stop: Any, sums: Any
 ) -> None:
     """Add the products of rows start:stop to sums (K + 1, q, q).
@@ -191,25 +193,27 @@ class CovariateRows:
         """Compute log-likelihood, R and s at A (K × p) and m (p)."""
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
 
-        def block(span: Any) -> Any:
+        def sum_block(span: Any) -> Any:
+            """Return the sums of a block of rows."""
             R, s = np.zeros((self.n_classes, self.p)), np.zeros(self.p)
             return Statistics(
                 _add_row_sums(self.W, self.codes, self.counts, A, m, *span, R, s), R, s
             )
 
-        return self._sum_blocks(block)
+        return self._sum_blocks(sum_block)
 
     def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """Compute the sums of products for the Hessian, for columns of W."""
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
         columns = np.ascontiguousarray(columns, np.int64)
 
-        def block(span: Any) -> Any:
+        def sum_block(span: Any) -> Any:
+            """Return the sums of products of a block of rows."""
             sums = np.zeros((self.n_classes + 1, len(columns), len(columns)))
-            add_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
+            add_row_curvature(self.W, self.codes, self.counts, A, m, columns, *span, sums)
             return Curvature(sums[:-1], sums[-1])
 
-        return self._sum_blocks(block)
+        return self._sum_blocks(sum_block)
 
     def sample_rows(self, n_rows: int) -> "CovariateRows":
         """Return a fixed random sample of rows, in their order."""
@@ -218,17 +222,14 @@ class CovariateRows:
             self.W[indices], self.codes[indices], self.n_classes, self.counts[indices], self.threads
         )
 
-    def _sum_blocks(self, block: Any) -> Any:
+    def _sum_blocks(self, sum_block: Any) -> Any:
         """Sum over the blocks in fixed order, whichever thread finishes first."""
         if self.threads == 1 or len(self.spans) == 1:
-            sums = map(block, self.spans)
+            sums = map(sum_block, self.spans)
         else:
             self._pool = self._pool or ThreadPoolExecutor(min(self.threads, len(self.spans)))
-            sums = self._pool.map(block, self.spans)
-        total: Any = None
-        for block_sums in sums:
-            total = block_sums if total is None else total + block_sums
-        return total
+            sums = self._pool.map(sum_block, self.spans)
+        return reduce(add, sums)
 
 
 # Merging equal rows of a class is exact, as the likelihood is a product over rows -----------------
@@ -241,10 +242,8 @@ _MAX_DISTINCT_SHARE = 0.8  # largest share of distinct rows for which a copy is 
 def _find_distinct_rows(
     bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any
 ) -> Any:
-    """Find distinct rows in order of appearance; return their number.
-
-    An open hash table contains row numbers.
-    """
+    """Find distinct rows in order of appearance; return their number."""
+    # An open hash table contains row numbers.
     mask = np.uint64(len(table) - 1)
     n_distinct = 0
     for i in range(len(codes)):

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import CLASSES
 from thali._model.options import (
     CHAINS,
@@ -43,7 +43,7 @@ PLACKETT_LUCE = ModelSpec(
             "Shape of the Gamma prior on weights (> 0); smaller values make the weights sparser.",
             float,
             default="learned; required by --method map",
-            check=partial(positive, meaning="the shape of the prior on weights"),
+            check=partial(check_positive, meaning="the shape of the prior on weights"),
         ),
         Option(
             "transform",

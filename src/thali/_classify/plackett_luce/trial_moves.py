@@ -84,10 +84,8 @@ def _evaluate_block(
     new_S: Any,
     change: Any,
 ) -> Any:
-    """Update T and S of a block by differences.
-
-    Return the log-likelihood, and the number of rows with too few correct digits.
-    """
+    """Update T and S of a block by differences."""
+    # Return the log-likelihood, and the number of rows with too few correct digits.
     class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
     total_gain, total_gain_taker = change[-1, GAIN], change[-1, GAIN_OTHER]
     log_likelihood = 0.0
@@ -289,10 +287,8 @@ def exchange_columns(
 
 @scalar
 def _draw_giver(rng: Any, weights: Any, totals: Any, mean: Any, k: Any) -> Any:
-    """Draw a column with probability ∝ λ_kj c_j; -1 if all are zero.
-
-    k = K means the sum over all classes.
-    """
+    """Draw a column with probability ∝ λ_kj c_j; -1 if all are zero."""
+    # k = K means the sum over all classes.
     classes, p = weights.shape
     total = 0.0
     for j in range(p):

@@ -79,7 +79,8 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def derivatives(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate(x: Any) -> Any:  # with respect to x = ln a
+        """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
         second = first + a * a * float((polygamma(1, a + counts) - polygamma(1, a)).sum())
@@ -87,20 +88,20 @@ def maximise_shape(
 
     left, right = math.log(low), math.log(high)
     x = min(max(math.log(a), left), right)
-    first, second = derivatives(x)
-    rises_at_start = first > 0.0
+    first, second = differentiate(x)
+    uphill = 1.0 if first > 0.0 else -1.0
     while True:
         if first > 0.0:
             left = x
         else:
             right = x
-        proposal = x - first / second if second < 0.0 else x + (1.0 if rises_at_start else -1.0)
+        proposal = x - first / second if second < 0.0 else x + uphill
         if not left < proposal < right:
             proposal = 0.5 * (left + right)
         if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = derivatives(x)
+        first, second = differentiate(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable
@@ -159,14 +160,14 @@ class _VariationalAscent:
         rates = rates * (self.b * float((shapes / rates).sum()) / (a * shapes.size))
         return np.concatenate([np.log(shapes).ravel(), np.log(rates), [math.log(a)]])
 
-    def start(self, a: float) -> np.ndarray:
+    def build_start(self, a: float) -> np.ndarray:
         """Build the starting point with all cells equal."""
         cells = self.shape[0] * self.shape[1]
         return self.pack(
             np.full(self.shape, a + self.data.n / cells), np.full(self.shape[1], self.b), a
         )
 
-    def step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
+    def take_step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the next point for fixed a, and the bound."""
         shapes, rates, a = self.unpack(theta)
         step = take_variational_step(self.data, shapes, rates, a, self.b)
@@ -200,12 +201,12 @@ def fit_variational(
     best: Any = None
     passes = 0
     for start in starts if a is None else (float(a), *starts):
-        run = iterate_squarem(ascent.step, ascent.start(start), _MAX_PASSES, _CONVERGED)
+        run = iterate_squarem(ascent.take_step, ascent.build_start(start), _MAX_PASSES, _CONVERGED)
         theta = run.theta
         if a is not None:
             theta[-1] = math.log(a)
         final = iterate_squarem(
-            ascent.take_step_with_shape if a is None else ascent.step,
+            ascent.take_step_with_shape if a is None else ascent.take_step,
             theta,
             _MAX_PASSES,
             _TOLERANCE,
@@ -248,10 +249,8 @@ _LOG_NEGLIGIBLE = 40.0  # e^-40 is negligible compared with 1
 
 @scalar
 def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Count steps from ln t until a column becomes active.
-
-    It is 0 while a column is becoming active, infinity if none is left.
-    """
+    """Count steps from ln t until a column becomes active."""
+    # It is 0 while a column is becoming active, infinity if none is left.
     n_steps = math.inf
     for j in range(logs.shape[1]):
         x = log_t + logs[i, j]
@@ -264,10 +263,8 @@ def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
 def _add_probability_integrals(
     logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, probabilities: Any
 ) -> None:
-    """Add the integrals of each row to its probabilities.
-
-    `logs` contains ln(W / b), with 0 for the largest of a row.
-    """
+    """Add the integrals of each row to its probabilities."""
+    # `logs` contains ln(W / b), with 0 for the largest of a row.
     classes, p = shapes.shape
     for i in range(logs.shape[0]):
         total = 0.0

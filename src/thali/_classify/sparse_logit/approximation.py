@@ -21,7 +21,8 @@ from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
-from .arguments import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, SparseColumns
+from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 
 # The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean
@@ -78,11 +79,11 @@ def expand_log_likelihood(
     curvature = np.zeros((q, m, q, m))
     for block, Z in _iterate_row_blocks(problem.covariates):
         is_class = (free_classes[:, None] == problem.codes[block]).astype(float)
-        rows = (
-            _expand_at_predictors(Z.multiply(coef), is_class)
-            if covariance is None
-            else _expand_mean(Z.multiply(coef), is_class, Z, covariance, radii)
-        )
+        linear = Z.multiply(coef)
+        if covariance is None:
+            rows = _expand_at_predictors(linear, is_class)
+        else:
+            rows = _expand_mean(linear, is_class, Z, covariance, radii)
         weights = problem.counts[block] * rows.curvature
         log_likelihood += float(problem.counts[block] @ rows.log_likelihood)
         gradient += Z.multiply_transposed(problem.counts[block] * rows.gradient)
@@ -117,22 +118,16 @@ class _DenseRows(NamedTuple):
         return ((matrix @ self.Z) * self.Z).sum(axis=0)
 
 
-class _SparseRows(NamedTuple):
-    """Rows of the covariates, sparse, with the same methods."""
-
-    columns: SparseColumns
+class _SparseRows(SparseColumns):
+    """Rows of the covariates, sparse, with the methods of `_DenseRows`."""
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(self.columns.multiply(coef).T)
+        """Return linear predictors (q, rows) at coef (q, m)."""
+        return np.ascontiguousarray(super().multiply(coef).T)
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        return self.columns.multiply_transposed(residuals.T)
-
-    def compute_gram(self, weights: np.ndarray) -> np.ndarray:
-        return self.columns.compute_gram(weights)
-
-    def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
-        return self.columns.compute_quadratic_forms(matrix)
+        """Return sums over the rows (q, m) with weights (q, rows)."""
+        return super().multiply_transposed(residuals.T)
 
 
 def _iterate_row_blocks(
@@ -144,12 +139,10 @@ def _iterate_row_blocks(
     step = BLOCK_ROWS if is_dense else max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
     for start in range(0, n, step):
         block = slice(start, start + step)
-        yield (
-            block,
-            _DenseRows(covariates[:, block])
-            if is_dense
-            else _SparseRows(covariates.select_rows(block)),
-        )
+        if is_dense:
+            yield block, _DenseRows(covariates[:, block])
+        else:
+            yield block, _SparseRows(covariates.S[block], covariates.shift)
 
 
 class QuadratureRule(NamedTuple):
@@ -164,9 +157,8 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
     """Build the points on rotated axes at Gauss-Laguerre radii, and weights."""
     from scipy.special import roots_genlaguerre
 
-    half_squares, radius_weights = roots_genlaguerre(
-        radii, 0.5 * q - 1.0
-    )  # for half the squared length
+    # nodes for half the squared length
+    half_squares, radius_weights = roots_genlaguerre(radii, 0.5 * q - 1.0)
     rng = np.random.default_rng(0)
     rotations = [
         np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
@@ -189,10 +181,8 @@ class _RowExpansion(NamedTuple):
 def _compute_class_probabilities(
     linear: np.ndarray, is_class: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute log-likelihoods (J, n) and probabilities (J, q, n).
-
-    `linear` contains J linear predictors of each row, shape (J, q, n).
-    """
+    """Compute log-likelihoods (J, n) and probabilities (J, q, n)."""
+    # `linear` contains J linear predictors of each row, shape (J, q, n).
     maximum = np.maximum(linear.max(axis=1), 0.0)
     probabilities = np.exp(linear - maximum[:, None])
     sums = probabilities.sum(axis=1) + np.exp(-maximum)
@@ -312,9 +302,8 @@ def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a grid of ln v and its log density, up to a constant."""
-    mode = (
-        2.0 * shape / (absolute_sum + math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate))
-    )  # of ln v
+    root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
+    mode = 2.0 * shape / (absolute_sum + root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
     log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
     v = np.exp(log_v)
@@ -338,9 +327,7 @@ def fit_laplace_approximation(
     q, m = problem.classes - 1, problem.covariates.shape[0]
     is_intercept = build_intercept_mask(problem)
     mean, sd = np.zeros(q * m), np.ones(q * m)
-    etas, eta_probabilities = (
-        (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
-    )
+    etas, eta_probabilities = np.full(1, 1.0 if eta is None else eta), np.ones(1)
     expansion, step_length, has_settled = expand(mean.reshape(q, m)), 1.0, False
     for _ in range(_MAX_ROUNDS):
         mean_root_eta = float(eta_probabilities @ np.sqrt(etas))
@@ -382,10 +369,8 @@ def fit_laplace_approximation(
 def _factorise_precision(
     precision: np.ndarray, curvature: np.ndarray, mean_root_eta: float
 ) -> np.ndarray:
-    """Return the Cholesky factor of P.
-
-    If rounding makes P singular, add a small share of the prior's precision.
-    """
+    """Return the Cholesky factor of P."""
+    # If rounding makes P singular, add a small share of the prior's precision.
     from scipy.linalg import LinAlgError, cholesky
 
     try:
@@ -511,11 +496,12 @@ def fit_variational_approximation(
     points, bounds, step_length, has_settled = [point], [point.bound], 1.0, point.change < SETTLED
     while not has_settled and lower_bound.n_evaluations < _MAX_EVALUATIONS:
         is_slow = step_length < 1.0 or len(bounds) > _NEWTON_ROUNDS
-        new_point = (
-            lower_bound.evaluate(*_combine_steps(points)) if is_slow and len(points) > 1 else None
-        )
+        new_point = None
+        if is_slow and len(points) > 1:
+            new_point = lower_bound.evaluate(*_combine_steps(points))
         if new_point is None or not _raises_bound(point, new_point):
-            points = points[-1:] if is_slow else points
+            if is_slow:
+                points = points[-1:]
             while True:
                 new_point = lower_bound.evaluate(*_take_step(point, step_length))
                 if (
@@ -551,14 +537,13 @@ def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
 
 
 def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m by Anderson's combination of steps.
-
-    Sizes of steps are measured in the scale of the last precision.
-    """
+    """Return P and P m by Anderson's combination of steps."""
+    # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
-    def measured(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    def flatten_step(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
+        """Return a step as a vector in the scale of the last precision."""
         return np.concatenate(
             [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
         )
@@ -567,9 +552,12 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
         _take_step(last_point, _COMBINED_LENGTH),
         *(_take_step(point, _COMBINED_LENGTH) for point in previous_points),
     ]
-    last_step = measured(last_point.precision_step, last_point.pull_step)
+    last_step = flatten_step(last_point.precision_step, last_point.pull_step)
     differences = np.array(
-        [last_step - measured(point.precision_step, point.pull_step) for point in previous_points]
+        [
+            last_step - flatten_step(point.precision_step, point.pull_step)
+            for point in previous_points
+        ]
     )
     gram = differences @ differences.T
     gram += 1e-10 * np.trace(gram) * np.eye(len(previous_points))
@@ -599,10 +587,8 @@ def _compute_prior_and_entropy(
     intercept_sd: np.ndarray,
     factor: np.ndarray,
 ) -> float:
-    """Compute the terms of the bound other than the log-likelihood.
-
-    They are E ln p(beta, b), the terms of eta, and the entropy.
-    """
+    """Compute the terms of the bound other than the log-likelihood."""
+    # They are E ln p(beta, b), the terms of eta, and the entropy.
     from scipy.special import gammaln
 
     n_penalised = len(factor) - len(intercepts)
@@ -670,19 +656,16 @@ def fit_normal_approximation(
         expand = partial(
             expand_log_likelihood, problem, radii=choose_radii(problem, float(problem.counts.sum()))
         )
-    return (fit_variational_approximation if is_variational else fit_laplace_approximation)(
-        problem, eta, expand
-    )
+    if is_variational:
+        return fit_variational_approximation(problem, eta, expand)
+    return fit_laplace_approximation(problem, eta, expand)
 
 
 def choose_radii(problem: CoefficientProblem, n_rows: float) -> int:
     """Return the number of radii of the quadrature rule for `n_rows` rows."""
     n_coefficients = (problem.classes - 1) * problem.covariates.shape[0]
-    return (
-        RADII_OF_MANY_ROWS
-        if n_rows >= MIN_ROWS_PER_COEFFICIENT * n_coefficients
-        else RADII_OF_FEW_ROWS
-    )
+    has_few_rows = n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients
+    return RADII_OF_FEW_ROWS if has_few_rows else RADII_OF_MANY_ROWS
 
 
 class NormalChain(IndependentDraws):
@@ -710,6 +693,7 @@ class NormalChain(IndependentDraws):
         self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros((draws, 2)))
 
     def _draw_block(self, rng: np.random.Generator) -> CoefficientDraws:
+        """Draw coefficients and eta from the approximation, with log-likelihoods."""
         from scipy.linalg import solve_triangular
 
         normal, expansion, K = self.normal, self.normal.expansion, self.problem.classes

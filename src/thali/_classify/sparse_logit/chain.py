@@ -6,7 +6,8 @@ import numpy as np
 
 from thali._inference.chains import FixedChain
 
-from .arguments import CoefficientPrior, SparseColumns
+from .arguments import CoefficientPrior
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import (
     ACCEPTED,
     ETA,
@@ -31,12 +32,12 @@ SLAB_DF, SLAB_SCALE = 4.0, 2.5
 def build_coefficient_problem(
     matrix: Any,
     codes: Any,
-    classes: int,
+    n_classes: int,
     reference: int,
     prior: CoefficientPrior,
-    wide: Any = None,
-    counts: Any = None,
-    trajectories: int = 0,
+    is_wide: Any = None,
+    row_weights: Any = None,
+    n_trajectories: int = 0,
 ) -> CoefficientProblem:
     """Build the data and prior of the Gibbs sampler or normal approximation.
 
@@ -44,21 +45,21 @@ def build_coefficient_problem(
     """
     covariates: Any
     if isinstance(matrix, SparseColumns):  # it contains the intercept's ones
-        covariates, wide, (size, n) = matrix, False, matrix.shape
+        covariates, is_wide, (size, n) = matrix, False, matrix.shape
         penalised = size - prior.intercept
     else:
         columns = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
         n, penalised = len(columns), matrix.shape[1]
-        wide = columns.shape[1] > n if wide is None else wide
-        covariates = np.array(columns if wide else columns.T, float, order="C")
+        is_wide = columns.shape[1] > n if is_wide is None else is_wide
+        covariates = np.array(columns if is_wide else columns.T, float, order="C")
     return CoefficientProblem(
         covariates,
         np.array(codes, np.int64),
-        np.ones(n) if counts is None else np.array(counts, float),
-        int(classes),
+        np.ones(n) if row_weights is None else np.array(row_weights, float),
+        int(n_classes),
         int(reference),
         penalised,
-        bool(wide),
+        bool(is_wide),
         float(prior.shape),
         float(prior.rate),
         prior.eta is None,
@@ -66,7 +67,7 @@ def build_coefficient_problem(
         float(prior.global_scale),
         SLAB_DF,
         SLAB_SCALE,
-        int(trajectories),
+        int(n_trajectories),
     )
 
 
@@ -78,13 +79,14 @@ def sample_start(
     They differ between chains.
     """
     A = problem.covariates
-    m, n = A.shape[::-1] if problem.wide else A.shape
+    columns = A.T if problem.wide else A
+    m, n = columns.shape
     is_free = np.arange(problem.classes) != problem.reference
     row_norm = np.sqrt((A**2).sum() / n)
     coef = np.where(
         is_free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100)), 0.0
     )
-    linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
+    linear = np.ascontiguousarray(coef @ columns)
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)
     real[ETA] = 1.0 if eta is None else eta

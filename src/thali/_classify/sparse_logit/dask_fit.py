@@ -12,7 +12,7 @@ import numpy as np
 from thali._data.rows import TrainingData
 from thali._inference.chains import Run
 from thali._model.base import Job
-from thali._model.sampling import sampled
+from thali._model.sampling import run_sampling
 from thali.errors import Argument, ArgumentError
 
 from ..dask_blocks import (
@@ -24,8 +24,10 @@ from ..dask_blocks import (
 )
 from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
 from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
-from .arguments import NORMAL_METHODS, BlockColumns, CoefficientPrior, DenseColumns, read_prior
+from .arguments import CoefficientPrior, read_prior
 from .chain import build_coefficient_problem
+from .cost_model import NORMAL_METHODS
+from .covariate_columns import BlockColumns, DenseColumns
 from .engines import check_normal_run
 from .gibbs_sweep import CoefficientProblem
 from .maximum import ObservedRows, build_maximum_job
@@ -100,6 +102,7 @@ def _fit_dask_approximation(
     radii = choose_radii(empty, float(len(codes)))
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+        """Expand the log-likelihood over all blocks of rows."""
         return sum_over_blocks(expand_log_likelihood, problems, coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(
@@ -107,7 +110,7 @@ def _fit_dask_approximation(
     )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
-    return sampled(model, model._sampling(source, run))
+    return run_sampling(model, model._build_sampling(source, run))
 
 
 def _choose_dask_standardization(

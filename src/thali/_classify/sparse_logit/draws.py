@@ -8,13 +8,14 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import PosteriorTree, flat
+from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .arguments import SparseColumns, read_prior
+from .arguments import read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
+from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe import log_coefficient_density
 from .maximum import compute_coefficient_path, convert_to_original_units
@@ -64,7 +65,7 @@ def build_posterior_tree(
     import xarray as xr
 
     from thali._posterior.densities import add_log_prior
-    from thali._posterior.store import origin, tree_of
+    from thali._posterior.store import build_tree, describe_origin
 
     from ..row_groups import add_log_likelihood, build_observed_row_groups, convert_class_labels
 
@@ -100,16 +101,14 @@ def build_posterior_tree(
             groups, lambda rows: _log_class_probability(all_coefs, problem, rows), data
         )
     add_log_prior(groups, _log_prior(posterior, problem), {})
-    return tree_of(groups, {**origin(), **attrs})
+    return build_tree(groups, {**describe_origin(), **attrs})
 
 
 def _log_class_probability(
     coefs: np.ndarray, problem: "CoefficientProblem", rows: np.ndarray
 ) -> np.ndarray:
-    """Compute ln P of each row's class, shape (chains, draws, rows).
-
-    `coefs` has shape (chains, draws, K, m).
-    """
+    """Compute ln P of each row's class, shape (chains, draws, rows)."""
+    # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
         products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
@@ -126,11 +125,10 @@ def _log_class_probability(
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """Compute the log prior of learned scales, coefficients and intercepts."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
-    log_priors = (
-        _log_horseshoe_prior(variables, problem)
-        if problem.prior == HORSESHOE
-        else _log_laplace_prior(variables, problem)
-    )
+    if problem.prior == HORSESHOE:
+        log_priors = _log_horseshoe_prior(variables, problem)
+    else:
+        log_priors = _log_laplace_prior(variables, problem)
     if "intercept" in posterior:
         square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
         log_priors["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(
@@ -142,10 +140,8 @@ def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> di
 def _log_laplace_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior: Laplace coefficients with the rate √eta.
-
-    eta ~ Gamma(shape, rate) if it is learned.
-    """
+    """Compute the log prior: Laplace coefficients with the rate √eta."""
+    # eta ~ Gamma(shape, rate) if it is learned.
     from scipy.special import gammaln, xlogy
 
     eta, coef = posterior["eta"], posterior["coef"]
@@ -164,10 +160,8 @@ def _log_laplace_prior(
 def _log_horseshoe_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior of tau, c and the coefficients given both.
-
-    tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
-    """
+    """Compute the log prior of tau, c and the coefficients given both."""
+    # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
     from scipy.special import gammaln
 
     tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
@@ -196,7 +190,7 @@ def build_draws_group(
 
     `coefs` (chain, draw, class, column) contain the intercept last.
     """
-    from thali._posterior.store import described_draws
+    from thali._posterior.store import build_draws
 
     by_class = ("chain", "draw", "class")
     variables = {
@@ -207,7 +201,7 @@ def build_draws_group(
     if intercept:
         variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
     coordinates = {"class": labels, "covariate": list(columns)}
-    return described_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
+    return build_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
 
 
 def collect_summary_draws(
@@ -240,22 +234,22 @@ def collect_summary_draws(
     return quantities | {names[index]: draws[..., index] for index in indices}
 
 
-def compute_mean_probabilities(
+def average_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> np.ndarray:
     """Compute posterior means of the class probabilities, shape (n, K)."""
     means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
-    for block, probabilities in iterate_probabilities(posterior, matrix, standard, reference):
+    for block, probabilities in iterate_logit_probabilities(posterior, matrix, standard, reference):
         means[block] = probabilities.mean(axis=0).T
     return means
 
 
-def iterate_probabilities(
+def iterate_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities, shape (draws, K, rows)."""
     posterior_draws = posterior.draws
-    coefs = flat(posterior_draws["coef"].values)
+    coefs = flatten_chains(posterior_draws["coef"].values)
     draws, n_free_classes, d = coefs.shape
     intercepts = (
         posterior_draws["intercept"].values.reshape(draws, n_free_classes)
@@ -285,11 +279,9 @@ def compute_posterior_means(
     """Return posterior means in units of X, as fitted attributes."""
     draws = posterior.draws
     scaled_means = draws["coef"].values.mean(axis=(0, 1))
-    at_mean = (
-        draws["intercept"].values.mean(axis=(0, 1))
-        if "intercept" in draws
-        else np.zeros(len(scaled_means))
-    )
+    at_mean = np.zeros(len(scaled_means))
+    if "intercept" in draws:
+        at_mean = draws["intercept"].values.mean(axis=(0, 1))
     log_likelihood = float(posterior.log_likelihood.mean())
     return {
         **convert_to_original_units(scaled_means, at_mean, standard),
@@ -324,7 +316,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
-    low, high = np.quantile(draws, tails_of(ci), axis=0)
+    low, high = np.quantile(draws, interval_tails(ci), axis=0)
     table = {
         "class": np.repeat(coefs["class"].to_numpy(), coefs.shape[3]),
         "covariate": np.tile(coefs["covariate"].to_numpy(), coefs.shape[2]),
@@ -347,7 +339,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
     return frame.iloc[order].reset_index(drop=True)
 
 
-# What a sparse multinomial logit answers about its coefficients -----------------------------------
+# Tables of the coefficients of a fitted sparse logit ----------------------------------------------
 
 
 class CoefficientTables:

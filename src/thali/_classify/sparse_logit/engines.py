@@ -12,7 +12,7 @@ from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
+from thali._model.engine import ChainEngine, Engine, Forecast, refuse_chain_argument
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
@@ -26,18 +26,18 @@ from .approximation import (
     check_approximation_size,
     fit_normal_approximation,
 )
-from .arguments import (
+from .arguments import read_prior
+from .chain import CoefficientChain, build_coefficient_problem
+from .cost_model import (
     DRAW_SECONDS,
     MAX_SAMPLING_SECONDS,
     MIN_ROWS_PER_COEFFICIENT,
-    build_sparse_columns,
-    choose_thin,
+    choose_logit_thin,
     count_trajectories,
     estimate_approximation_seconds,
-    estimate_sweep_seconds,
-    read_prior,
+    estimate_logit_sweep_seconds,
 )
-from .chain import CoefficientChain, build_coefficient_problem
+from .covariate_columns import build_sparse_columns
 from .draws import build_posterior_tree, compute_posterior_means
 from .gibbs_sweep import CoefficientProblem
 
@@ -59,14 +59,25 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
     """Raise an error for arguments of chains, or too many coefficients."""
     if run.thin is not None and model.method != "auto":
-        refuse_of_chains(
+        refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
-    columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
-    check_approximation_size((len(model.classes_) - 1) * columns, n_rows)
+    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
+    check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
-class CoefficientSamplingEngine(Chains):
+def warn_about_duration(seconds: float) -> None:
+    """Warn that a normal approximation takes long."""
+    warn(
+        LongRunWarning(
+            f"This fit takes about {format_duration(seconds)}. ",
+            Setting("method", "map"),
+            " is faster, but gives no intervals.",
+        )
+    )
+
+
+class CoefficientSamplingEngine(ChainEngine):
     """Gibbs sampling, and the base of all methods that make draws."""
 
     takes_sparse = False
@@ -76,33 +87,39 @@ class CoefficientSamplingEngine(Chains):
         """Build the Gibbs sampler of a fit."""
         prior, reference = read_prior(model), model._find_reference_index()
         standard = model._standard_
-        names, classes = list_varying_columns(model), len(model.classes_)
-        columns = len(names) + prior.intercept
-        n_trajectories = count_trajectories(len(source.codes), columns, classes)
-        thin = run.thin or choose_thin(len(source.codes), columns, classes, prior.name)
-        bound = limit_run(run, thin, estimate_sweep_seconds(len(source.codes), columns, classes))
+        names, n_classes = list_varying_columns(model), len(model.classes_)
+        n_columns = len(names) + prior.intercept
+        n_trajectories = count_trajectories(len(source.codes), n_columns, n_classes)
+        thin = run.thin or choose_logit_thin(len(source.codes), n_columns, n_classes, prior.name)
+        bound = limit_run(
+            run, thin, estimate_logit_sweep_seconds(len(source.codes), n_columns, n_classes)
+        )
         run = bound.run._replace(thin=bound.thin)
 
         @cache
         def build_problem() -> Any:
-            rows = source.matrix, source.codes, classes, reference
+            """Build the data and prior of the chains, once."""
+            rows = source.matrix, source.codes, n_classes, reference
             return build_coefficient_problem(
-                *rows, prior, counts=source.counts, trajectories=n_trajectories
+                *rows, prior, row_weights=source.counts, n_trajectories=n_trajectories
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
+            """Start chains with these draws and this seed."""
             return [
                 CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, bound.thin)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
+            """Build the posterior tree of the chains."""
             attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
             return build_posterior_tree(
                 chains, source, model.classes_, names, prior.intercept, attrs
             )
 
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            """Return the fitted attributes: reference class and posterior means."""
             return {
                 "_reference_": model.classes_[reference],
                 **compute_posterior_means(PosteriorTree(tree), standard),
@@ -116,8 +133,8 @@ class CoefficientSamplingEngine(Chains):
             build_attributes,
             settings=bound.settings | {"thin": thin},
             first_draws=bound.first_draws,
-            quicker=Setting("method", "variational") if prior.name == "laplace" else None,
-            bound=bound.max_draws,
+            faster=Setting("method", "variational") if prior.name == "laplace" else None,
+            data_max_draws=bound.max_draws,
             forecast=bound.forecast,
         )
 
@@ -125,28 +142,31 @@ class CoefficientSamplingEngine(Chains):
         """Build the job of a fit."""
         matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
         source = data._replace(matrix=matrix)
-        return model._job_of(model._sampling(source, run), model._describe_size(len(data.row)))
+        return model._build_job(
+            model._build_sampling(source, run), model._describe_size(len(data.row))
+        )
 
     def advice(self, model: Any) -> Advice:
         """Return advice for chains that have not converged."""
         return Advice()
 
-    def agreement(self, model: Any) -> "ConvergenceCheck":
+    def check_chains(self, model: Any) -> "ConvergenceCheck":
+        """Check the convergence of scales, log-likelihood and the largest coefficients."""
         from thali._posterior.convergence import check_convergence
-        from thali._posterior.summary import summary_table
+        from thali._posterior.summary import build_summary
 
         from .draws import MAX_CHECKED_COEFFICIENTS, collect_summary_draws
 
         return check_convergence(
-            summary_table(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
-            model._advice(),
+            build_summary(collect_summary_draws(model._view, MAX_CHECKED_COEFFICIENTS)),
+            model._get_advice(),
         )
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import compute_mean_probabilities
+        from .draws import average_logit_probabilities
 
-        return compute_mean_probabilities(
+        return average_logit_probabilities(
             model._view, matrix, model._standard_, model._fitted_reference_index()
         )
 
@@ -170,35 +190,33 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         prior, reference = read_prior(model), model._find_reference_index()
         standard = model._standard_
         dask_posterior = vars(model).get("_normal_")
-        columns = int(standard.varies.sum()) + prior.intercept
-        seconds = estimate_approximation_seconds(len(source.codes), columns, len(model.classes_))
+        n_columns = int(standard.varies.sum()) + prior.intercept
+        seconds = estimate_approximation_seconds(len(source.codes), n_columns, len(model.classes_))
         if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
-            warn(
-                LongRunWarning(
-                    f"This fit takes about {format_duration(seconds)}. ",
-                    Setting("method", "map"),
-                    " is faster, but gives no intervals.",
-                )
-            )
+            warn_about_duration(seconds)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
+            """Fit the normal approximation, once; return it with its problem."""
             matrix, rows = source.matrix, source.matrix.shape[0]
             if is_sparse(matrix):
                 matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
             data = matrix, source.codes[:rows], len(model.classes_), reference
             problem = build_coefficient_problem(*data, prior, False, source.counts[:rows])
+            has_bound = model._used_engine.has_bound
             return problem, dask_posterior or fit_normal_approximation(
-                problem, prior.eta, model._used_engine.has_bound
+                problem, prior.eta, has_bound
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+            """Start chains of independent draws with this seed."""
             return [
                 NormalChain(*fit_posterior(), draws, rng)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
+            """Build the posterior tree of the draws."""
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
             names, has_rows = list_varying_columns(model), dask_posterior is None
             return build_posterior_tree(
@@ -206,6 +224,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            """Return the fitted attributes: posterior means, convergence and bound."""
             normal = fit_posterior()[1]
             attributes = {"_reference_": model.classes_[reference], "converged_": normal.converged}
             if model._used_engine.has_bound:
@@ -214,11 +233,11 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 attributes["_normal_"] = dask_posterior
             return attributes | compute_posterior_means(PosteriorTree(tree), standard)
 
-        draw_seconds = (
-            DRAW_SECONDS * run.chains * run.min_draws * columns * (len(model.classes_) - 1)
-        )
-        total = seconds + draw_seconds
-        forecast = None if dask_posterior is not None else Forecast(total, total)
+        forecast = None
+        if dask_posterior is None:
+            n_coefficients = n_columns * (len(model.classes_) - 1)
+            seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
+            forecast = Forecast(seconds, seconds)
         return Sampling(
             source,
             run,
@@ -229,8 +248,9 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             forecast=forecast,
         )
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from super().outcome(model, job)
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings after a fit, also if it has not converged."""
+        yield from super().list_warnings(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
                 "The normal approximation has not converged; use ",
@@ -239,6 +259,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
     def advice(self, model: Any) -> Advice:
+        """Return advice that recommends the Gibbs sampler."""
         return ADVICE
 
 
@@ -248,15 +269,19 @@ class AutomaticEngine(CoefficientSamplingEngine):
     takes_sparse = True
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
+        """Build the sampling of the chosen method."""
         return model._used_engine.sampling(model, source, run)
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        yield from model._used_engine.outcome(model, job)
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield the warnings of the chosen method."""
+        yield from model._used_engine.list_warnings(model, job)
 
     def advice(self, model: Any) -> Advice:
+        """Return the advice of the chosen method."""
         return model._used_engine.advice(model)
 
     def facts(self, model: Any) -> Facts:
+        """Return the facts of a fit, with the chosen method."""
         (name, draws), *other_facts = super().facts(model)
         return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
 
@@ -278,7 +303,8 @@ class PenalizedMaximumEngine(Engine):
             model._describe_size(len(data.row)),
         )
 
-    def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield a warning if the coefficients have not converged."""
         if not model.converged_:
             yield ConvergenceWarning(
                 f"The coefficients have not converged after {model.n_iter_} steps (slope"
@@ -286,6 +312,7 @@ class PenalizedMaximumEngine(Engine):
             )
 
     def facts(self, model: Any) -> Facts:
+        """Return the number of nonzero coefficients and the log-likelihood."""
         count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
         return ("coefficients", count), (
             "log-likelihood",

@@ -26,15 +26,8 @@ from .horseshoe import (
     log_slab_prior,
     log_tau_prior,
 )
-from .trajectory import (
-    FIRST_SWEEPS,
-    adapt_step,
-    adapt_trajectory,
-    dot_row_vector,
-    draw_coefficients_by_column,
-    draw_coefficients_by_row,
-    move_along_trajectory,
-)
+from .normal_draws import dot_row_vector, draw_coefficients_by_column, draw_coefficients_by_row
+from .trajectory import FIRST_SWEEPS, adapt_trajectory, adapt_trajectory_step, move_along_trajectory
 
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real`
@@ -42,11 +35,9 @@ LAPLACE, HORSESHOE = 0, 1  # priors
 _MIN_ROOT_ETA = 1e-150  # smallest sqrt(eta) whose square is a float
 # variances whose square root and inverse are floats
 _MIN_VARIANCE, _MAX_VARIANCE = 1e-300, 1e100
-_MAX_WIDE = 1e13  # above it `draw_wide` loses precision
-_LOG_MIN_WIDTH, _LOG_MAX_WIDTH = (
-    math.log(0.1),
-    math.log(4.0),
-)  # widths of steps of ln tau², as logarithms
+_MAX_WIDE = 1e13  # `draw_coefficients_by_row` loses precision above it
+# smallest and largest width of steps of ln tau², as logarithms
+_LOG_MIN_WIDTH, _LOG_MAX_WIDTH = math.log(0.1), math.log(4.0)
 _TARGET_ACCEPTANCE = 0.4  # of the scale move
 
 
@@ -124,7 +115,7 @@ def record_sweeps(
             for k in range(problem.classes):
                 for j in range(state.coef.shape[1]):
                     coefs[draw_index, k, j] = state.coef[k, j]
-            likelihoods[draw_index] = log_likelihood(
+            likelihoods[draw_index] = logit_log_likelihood(
                 problem.codes, problem.counts, state.linear, 1.0
             )
             if problem.prior == HORSESHOE:
@@ -155,7 +146,7 @@ def draw_trajectory(
     draw_prior_scales(rng, problem, state)
     probability = move_along_trajectory(rng, problem, state, motion)
     if is_tuning:
-        adapt_step(motion, probability)
+        adapt_trajectory_step(motion, probability)
     move_common_scale(rng, problem, state)
 
 
@@ -293,7 +284,7 @@ def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
 @scalar
 def _subtract_reference(problem: Any, state: Any) -> None:
-    """Subtract the coefficients of the reference from those of other classes."""
+    """Subtract the reference's coefficients from the coefficients of other classes."""
     r = problem.reference
     _update_predictors(problem, state, r)
     for k in range(problem.classes):
@@ -315,8 +306,8 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
-    ratio = log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
-    ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    ratio = logit_log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
+    ratio -= logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     taus = 0.0
     for k in range(problem.classes):
         if k != problem.reference:
@@ -383,9 +374,9 @@ def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: An
     if abs(before + step) > MAX_LOG_SQUARE:
         return
     ratio = log_tau_prior(problem, before + step) - log_tau_prior(problem, before)
-    ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    ratio -= logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     _rescale_with_tau(problem, state, math.exp(step))
-    ratio += log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
+    ratio += logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     if not ratio > -rng.standard_exponential():
         _rescale_with_tau(problem, state, math.exp(-step))
 
@@ -428,7 +419,7 @@ def _log_sum_other_classes(linear: Any, k: Any, i: Any, classes: Any) -> Any:
 
 
 @part
-def log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
+def logit_log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
     """Compute the log-likelihood with linear predictors multiplied by a factor."""
     total = 0.0
     for i in range(codes.size):

@@ -68,10 +68,8 @@ def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) ->
 
 @scalar
 def _draw_inverse_lambda_square(rng: np.random.Generator, y: Any, b: Any, a: Any) -> Any:
-    """Draw y = 1/lambda² by rejection, given an auxiliary variable.
-
-    The density is proportional to sqrt((y + a)/y) exp(-b y)/(1 + y).
-    """
+    """Draw y = 1/lambda² by rejection, given an auxiliary variable."""
+    # The density is proportional to sqrt((y + a)/y) exp(-b y)/(1 + y).
     # With w ~ Exponential(1 + y), y given w has sqrt((y + a)/y) exp(-(b + w) y), which is below
     # exp(-(b + w) y) (1 + sqrt(a/y)), a mixture of an exponential and a Gamma(1/2); a proposal is
     # accepted with 0.7 or more.
@@ -101,10 +99,8 @@ def _multiply_spreads(problem: Any, state: Any, factor: Any) -> None:
 def _draw_by_slice(
     rng: np.random.Generator, problem: Any, state: Any, variable: Any, start: Any
 ) -> Any:
-    """Draw the logarithm of a squared scale by a slice of width 1.
-
-    The slice is widened by steps, and narrowed until it contains a draw.
-    """
+    """Draw the logarithm of a squared scale by a slice of width 1."""
+    # The slice is widened by steps, and narrowed until it contains a draw.
     level = _log_conditional_density(problem, state, variable, start) - rng.standard_exponential()
     low = start - rng.random()
     high = low + 1.0

@@ -86,7 +86,7 @@ def maximise_posterior(
         np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start
     )
     mode, steps, _ = maximise_newton(
-        target, point, target.rounding_error(point), max_steps=MAX_STEPS
+        target, point, target.estimate_rounding_error(point), max_steps=MAX_STEPS
     )
     slope = float(mode.slope.max()) / total_weight
     return CoefficientMaximum(
@@ -108,6 +108,7 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         return self._evaluate_predictors(coef, self._observed.columns.multiply(coef))
 
     def move_point(self, here: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
+        """Return the point after a change of the coefficients."""
         return self._evaluate_predictors(
             here.coef + change, here.linear + self._observed.columns.multiply(change)
         )
@@ -133,6 +134,7 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         )
 
     def slope(self, here: CoefficientPoint) -> CoefficientPoint:
+        """Return the point itself, which contains its derivatives."""
         return here
 
     def solve(self, slope: CoefficientPoint, damping: float) -> Step:
@@ -168,19 +170,18 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
     def accepts_step(
         self, here: CoefficientPoint, ahead: CoefficientPoint, promised: float
     ) -> bool:
-        return ahead.value - here.value >= _MIN_GAIN * promised - self.rounding_error(here)
+        """Return whether the gain is a sufficient share of the promised gain."""
+        return ahead.value - here.value >= _MIN_GAIN * promised - self.estimate_rounding_error(here)
 
-    def rounding_error(self, here: CoefficientPoint) -> float:
+    def estimate_rounding_error(self, here: CoefficientPoint) -> float:
         """Return the rounding error of a gain."""
         return _ROUNDING * (abs(here.value) + self._observed.columns.n)
 
     def _compute_curvature(
         self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray
     ) -> np.ndarray:
-        """Return second derivatives of minus the log-likelihood and intercepts' prior.
-
-        They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
-        """
+        """Return second derivatives of minus the log-likelihood and intercepts' prior."""
+        # They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
         class_positions = [np.flatnonzero(class_index == k) for k in range(here.coef.shape[0])]
         curvature = np.empty((len(column), len(column)))
         for k, rows in enumerate(class_positions):
@@ -254,23 +255,25 @@ def find_largest_eta(observed: ObservedRows) -> float:
 # The fit by the posterior mode, its path over eta, and predictions
 
 
-N_PATH_POINTS, SMALLEST_ETA_SHARE = (
-    30,
-    1e-4,
-)  # the smallest as a share of the largest
+# number of eta of a path, and the smallest as a share of the largest
+N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
 
 
 def build_observed_rows(
-    data: "TrainingData", standard: "Standardization", classes: int, reference: int, intercept: bool
+    data: "TrainingData",
+    standard: "Standardization",
+    n_classes: int,
+    reference: int,
+    intercept: bool,
 ) -> "ObservedRows":
-    """Build the data and prior to maximise."""
-    from .arguments import DenseColumns, build_sparse_columns
+    """Build the rows of a sparse logit whose posterior is maximised."""
+    from .covariate_columns import DenseColumns, build_sparse_columns
 
     if is_sparse(data.matrix):
         columns: Any = build_sparse_columns(data.matrix, standard, intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
-    free_classes = np.flatnonzero(np.arange(classes) != reference)
+    free_classes = np.flatnonzero(np.arange(n_classes) != reference)
     return ObservedRows(
         columns,
         (data.codes[:, None] == free_classes).astype(float),
@@ -283,10 +286,10 @@ def build_maximum_job(
     model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
 ) -> Job:
     """Build the job that fits the posterior mode."""
-
     reference = model._find_reference_index()
 
-    def work() -> dict[str, Any]:
+    def fit_mode() -> dict[str, Any]:
+        """Maximise the posterior; return the fitted attributes."""
         mode = maximise_posterior(observed, eta)
         scaled = mode.coef[:, : observed.n_penalised]
         at_mean = mode.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
@@ -302,7 +305,7 @@ def build_maximum_job(
             "converged_": mode.converged,
         }
 
-    return Job(work, data=size)
+    return Job(fit_mode, data=size)
 
 
 def convert_to_original_units(

@@ -15,13 +15,8 @@ from thali._posterior.interval import INTERVAL
 from ..classifier import Classifier
 from ..dask_blocks import is_dask_array
 from ..input import compute_column_ranges, is_sparse
-from .arguments import (
-    choose_method,
-    choose_standardization,
-    find_reference_index,
-    read_prior,
-    refuse_large_sparse_matrix,
-)
+from .arguments import choose_standardization, find_reference_index, read_prior
+from .cost_model import choose_method, refuse_large_sparse_matrix
 from .draws import CoefficientTables, describe_scale
 from .engines import ENGINES
 from .maximum import build_observed_rows
@@ -218,34 +213,34 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         self.chains = chains
         self.random_state = random_state
 
-    def _build_job(self, data: TrainingData, run: Run) -> Job:
+    def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
+        """Choose the method and standardisation; build the job of a fit."""
         prior = read_prior(self)
         self._find_reference_index()
         if is_sparse(data.matrix):
             data = self._make_dense_if_sampled(data, prior)
         self._standard_ = self._choose_standardization(data.matrix, prior.intercept, data.counts)
-        columns = int(self._standard_.varies.sum()) + prior.intercept
+        n_columns = int(self._standard_.varies.sum()) + prior.intercept
         self.method_ = choose_method(
-            self.method, self.prior, len(data.codes), columns, len(self.classes_)
+            self.method, self.prior, len(data.codes), n_columns, len(self.classes_)
         )
         return self._engine.build_job(self, data, prior, run)
 
     def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
-        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler.
-
-        An error is raised if the matrix is too large.
-        """
+        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
+        # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
-        columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
+        n_columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
         if (
-            choose_method(self.method, self.prior, len(data.codes), columns, len(self.classes_))
+            choose_method(self.method, self.prior, len(data.codes), n_columns, len(self.classes_))
             != "polya-gamma"
         ):
             return data
-        refuse_large_sparse_matrix(data.matrix.shape, columns, len(self.classes_))
+        refuse_large_sparse_matrix(data.matrix.shape, n_columns, len(self.classes_))
         return convert_sparse_data(data)
 
     def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
+        """Build the job of a fit to a Dask array; None for other X."""
         if not is_dask_array(X):
             return None
         from .dask_fit import build_dask_job
@@ -265,21 +260,22 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         return ENGINES[self.method_]
 
     def _takes_sparse(self) -> bool:
+        """Return whether X may be a sparse matrix."""
         return self._engine.takes_sparse
 
-    def _class_weight(self) -> Any:
-        return self.class_weight
-
     def _find_reference_index(self) -> int:
+        """Return the index of the reference class, as the argument specifies."""
         return find_reference_index(self.reference, self.classes_)
 
     def _choose_standardization(
         self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
     ) -> "Standardization":
+        """Return the standardisation of the covariates, or none if not requested."""
         names = vars(self).get("feature_names_in_")
         return choose_standardization(matrix, names, counts, self.standardize, intercept)
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        """Sample coefficients from the prior, and class codes (draws, n) given them."""
         from .draws import sample_prior_predictive
 
         prior, reference = read_prior(self), self._find_reference_index()
@@ -289,12 +285,14 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         )
 
     def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Compute class probabilities of rows, shape (n, K)."""
         return self._engine.compute_probabilities(self, matrix)
 
     def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        from .draws import iterate_probabilities
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
+        from .draws import iterate_logit_probabilities
 
-        blocks = iterate_probabilities(
+        blocks = iterate_logit_probabilities(
             self._view, matrix, self._standard_, self._fitted_reference_index()
         )
         return ((rows, probabilities.transpose(2, 0, 1)) for rows, probabilities in blocks)
@@ -334,21 +332,23 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         table.attrs["scale"] = describe_scale(self)
         return table
 
-    def _answers(self) -> Facts:
+    def _headline_facts(self) -> Facts:
+        """Return the facts of a fit, with the number of covariates that vary."""
         n_constant = int((~self._standard_.varies).sum())
         if not n_constant:
-            return super()._answers()
+            return super()._headline_facts()
         covariates = (
             f"{self.n_features_in_ - n_constant:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._answers(), ("covariates", covariates)
+        return *super()._headline_facts(), ("covariates", covariates)
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of learned scales, log-likelihood and standardised coefficients."""
         from .draws import collect_summary_draws
 
         return collect_summary_draws(self._view)
 
-    def _advice(self) -> "Advice":
+    def _get_advice(self) -> "Advice":
+        """Return advice for chains that have not converged."""
         return self._engine.advice(self)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import positive
+from thali._arguments import check_positive
 from thali._data.kinds import CLASSES
 from thali._model.options import (
     CHAINS,
@@ -44,7 +44,7 @@ SPARSE_LOGIT = ModelSpec(
             "Squared rate of the Laplace prior on coefficients (> 0); larger values shrink more.",
             float,
             default="learned; 1 with --method map",
-            check=partial(positive, meaning="a rate"),
+            check=partial(check_positive, meaning="a rate"),
         ),
         Option(
             "prior",
@@ -60,7 +60,7 @@ SPARSE_LOGIT = ModelSpec(
             " nonzero coefficients.",
             float,
             default="1.0",
-            check=partial(positive, meaning="the scale of the prior on tau"),
+            check=partial(check_positive, meaning="the scale of the prior on tau"),
             methods=_DRAWN,
         ),
         *(each.but(to=MODEL, methods=_CHAINS) for each in (NUMBER_OF_DRAWS, CHAINS)),

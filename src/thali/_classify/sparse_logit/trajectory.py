@@ -17,144 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import part, scalar, vectorised
+from thali._compile.jit import part, scalar
 
-# Draws of regression coefficients from their Normal conditional, given Gaussian pseudo-observations
-#
-# The precision is :math:`X^T\Omega X + D^{-1}` and its product with the mean :math:`X^T p`, with a
-# diagonal Omega and D. Both methods factor a matrix I + S G S, whose eigenvalues are 1 or more, so
-# that tiny and huge variances are harmless.
-
-
-@vectorised
-def dot_rows(A: Any, i: Any, B: Any, j: Any, n: Any) -> Any:
-    """Compute the sum over l < n of A[i, l] B[j, l]."""
-    total = 0.0
-    for column in range(n):
-        total += A[i, column] * B[j, column]
-    return total
-
-
-@vectorised
-def dot_row_vector(A: Any, i: Any, v: Any, n: Any) -> Any:
-    """Compute the sum over l < n of A[i, l] v[l]."""
-    total = 0.0
-    for column in range(n):
-        total += A[i, column] * v[column]
-    return total
-
-
-@scalar
-def draw_coefficients_by_column(
-    rng: Any,
-    A: Any,
-    weights: Any,
-    pull: Any,
-    variances: Any,
-    scaled: Any,
-    G: Any,
-    right: Any,
-    coef: Any,
-) -> None:
-    """Draw coefficients; factorise a matrix with one row per coefficient.
-
-    A : (m, n) covariates, one row per covariate. weights : (n,) the diagonal of Omega.
-    pull : (n,) p. variances : (m,) the diagonal of D. scaled, G, right : work space of shapes
-    (m, n), (m, m), (m,).
-    """
-    m, n = A.shape
-    _compute_weighted_gram(A, weights, scaled, G)
-    for j in range(m):
-        right[j] = math.sqrt(variances[j])
-    factorise(G, right)
-    for j in range(m):
-        coef[j] = right[j] * dot_row_vector(A, j, pull, n)
-    solve_lower(G, coef)
-    for j in range(m):
-        coef[j] += rng.standard_normal()
-    solve_lower_transposed(G, coef)
-    for j in range(m):
-        coef[j] *= right[j]
-
-
-@scalar
-def draw_coefficients_by_row(
-    rng: Any,
-    A: Any,
-    weights: Any,
-    pull: Any,
-    variances: Any,
-    scaled: Any,
-    G: Any,
-    right: Any,
-    coef: Any,
-) -> None:
-    """Draw coefficients; factorise a matrix with one row per observation.
-
-    It is faster for more coefficients than observations.
-
-    A : (n, m) covariates, one row per observation. scaled, G, right : work space of shapes (n, m),
-    (n, n), (n,). Other arguments as in `draw_coefficients_by_column`.
-
-    References: Bhattacharya, Chakraborty & Mallick (2016), Fast sampling with Gaussian scale
-    mixture priors in high-dimensional regression, algorithm 1.
-    """
-    n, m = A.shape
-    _compute_weighted_gram(A, variances, scaled, G)
-    for i in range(n):
-        right[i] = math.sqrt(weights[i])
-    factorise(G, right)
-    for j in range(m):
-        coef[j] = math.sqrt(variances[j]) * rng.standard_normal()
-    for i in range(n):
-        root = math.sqrt(weights[i])
-        right[i] = pull[i] / root - root * dot_row_vector(A, i, coef, m) - rng.standard_normal()
-    solve_lower(G, right)
-    solve_lower_transposed(G, right)
-    for i in range(n):
-        step = math.sqrt(weights[i]) * right[i]
-        for j in range(m):
-            coef[j] += step * scaled[i, j]
-
-
-@scalar
-def _compute_weighted_gram(A: Any, diagonal: Any, scaled: Any, G: Any) -> None:
-    """Write the lower triangle of A diag A^T into G, A diag into `scaled`."""
-    m, n = A.shape
-    for i in range(m):
-        for column in range(n):
-            scaled[i, column] = A[i, column] * diagonal[column]
-        for j in range(i + 1):
-            G[i, j] = dot_rows(scaled, i, A, j, n)
-
-
-@scalar
-def factorise(G: Any, scale: Any) -> None:
-    """Replace G's lower triangle by the Cholesky factor of I + S G S.
-
-    S is the diagonal matrix of `scale`.
-    """
-    for i in range(G.shape[0]):
-        for j in range(i):
-            G[i, j] = (scale[i] * scale[j] * G[i, j] - dot_rows(G, i, G, j, j)) / G[j, j]
-        G[i, i] = math.sqrt(max(1.0, 1.0 + scale[i] * scale[i] * G[i, i] - dot_rows(G, i, G, i, i)))
-
-
-@scalar
-def solve_lower(L: Any, b: Any) -> None:
-    """Solve L x = b in place."""
-    for i in range(b.size):
-        b[i] = (b[i] - dot_row_vector(L, i, b, i)) / L[i, i]
-
-
-@scalar
-def solve_lower_transposed(L: Any, b: Any) -> None:
-    """Solve L^T x = b in place."""
-    for i in range(b.size - 1, -1, -1):
-        b[i] /= L[i, i]
-        for j in range(i):
-            b[j] -= L[i, j] * b[i]
-
+from .normal_draws import (
+    dot_rows,
+    factorise_scaled_gram,
+    solve_lower_transposed,
+    solve_lower_vectorised,
+)
 
 LOG_STEP, AVERAGE, TIME, CURVATURES = range(4)  # indices in `TrajectorySpace.real`
 _LENGTH = 3.0  # longest trajectory, in posterior standard deviations
@@ -179,12 +49,12 @@ class TrajectorySpace(NamedTuple):
     residual: np.ndarray  # (K, n)
 
 
-def allocate_trajectory_space(classes: int, m: int, n: int) -> TrajectorySpace:
+def allocate_trajectory_space(n_classes: int, m: int, n: int) -> TrajectorySpace:
     """Allocate work space for m coefficients per class and n rows.
 
     The arrays are empty if m and n are 0.
     """
-    D = (classes - 1) * m
+    D = (n_classes - 1) * m
     real = np.zeros(4)
     real[LOG_STEP] = math.log(0.5)
     return TrajectorySpace(
@@ -196,8 +66,8 @@ def allocate_trajectory_space(classes: int, m: int, n: int) -> TrajectorySpace:
         slope=np.zeros(D),
         momentum=np.zeros(D),
         velocity=np.zeros(D),
-        linear=np.zeros((classes, n)),
-        residual=np.zeros((classes, n)),
+        linear=np.zeros((n_classes, n)),
+        residual=np.zeros((n_classes, n)),
     )
 
 
@@ -209,8 +79,8 @@ def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
     for a in range(D):
         for b in range(a + 1):
             motion.factor[a, b] = motion.curvature[a, b]
-    factorise(motion.factor, motion.root)
-    energy = compute_potential(problem, state, motion)
+    factorise_scaled_gram(motion.factor, motion.root)
+    energy = compute_coefficient_potential(problem, state, motion)
     for d in range(D):
         motion.momentum[d] = rng.standard_normal()
         energy += 0.5 * motion.momentum[d] * motion.momentum[d]
@@ -249,13 +119,14 @@ def _gather_coefficients(problem: Any, state: Any, motion: Any) -> None:
 def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any) -> Any:
     """Run leapfrog steps; return U at the end.
 
-    `motion.slope` holds the slopes at the start. U is NaN or infinite if the trajectory is aborted.
+    `motion.slope` contains the slopes at the start. U is NaN or infinite if the trajectory is
+    aborted.
     """
     potential = 0.0
     for t in range(n_steps + 1):
         for d in range(motion.root.size):
             motion.velocity[d] = motion.root[d] * motion.slope[d]
-        solve_lower(motion.factor, motion.velocity)
+        solve_lower_vectorised(motion.factor, motion.velocity)
         length = step if 0 < t < n_steps else 0.5 * step
         for d in range(motion.root.size):
             motion.momentum[d] -= length * motion.velocity[d]
@@ -264,14 +135,14 @@ def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any)
             solve_lower_transposed(motion.factor, motion.velocity)
             for d in range(motion.root.size):
                 motion.coef[d] += step * motion.root[d] * motion.velocity[d]
-            potential = compute_potential(problem, state, motion)
+            potential = compute_coefficient_potential(problem, state, motion)
             if not potential < math.inf:  # the reverse trajectory would be aborted here, too
                 break
     return potential
 
 
 @scalar
-def compute_potential(problem: Any, state: Any, motion: Any) -> Any:
+def compute_coefficient_potential(problem: Any, state: Any, motion: Any) -> Any:
     """Compute U and its slopes at `motion.coef`; store the linear predictors."""
     A, r = problem.covariates, problem.reference
     m, n = A.shape
@@ -371,7 +242,7 @@ def update_curvature(problem: Any, state: Any, motion: Any) -> None:
 
 
 @scalar
-def adapt_step(motion: Any, probability: Any) -> None:
+def adapt_trajectory_step(motion: Any, probability: Any) -> None:
     """Adapt the step size to the acceptance probability while tuning."""
     real = motion.real
     real[TIME] += 1.0

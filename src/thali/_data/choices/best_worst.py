@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, positions, shorten, suggest
+from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
@@ -137,10 +137,10 @@ def find_best_columns(
         if simplify_name(options[0])[:-1] in RANK.sure:
             continue  # rankings, a column a rank
         rows = [
-            [as_label(value) for value in row]
+            [format_label(value) for value in row]
             for row in answered[list(options)].itertuples(index=False)
         ]
-        texts = [as_label(value) for value in answered[best]]
+        texts = [format_label(value) for value in answered[best]]
         if _are_numbers(rows) and not all(
             text in row for text, row in zip(texts, rows, strict=True)
         ):
@@ -152,7 +152,7 @@ def find_best_columns(
             for text, row in zip(texts, rows, strict=True)
         ]
         other_cells = [
-            [as_label(value) for value in answered[name]]
+            [format_label(value) for value in answered[name]]
             for name in other_columns
             if name not in options
         ]
@@ -203,8 +203,8 @@ def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str)
     """Return whether the best option of every row is among these options."""
     try:
         frame = select_answered_rows(frame, [best], options, is_reported=False)
-        offered = [[as_label(value) for value in frame[name]] for name in options]
-        for row, text in enumerate(as_label(value) for value in frame[best]):
+        offered = [[format_label(value) for value in frame[name]] for name in options]
+        for row, text in enumerate(format_label(value) for value in frame[best]):
             _find_chosen_index(text, [cells[row] for cells in offered], options, "")
     except DataError:
         return False
@@ -265,15 +265,17 @@ def read_best_worst_occasions(
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
-    offered = [[as_label(value) for value in frame[name]] for name in columns.options]
-    best = [as_label(value) for value in frame[columns.best]]
-    worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
+    offered = [[format_label(value) for value in frame[name]] for name in columns.options]
+    best = [format_label(value) for value in frame[columns.best]]
+    worst = (
+        None if columns.worst is None else [format_label(value) for value in frame[columns.worst]]
+    )
     offered_labels = [cells[row] for row in range(len(frame)) for cells in offered]
     if labels is not None:
-        names = checked_labels(labels)
+        names = check_labels(labels)
     else:
         names = sort_texts(list(dict.fromkeys(filter(None, offered_labels))))
-    label_indices = positions(names)
+    label_indices = index_labels(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
     rows = [[cells[row] for cells in offered] for row in range(len(frame))]
     by_position = _are_all_positions(
@@ -366,7 +368,9 @@ def find_long_columns(
     option = ALTERNATIVE.among(name_by_plain, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
         return None
-    cells = {as_label(value).lower() for name in (best, worst) for value in get_column(frame, name)}
+    cells = {
+        format_label(value).lower() for name in (best, worst) for value in get_column(frame, name)
+    }
     if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
     respondent = named_columns.get("respondent") or RESPONDENT.among(
@@ -394,7 +398,7 @@ def widen_table(
     option_codes, option_names = encode_column(frame, columns.option)
     labels = np.array(option_names, object)[option_codes]
     is_marked = {
-        name: np.array([_CHOSEN.get(as_label(value).lower(), False) for value in frame[name]])
+        name: np.array([_CHOSEN.get(format_label(value).lower(), False) for value in frame[name]])
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}

@@ -10,7 +10,7 @@ import numpy as np
 from thali._described import Facts
 from thali._inference.indexing import part_bounds
 from thali._inference.warn import warn
-from thali._labels import listed, plural, short_number, shorten
+from thali._labels import format_plural, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..answers import (
@@ -112,7 +112,10 @@ def describe_best_worst(data: "Choices") -> str:
     worst = data.labels[data.members[data.worst[row]]]
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    times, total = short_number(data.times[same].sum()), plural(short_number(total), "time")
+    times, total = (
+        simplify_number(data.times[same].sum()),
+        format_plural(simplify_number(total), "time"),
+    )
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
@@ -434,15 +437,17 @@ class Choices(Judged):
         smallest, largest = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         parts = [
-            plural(self.n_options, "option"),
-            f"{plural(self.n_sets, 'set')} of {sizes} options",
+            format_plural(self.n_options, "option"),
+            f"{format_plural(self.n_sets, 'set')} of {sizes} options",
         ]
-        total = plural(self.n_choices, "choice" if self.worst is None else "best-worst choice")
+        total = format_plural(
+            self.n_choices, "choice" if self.worst is None else "best-worst choice"
+        )
         if self.n_ties:
-            total += f" ({plural(self.n_ties, 'tie')})"
+            total += f" ({format_plural(self.n_ties, 'tie')})"
         parts.append(total)
         if self.respondents:
-            parts.append(plural(len(self.respondents), "respondent"))
+            parts.append(format_plural(len(self.respondents), "respondent"))
         return ", ".join(parts)
 
     def _details(self) -> Facts:
@@ -454,7 +459,7 @@ class Choices(Judged):
 
     def _facts(self) -> Facts:
         return (
-            ("Options", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Options", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             (
                 "Sets offered",
                 f"{self.n_sets:,}, each with {format_value_range(np.diff(self.start))} options",
@@ -472,7 +477,7 @@ class Choices(Judged):
     @property
     def n_choices(self) -> int | float:
         """Number of occasions; their total weight when counts are fractional."""
-        return short_number(self.times.sum())
+        return simplify_number(self.times.sum())
 
     @property
     def n_answers(self) -> int | float:
@@ -480,7 +485,7 @@ class Choices(Judged):
 
     @property
     def n_ties(self) -> int | float:
-        return short_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
+        return simplify_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
     def are_chosen(self, row: np.ndarray, member_index: np.ndarray) -> np.ndarray:
         """Return whether members were chosen in rows of their sets, alone or tied."""
@@ -581,8 +586,8 @@ class Choices(Judged):
             for i in members[chosen_index : chosen_index + self.n_tied[set_index]]
         )
         names = shorten([self.labels[i] for i in members])
-        times = plural(short_number(total[set_index]), "time")
-        return f"{name} chosen from {names} {short_number(counts[chosen_index]):,} of {times}"
+        times = format_plural(simplify_number(total[set_index]), "time")
+        return f"{name} chosen from {names} {simplify_number(counts[chosen_index]):,} of {times}"
 
     def components(self) -> list[list[str]]:
         """List the groups of options that sets connect, the largest first.

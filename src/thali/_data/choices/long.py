@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, positions, shorten, suggest
+from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
@@ -153,26 +153,26 @@ def read_wide_occasions(
     column_by_role = find_columns(frame, requested)
     winner = _require_column(column_by_role["chosen"], "chosen")
     options = alternatives or ([winner] if available is None else ())
-    frame = select_answered_rows(frame, [winner], options, map(as_label, available or ()))
-    winners = [as_label(value) for value in frame[winner]]
+    frame = select_answered_rows(frame, [winner], options, map(format_label, available or ()))
+    winners = [format_label(value) for value in frame[winner]]
     for row, winner in enumerate(winners):
         if not winner:
             raise DataError(
                 f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row."
             )
-    offered = [[as_label(v) for v in get_column(frame, name)] for name in alternatives or ()]
+    offered = [[format_label(v) for v in get_column(frame, name)] for name in alternatives or ()]
     if available is not None:
-        texts = {as_label(label): read_flags(frame, name) for label, name in available.items()}
+        texts = {format_label(label): read_flags(frame, name) for label, name in available.items()}
         offered = [[label if there else "" for there in row] for label, row in texts.items()]
     all_texts = [text for cells in (winners, *offered) for text in cells if text]
     option_labels = (
-        checked_labels(labels)
+        check_labels(labels)
         if labels is not None
         else _list_wide_labels(frame, column_by_role["chosen"], all_texts)
     )
     if not offered:
         offered = [[label] * len(frame) for label in option_labels]
-    label_indices = positions(option_labels)
+    label_indices = index_labels(option_labels)
     offers = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
     if not offers:
         raise DataError(
@@ -219,7 +219,7 @@ def _list_wide_labels(
     dtype = get_column(frame, _require_column(chosen, "chosen")).dtype
     if not isinstance(dtype, pd.CategoricalDtype):
         return sort_texts(list(dict.fromkeys(all_texts)))
-    return tuple(dict.fromkeys([*(as_label(value) for value in dtype.categories), *all_texts]))
+    return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
 
 
 def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -299,7 +299,7 @@ def read_occasion_counts(
     codes, _ = pd.factorize(series)
     if (is_different := codes != codes[first_rows]).any():
         k = int(is_different.argmax())
-        pair = " and ".join(as_label(series.iloc[row]) or "none" for row in (first_rows[k], k))
+        pair = " and ".join(format_label(series.iloc[row]) or "none" for row in (first_rows[k], k))
         raise DataError(
             f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r};"
             " give one count, or rename the column if it describes the alternatives."
@@ -316,7 +316,7 @@ def _read_chosen(
     is_yes, is_wrong = classify_yes_no(series)
     if not is_wrong.any():
         return is_yes
-    texts = np.array([as_label(value) for value in series])
+    texts = np.array([format_label(value) for value in series])
     if set(texts) <= set(option_labels):
         return texts == np.array(option_labels)[alternative]
     return read_flags(frame, _require_column(name, "chosen"))

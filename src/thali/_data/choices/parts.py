@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import part_bounds
-from thali._labels import positions
+from thali._labels import index_labels
 from thali.errors import DataError
 
 from ..answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
@@ -252,7 +252,7 @@ def _merge_occasions(
     parts: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
 ) -> tuple[Any, ...]:
     """Merge the sets and choices of all parts, for these options."""
-    option_indices = positions(labels)
+    option_indices = index_labels(labels)
     occasion, alternative, marks_by_part, times, n_occasions = [], [], [], [], 0
     for part in parts:
         option = np.array([option_indices[label] for label in part.labels])

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
+from thali._labels import (
+    check_labels,
+    format_label,
+    format_plural,
+    index_labels,
+    shorten,
+    simplify_number,
+)
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
@@ -139,7 +146,7 @@ def _find_text_separator(name: str, column: "pd.Series") -> str:
 
     if pd.api.types.is_numeric_dtype(column.dtype):
         return ""
-    texts = [text for text in map(as_label, column.unique()) if text]
+    texts = [text for text in map(format_label, column.unique()) if text]
     if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
         return BEFORE
     is_named = simplify_name(name) in _NAMES_OF_LISTS
@@ -299,7 +306,7 @@ def describe_layout(columns: RankingColumns) -> str:
 
 def read_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
     """Return the texts of these columns, by column."""
-    return [[as_label(value) for value in frame[name]] for name in columns]
+    return [[format_label(value) for value in frame[name]] for name in columns]
 
 
 MAX_SHOWN = 1 << 26  # total number of options shown in all choices
@@ -350,7 +357,7 @@ def _read_sequence(number: int, ranking: Any) -> list[list[str]]:
             f" number {number + 1} is {ranking!r}."
         )
     groups = [entry if isinstance(entry, list | tuple | set) else [entry] for entry in ranking]
-    return [list(map(as_label, group)) for group in groups]
+    return [list(map(format_label, group)) for group in groups]
 
 
 def read_ranking_frame(
@@ -423,7 +430,7 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return the options in names such as "Rank the toppings [Ham]", or the names."""
     matches = [_BRACKETED.fullmatch(name) for name in columns]
     if None in matches or len({match and match[1] for match in matches}) > 1:
-        return tuple(map(as_label, columns))
+        return tuple(map(format_label, columns))
     return tuple(match[2] for match in matches if match)
 
 
@@ -511,7 +518,7 @@ def _read_long_rankings(
     def name(number: int) -> str:
         """Describe a ranking by its respondent and group."""
         row = first_rows[number]
-        cells = [(column, as_label(frame[column].iloc[row])) for column in used_columns]
+        cells = [(column, format_label(frame[column].iloc[row])) for column in used_columns]
         owner = " and ".join(f"{column} {label!r}" for column, label in cells)
         return f"the ranking of {owner}" if owner else "the ranking"
 
@@ -556,8 +563,8 @@ def _encode_rankings(
     """Encode rankings: all labels, and each ranking's option indices with their ranks."""
     orders = [[label for group in groups for label in group] for groups in rankings]
     named_labels = list(dict.fromkeys(label for order in orders for label in order))
-    names = sort_texts(named_labels) if labels is None else checked_labels(labels)
-    label_indices = positions(names)
+    names = sort_texts(named_labels) if labels is None else check_labels(labels)
+    label_indices = index_labels(names)
     orders_by_index = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
         for k, label in enumerate(order):
@@ -606,7 +613,7 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
             ranking_indices.append(np.full(len(offered), k))
             n_choices += 1
     if not n_choices:
-        n_rankings = plural(len(ranked.orders), "ranking")
+        n_rankings = format_plural(len(ranked.orders), "ranking")
         raise DataError(f"No option comes before another in {n_rankings}; rank at least two.")
     ranking = np.concatenate(ranking_indices)
     return RawOccasions(
@@ -640,17 +647,18 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
 def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str) -> str:
     """Describe how rankings were read."""
     description = describe_layout(columns) + describe_columns(columns.count, columns.respondent)
-    n_rankings = plural(short_number(rankings.count.sum()), "ranking")
+    n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
     if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
         treatment = (
             "were offered and rank below all others" if unranked == WORSE else "were not offered"
         )
         description += (
-            f"; {plural(n_incomplete, 'incomplete ranking')}, whose missing options {treatment}"
+            f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
+            f" {treatment}"
         )
     if n_tied := rankings.count[
         [len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]
     ].sum():
-        description += f"; {plural(short_number(n_tied), 'ranking')} with ties"
+        description += f"; {format_plural(simplify_number(n_tied), 'ranking')} with ties"
     return description

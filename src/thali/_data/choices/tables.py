@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import is_list, one_of
+from thali._arguments import check_allowed, is_list
 from thali._inference.indexing import part_bounds
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
 from ..columns import convert_frame, note, note_omission
@@ -182,8 +182,8 @@ def read_rankings(
     weights: bool = False,
 ) -> "tuple[Choices, str]":
     """Read the choices in rankings, and describe how they were read."""
-    one_of("unranked", unranked, (ABSENT, WORSE))
-    one_of("layout", layout, (None, *SHAPES))
+    check_allowed("unranked", unranked, (ABSENT, WORSE))
+    check_allowed("layout", layout, (None, *SHAPES))
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
         rankings = convert_frame(rankings)
     else:
@@ -320,7 +320,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     counts[occasion[chosen]] = count[chosen]
     if n_single := int(is_single.sum()):
         counts[is_single] = 0.0
-        note(f"{plural(n_single, 'choice')} from a single alternative dropped")
+        note(f"{format_plural(n_single, 'choice')} from a single alternative dropped")
     if not counts.any():
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(n_occasions, np.int64)

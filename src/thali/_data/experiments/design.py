@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._digits import percent
+from thali._digits import format_percent
 
 from ..facts import format_value_range
 
@@ -101,7 +101,10 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
     if data.scheme.none:
         chosen = data.row_product[data.first_row[:-1] + data.chosen]
         none_fact = (
-            ("No-choice option", f"chosen in {percent(is_none[chosen].mean(), 1)} of the tasks"),
+            (
+                "No-choice option",
+                f"chosen in {format_percent(is_none[chosen].mean(), 1)} of the tasks",
+            ),
         )
     return (
         ("Respondents", f"{len(data.respondents):,}"),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label
+from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import NO, YES, get_column
@@ -68,14 +68,14 @@ def add_no_choice(
         alternative = ALTERNATIVES
         position = pd.Series(task).groupby(task).cumcount() + 1
         frame = frame.assign(**{alternative: position.to_numpy()})
-    labels = frame[alternative].map(as_label)
+    labels = frame[alternative].map(format_label)
     if NOTHING in set(labels):
         raise DataError(
             f"An alternative is already called {NOTHING!r}, the name used with ",
             Argument("bought"),
             "; rename the alternative.",
         )
-    tasks = frame[name].map(as_label)
+    tasks = frame[name].map(format_label)
     frame = frame.drop(columns=bought).assign(
         **{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1}
     )
@@ -113,6 +113,7 @@ def _check_bought_answers(
     problem = f"is {answers[row]!r}" if answers[row] else "is empty"
     problem = problem if not is_known[row] else "differs between rows"
     raise DataError(
-        f"Column {bought!r} {problem} in task {as_label(frame[name].iloc[row])!r}; it must be 1 (or"
+        f"Column {bought!r} {problem} in task {format_label(frame[name].iloc[row])!r}; it must be"
+        " 1 (or"
         " yes) in all rows of a task whose product would be bought, and 0 in all other tasks."
     )

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thali._arguments import is_list, whole
+from thali._arguments import check_integer, is_list
 from thali._described import Facts
 from thali._inference.indexing import part_bounds
 from thali._inference.seeds import build_seed_sequence
-from thali._labels import as_label, plural, positions, shorten, suggest
+from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import convert_frame, get_column, rename_as_text, select_answered_rows
@@ -38,13 +38,13 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
         if marked.all() or not marked.any():
             raise DataError("`tasks` selects all tasks or none; each part needs at least one task.")
         return marked
-    number = whole("tasks", tasks, 1)
+    number = check_integer("tasks", tasks, 1)
     counts = np.diff(data.first_task)
     if (counts <= number).any():
         person = data.respondents[int((counts <= number).argmax())]
         raise DataError(
-            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would"
-            f" be left to fit when {number} are held out; hold out fewer tasks."
+            f"Respondent {person!r} has only {format_plural(int(counts.min()), 'task')}, so no"
+            f" task would be left to fit when {number} are held out; hold out fewer tasks."
         )
     is_held = np.zeros(data.n_tasks, dtype=bool)
     rng = None if random_seed is None else np.random.default_rng(build_seed_sequence(random_seed))
@@ -63,7 +63,7 @@ def select_held_respondents(
 ) -> np.ndarray:
     """Return whether each task belongs to a held-out respondent, random or listed."""
     if is_integer(respondents):
-        number = whole("respondents", respondents, 1)
+        number = check_integer("respondents", respondents, 1)
         people = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
             data.n_respondents
         )[:number]
@@ -72,8 +72,8 @@ def select_held_respondents(
             f"`respondents` must be an integer or a list of labels; got {respondents!r}."
         )
     else:
-        labels = list(map(as_label, respondents))
-        respondent_index = positions(data.respondents)
+        labels = list(map(format_label, respondents))
+        respondent_index = index_labels(data.respondents)
         for label in labels:
             if label not in respondent_index:
                 raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
@@ -81,8 +81,8 @@ def select_held_respondents(
     is_held = np.isin(data.respondent_of_task, people)
     if is_held.all() or not is_held.any():
         raise DataError(
-            f"Both parts need at least one of the {plural(data.n_respondents, 'respondent')}; hold"
-            " out fewer."
+            "Both parts need at least one of the"
+            f" {format_plural(data.n_respondents, 'respondent')}; hold out fewer."
         )
     return is_held
 
@@ -457,8 +457,11 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     def __str__(self) -> str:
         none_text = ", no-choice option" if self.has_none else ""
-        people, tasks = plural(self.n_respondents, "respondent"), plural(self.n_tasks, "task")
-        return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none_text}"
+        people, tasks = (
+            format_plural(self.n_respondents, "respondent"),
+            format_plural(self.n_tasks, "task"),
+        )
+        return f"{people}, {tasks}, {format_plural(self.n_alternatives, 'alternative')}{none_text}"
 
     def __repr__(self) -> str:
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])

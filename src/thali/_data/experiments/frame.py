@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
 from ..columns import (
@@ -93,10 +93,10 @@ def find_none_condition(
                 " is an empty mapping; give a column and its value, such as {'brand': 'none'}.",
             )
         return tuple(
-            (str(get_column(frame, str(name)).name), as_label(value))
+            (str(get_column(frame, str(name)).name), format_label(value))
             for name, value in none.items()
         )
-    label = as_label(none)
+    label = format_label(none)
     labels = [] if alternative is None else encode_texts(get_column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
         if not set(read_row_texts(get_column(frame, label))) <= {
@@ -360,7 +360,7 @@ def read_experiment(
     )
     rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is None and (is_single := _find_single_rows(rows)).any():
-        note(f"{plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
         frame = frame.loc[~is_single]
         rows = _read_row_labels(frame, respondent, task, alternative)
     if bought is not None:
@@ -482,7 +482,7 @@ def _select_offered_rows(
         )
     note(
         f"{available!r} marks the alternatives that were offered;"
-        f" {plural(int((~offered).sum()), 'row')} of other alternatives dropped"
+        f" {format_plural(int((~offered).sum()), 'row')} of other alternatives dropped"
     )
     return frame.loc[offered].drop(columns=[*numbering, available])
 
@@ -506,7 +506,7 @@ def read_people(
 
     number, names = pd.factorize(person)
     return build_people_table(
-        frame.loc[:, other_columns], (), number, tuple(map(as_label, names)), title
+        frame.loc[:, other_columns], (), number, tuple(map(format_label, names)), title
     )
 
 
@@ -580,7 +580,9 @@ def _check_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) 
 
     if isinstance(series.dtype, pd.CategoricalDtype):
         present = set(person)
-        idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
+        idle = [
+            label for label in map(format_label, series.dtype.categories) if label not in present
+        ]
         if idle:
             raise DataError(
                 f"Respondent {idle[0]!r} has no task, although it is a category of column"
@@ -671,7 +673,7 @@ def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, 
 def _convert_labels(value: Any) -> tuple[str, ...]:
     """Convert one label, or several, to a tuple of labels."""
     is_several = is_list(value)
-    return tuple(as_label(word) for word in value) if is_several else (as_label(value),)
+    return tuple(format_label(word) for word in value) if is_several else (format_label(value),)
 
 
 def _read_attribute(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import is_list
-from thali._labels import as_label, checked_labels, places_among, positions, shorten, suggest
+from thali._labels import (
+    check_labels,
+    find_label_indices,
+    format_label,
+    index_labels,
+    shorten,
+    suggest,
+)
 from thali.errors import Argument, ArgumentError, Clause, DataError
 
 if TYPE_CHECKING:
@@ -32,9 +39,9 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     import pandas as pd
 
     codes, values = pd.factorize(series)
-    texts = [*(as_label(value) for value in values), ""]  # the last text belongs to code -1
+    texts = [*(format_label(value) for value in values), ""]  # the last text belongs to code -1
     distinct = list(dict.fromkeys(texts))
-    text_index = positions(distinct)
+    text_index = index_labels(distinct)
     return np.array([text_index[text] for text in texts], dtype=np.int64)[codes], distinct
 
 
@@ -111,7 +118,7 @@ def order_levels(
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        listed = [as_label(value) for value in dtype.categories]
+        listed = [format_label(value) for value in dtype.categories]
         levels = tuple(
             label
             for label in dict.fromkeys(listed)
@@ -159,14 +166,14 @@ def check_level_order(name: str, level_list: Any) -> tuple[str, ...]:
             Argument("levels"),
             f" of {name!r} must list the levels from worst to best; got {level_list!r}.",
         )
-    return checked_labels(level_list, f"The levels of {name!r}")
+    return check_labels(level_list, f"The levels of {name!r}")
 
 
 def encode_levels(
     name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], describe_row: Any
 ) -> np.ndarray:
     """Encode texts as level numbers; `where(row)` describes a row in the error."""
-    level_numbers = places_among(texts, levels)[codes]
+    level_numbers = find_label_indices(texts, levels)[codes]
     if (level_numbers < 0).any():
         row = int((level_numbers < 0).argmax())
         text = texts[codes[row]]
@@ -298,7 +305,7 @@ def encode_bins(
     describe_row: Any,
 ) -> np.ndarray:
     """Encode the bin of each row; a row may also contain the name of its bin."""
-    bin_index = places_among(texts, levels)[codes]
+    bin_index = find_label_indices(texts, levels)[codes]
     is_unnamed = bin_index < 0
     rows = np.flatnonzero(is_unnamed)
     values = read_numbers(name, texts, codes[is_unnamed], lambda k: describe_row(int(rows[k])))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import places_among, positions
+from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import get_column, rename_as_text
@@ -245,13 +245,15 @@ class Scheme:
             check_unique_alternatives(
                 read_row_texts(get_column(frame, label)), task_of_row, describe_row
             )
-        respondent_index = zeros - 1 if person is None else places_among(person, respondents)
+        respondent_index = zeros - 1 if person is None else find_label_indices(person, respondents)
         return SchemeCells(task_of_row, respondent_index, self.products(frame, describe_row))
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> SchemeCells:
         """Encode the tasks of other data."""
         tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
-        person = np.repeat(places_among(data.respondents, respondents), np.diff(data.first_task))
+        person = np.repeat(
+            find_label_indices(data.respondents, respondents), np.diff(data.first_task)
+        )
         return SchemeCells(tasks, person[tasks], self._relabelled(data)[data.row_product])
 
     def _relabelled(self, data: SchemeTasks) -> np.ndarray:
@@ -270,7 +272,7 @@ class Scheme:
                     " add it."
                 )
             codes = data.products[:, names.index(name)]
-            level_index = positions(levels[name])
+            level_index = index_labels(levels[name])
             numbers = np.array(
                 [*(level_index.get(label, -2) for label in other_levels[name]), -1], dtype=np.int64
             )
@@ -447,7 +449,7 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
             option, f" requires at least two labels; all alternatives are {names[0]!r}."
         )
     levels, order = sort_by_value(names)
-    codes = places_among(data.alternative_labels, levels)
+    codes = find_label_indices(data.alternative_labels, levels)
     codes[is_none] = -1
     products, row_product = np.unique(
         np.column_stack([old_levels, codes]), axis=0, return_inverse=True

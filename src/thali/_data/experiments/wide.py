@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
 from ..columns import get_column, match_codes, read_flags
@@ -94,8 +94,8 @@ def find_wide_tasks(
         return None
     none_column = _find_none_offer(names)
     role_columns = {name for name in (*column_by_role.values(), none_column) if name is not None}
-    listed_names = None if alternatives is None else tuple(map(as_label, alternatives))
-    picked = {as_label(value) for value in frame[chosen].dropna().unique()}
+    listed_names = None if alternatives is None else tuple(map(format_label, alternatives))
+    picked = {format_label(value) for value in frame[chosen].dropna().unique()}
     numbers = match_codes(_drop_none_words(picked), _NUMBERS)
     best = None
     for separator in (*_SEPARATORS, _ATTACHED):
@@ -324,10 +324,10 @@ def build_long_frame(
     import pandas as pd
 
     picked = np.array(
-        [as_label(value) for value in get_column(frame, columns.chosen)], dtype=object
+        [format_label(value) for value in get_column(frame, columns.chosen)], dtype=object
     )
     labels = columns.alternatives
-    none_label = None if none is None else as_label(none)
+    none_label = None if none is None else format_label(none)
     if none is None:
         none_label = find_none_word(picked, labels)
     codes = match_codes({*picked} - {*labels, none_label}, labels)

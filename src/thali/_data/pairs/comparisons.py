@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from thali._described import Facts
-from thali._digits import number
+from thali._digits import format_number
 from thali._inference.warn import warn
-from thali._labels import listed, plural, short_number
+from thali._labels import format_plural, list_names, simplify_number
 from thali.errors import DataError, DataWarning
 
 from ..answers import Answers
@@ -206,20 +206,21 @@ class PairedComparisons(JudgedByPeople):
         return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:
-        total = plural(self.n_comparisons, "comparison")
+        total = format_plural(self.n_comparisons, "comparison")
         if isinstance(self.n_comparisons, float):
             total = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
-            total += f" ({plural(self.n_ties, 'tie')})"
+            total += f" ({format_plural(self.n_ties, 'tie')})"
         details = "".join(
             f", {part}" for part in (self.answers, self.covariates, self.dates) if part is not None
         )
         return (
-            f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{details}"
+            f"{format_plural(self.n_options, 'option')}, {format_plural(self.n_pairs, 'pair')},"
+            f" {total}{details}"
         )
 
     def __repr__(self) -> str:
-        return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
+        return f"PairedComparisons({self}, {format_plural(len(self.components()), 'component')})"
 
     def _details(self) -> Facts:
         people = list_people_facts(self.people)
@@ -239,9 +240,11 @@ class PairedComparisons(JudgedByPeople):
             np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
         )
         total, ties = self.n_comparisons, self.n_ties
-        tie_share = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
+        tie_share = (
+            f", including {ties:,} ties ({format_number(100 * ties / total)} %)" if ties else ""
+        )
         return (
-            ("Options", f"{n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Options", f"{n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Compared pairs", format_pair_share(self.n_pairs, n_options)),
             ("Comparisons", f"{total:,}{tie_share}"),
             ("Comparisons per compared pair", format_value_range(counts)),
@@ -377,11 +380,11 @@ class PairedComparisons(JudgedByPeople):
         )
         (_, loser), (most, winner) = pair
         most, tied, total = (
-            short_number(times)
+            simplify_number(times)
             for times in (most, self.tied[pair_index], pair[0][0] + most + self.tied[pair_index])
         )
-        ties = f" ({plural(tied, 'tie')})" if tied else ""
-        return f"{winner!r} chosen over {loser!r} {most:,} of {plural(total, 'time')}{ties}"
+        ties = f" ({format_plural(tied, 'tie')})" if tied else ""
+        return f"{winner!r} chosen over {loser!r} {most:,} of {format_plural(total, 'time')}{ties}"
 
     def components(self) -> list[list[str]]:
         """List the groups of options that comparisons connect, the largest first.

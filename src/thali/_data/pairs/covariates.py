@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
 from ..answers import Answers, RowRespondents
@@ -77,7 +77,7 @@ class PairCovariates(Frozen):
     answers: Answers | None
 
     def __str__(self) -> str:
-        return plural(len(self.names), "covariate")
+        return format_plural(len(self.names), "covariate")
 
     def _details(self) -> Facts:
         return (("covariates", self.names),)
@@ -318,7 +318,7 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
 
     The index of the table contains the labels.
     """
-    row_of_label = {as_label(label): k for k, label in enumerate(frame.index)}
+    row_of_label = {format_label(label): k for k, label in enumerate(frame.index)}
     if missing := [label for label in labels if label not in row_of_label]:
         raise DataError(
             f"The option covariates have no row for {shorten(missing)}; the index of the table"

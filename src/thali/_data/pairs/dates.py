@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import plural
+from thali._labels import format_plural
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import get_column
@@ -124,7 +124,7 @@ class Dates(Frozen):
         )
 
     def __str__(self) -> str:
-        return plural(len(np.unique(self.time)), "date" if self.unit == DAY else "period")
+        return format_plural(len(np.unique(self.time)), "date" if self.unit == DAY else "period")
 
     def _details(self) -> Facts:
         return (
@@ -279,8 +279,8 @@ class MissingDateError(DataError):
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
-            f"Column {name!r} has no date in {plural(count, 'row')}, starting with row {row};"
-            " enter the missing dates, or exclude rows without a date with ",
+            f"Column {name!r} has no date in {format_plural(count, 'row')}, starting with row"
+            f" {row}; enter the missing dates, or exclude rows without a date with ",
             Setting("where", f"{name} is not missing"),
             ".",
         )

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of
-from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
+from thali._arguments import check_allowed
+from thali._labels import check_labels, format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
@@ -77,7 +77,7 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     array([[0, 1],
            [9, 0]])
     """
-    names = checked_labels(labels, "The labels of a subset")
+    names = check_labels(labels, "The labels of a subset")
     new_index = np.full(data.n_options, -1)
     old_indices = _find_option_positions(data, names)
     new_index[old_indices] = np.arange(len(names))
@@ -165,7 +165,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     >>> data.without_ties("half").wins, data.without_ties("drop").wins
     (array([3.5]), array([3.]))
     """
-    share = 0.5 if one_of("how", how, ("half", "drop")) == "half" else 0.0
+    share = 0.5 if check_allowed("how", how, ("half", "drop")) == "half" else 0.0
     converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
     forward = None
     if data.forward is not None:
@@ -178,8 +178,8 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     is_compared = converted.wins + converted.losses > 0
     if not is_compared.any():
         raise DataError(
-            f"All {plural(data.n_ties, 'comparison')} are ties, so nothing would be left without"
-            " them; keep the ties."
+            f"All {format_plural(data.n_ties, 'comparison')} are ties, so nothing would be left"
+            " without them; keep the ties."
         )
     return converted if is_compared.all() else select_pairs(converted, is_compared)
 
@@ -230,17 +230,19 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
     >>> data.without_pair("milk", "tea")
     PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
     """
-    first_index, second_index = sorted(_find_option_positions(data, [as_label(a), as_label(b)]))
+    first_index, second_index = sorted(
+        _find_option_positions(data, [format_label(a), format_label(b)])
+    )
     is_kept = (data.first != first_index) | (data.second != second_index)
     if is_kept.all():
         raise DataError(
-            f"{as_label(a)!r} and {as_label(b)!r} were never compared, so there is nothing to"
-            " remove."
+            f"{format_label(a)!r} and {format_label(b)!r} were never compared, so there is nothing"
+            " to remove."
         )
     if not is_kept.any():
         raise DataError(
-            f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared; without this pair,"
-            " no data would be left."
+            f"{format_label(a)!r} and {format_label(b)!r} are the only pair compared; without this"
+            " pair, no data would be left."
         )
     return select_pairs(data, is_kept)
 
@@ -709,7 +711,7 @@ def _merge_all_parts(
     parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
     """Merge all parts, for these options, and keep all details but the order."""
-    option_indices, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
+    option_indices, names, dates = index_labels(labels), parts[0].covariate_names, parts[0].dates
     rows = []
     for part in parts:
         part_options = np.array([option_indices[label] for label in part.labels])
@@ -814,7 +816,7 @@ def require_answers(data: "PairedComparisons") -> Answers:
 
 def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
     """Find the indices of these options among the labels."""
-    option_indices = positions(data.labels)
+    option_indices = index_labels(data.labels)
     for name in names:
         if name not in option_indices:
             hint = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
@@ -826,8 +828,8 @@ def build_ties_error(ties: float, comparisons: float) -> DataError:
     """Build the error for data with ties in a model or test without ties."""
     verb = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {verb}, but ties are not supported here;"
-        " count every tie as half a choice for each option with ",
+        f"{ties:,} of {format_plural(comparisons, 'comparison')} {verb}, but ties are not"
+        " supported here; count every tie as half a choice for each option with ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )

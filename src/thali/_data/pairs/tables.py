@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import DataError
 
 from ..answers import Answers, RowRespondents, read_respondents
@@ -545,7 +545,7 @@ def from_wide(
         get_column(frame, name)
     if pairs is not None:
         options_by_column = {
-            name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()
+            name: (format_label(pair[0]), format_label(pair[1])) for name, pair in pairs.items()
         }
         columns = WideColumns(options_by_column, "named", respondent, count)
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, is_number, listed, short_number, shorten, suggest
+from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import RowRespondents, read_respondents
@@ -100,9 +100,9 @@ def decode_column(
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
-    texts = list(map(as_label, values))
+    texts = list(map(format_label, values))
     labels = [pd.factorize(frame[name]) for name in sides]
-    option_labels = {as_label(value) for _, values in labels for value in values}
+    option_labels = {format_label(value) for _, values in labels for value in values}
     coding, missing = split_missing(coding)
     value_by_text = {} if coding is None else map_coding(coding)
     no_answer_texts = find_no_answers(
@@ -136,7 +136,7 @@ def _recognise_outcomes(
 ) -> TrialVerdicts:
     """Recognise the outcomes in a column; `codes` are the indices of the texts."""
     # With a code for a side, other numbers and single letters are not sides.
-    option_labels = {as_label(value) for _, values in labels for value in values}
+    option_labels = {format_label(value) for _, values in labels for value in values}
     words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
     ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
     is_open = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
@@ -163,7 +163,7 @@ def _recognise_outcomes(
     if coding is not None:
         row = int(is_unread.argmax())
         raise DataError(
-            f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row"
+            f"Column {chosen!r} contains {format_label(frame[chosen].iloc[row])!r} in row"
             f" {frame.index[row]}, which is neither an option of that row, nor a word for a side"
             " or a tie, nor defined by ",
             Argument("coding"),
@@ -175,7 +175,7 @@ def _recognise_outcomes(
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
     """Split a coding into answers (None if empty) and texts that mean missing."""
     full_coding = coding or {}
-    missing = {as_label(value) for value, word in full_coding.items() if word == _MISSING}
+    missing = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
     return {value: word for value, word in full_coding.items() if word != _MISSING} or None, missing
 
 
@@ -188,7 +188,7 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
                 " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
             )
             raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
-        value_by_text[as_label(value)] = _MEANINGS[word]
+        value_by_text[format_label(value)] = _MEANINGS[word]
     return value_by_text
 
 
@@ -206,7 +206,7 @@ def _decode_labels(
 
     verdict = numbered(codes, texts)
     first, second = (
-        numbered(codes, [as_label(value) for value in values]) for codes, values in labels
+        numbered(codes, [format_label(value) for value in values]) for codes, values in labels
     )
     tied = np.array([*(text in ties for text in texts), False])[codes]
     outcome = np.where(
@@ -287,7 +287,7 @@ def _build_unreadable_error(
             ".",
         )
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
-        answer_list = listed(sorted(answers))
+        answer_list = list_names(sorted(answers))
         return DataError(
             f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
             " define them with ",
@@ -296,15 +296,15 @@ def _build_unreadable_error(
         )
     words = _list_side_words(sides, game)
     is_strange = is_unread & np.array(
-        [simplify_name(as_label(value)) not in words for value in frame[chosen]]
+        [simplify_name(format_label(value)) not in words for value in frame[chosen]]
     )
     is_fault = is_strange if is_strange.any() else is_unread
     row = int(is_fault.argmax())
-    text = as_label(frame[chosen].iloc[row])
+    text = format_label(frame[chosen].iloc[row])
     equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
     number = count_comparisons(equal_rows, count)
     repetitions = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
-    options = [as_label(frame[name].iloc[row]) for name in sides]
+    options = [format_label(frame[name].iloc[row]) for name in sides]
     words = (
         "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
         if game
@@ -596,7 +596,7 @@ def read_trial_outcomes(
     )
     tied = np.where(outcome == TIE, times, 0.0)
     description = _describe_trials(columns, verdicts)
-    n_omitted = short_number(count_comparisons(frame.loc[~is_answered], columns.count))
+    n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
     note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
     row_respondents = read_respondents(rows, columns.respondent, columns.used)
     covariate_rows = None
@@ -639,8 +639,8 @@ def _decode_verdict_column(
             )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
     codes, values = pd.factorize(frame[name])
-    texts = list(map(as_label, values))
-    option_labels = {as_label(label) for side in columns[:2] for label in frame[side].unique()}
+    texts = list(map(format_label, values))
+    option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
     outcomes = {} if coding else _read_scores(texts)
     unfinished = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
     if outcomes and {*texts} <= {*outcomes, *unfinished, ""} and not {*outcomes} & option_labels:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, checked_labels, is_number, plural, positions, shorten
+from thali._labels import (
+    check_labels,
+    format_label,
+    format_plural,
+    index_labels,
+    is_number,
+    shorten,
+)
 from thali.errors import Argument, DataError, DataWarning
 
 from ..answers import RowRespondents, read_respondents
@@ -80,9 +87,9 @@ def find_wide_columns(
     respondent = named_columns.get("respondent") or RESPONDENT.among(name_by_plain)
     count = named_columns.get("count") or COUNT.among(name_by_plain)
     other_columns = [name for name in names if name not in (respondent, count)]
-    coded_texts = {"", *map(as_label, coding or ())}
+    coded_texts = {"", *map(format_label, coding or ())}
     texts = {
-        name: {as_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}
+        name: {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}
         - coded_texts
         for name in other_columns
     }
@@ -108,7 +115,9 @@ def list_pair_names(names: list[str]) -> list[str]:
 def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
     """Find numbered columns V1, V2, ... that contain codes but match no number of pairs."""
     for numbered in _group_numbered(column_names(frame)).values():
-        texts = [{as_label(value) for value in frame[name].dropna().unique()} for name in numbered]
+        texts = [
+            {format_label(value) for value in frame[name].dropna().unique()} for name in numbered
+        ]
         codes = ({"1", "2"}, {"1", "0", "-1"})
         if len(numbered) > 2 and any(all(cells <= code for cells in texts) for code in codes):
             return numbered
@@ -263,7 +272,7 @@ def read_wide_outcomes(
     pairs = columns.pairs
     column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
     names = _match_given_labels(column_labels, columns, labels)
-    label_indices = positions(column_labels)
+    label_indices = index_labels(column_labels)
     outcome, coded = _decode_outcomes(frame, pairs, coding)
     row, column_index = np.nonzero(~np.isnan(outcome))
     if not row.size:
@@ -299,7 +308,7 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     """Read the respondents from their column, or treat each row as one."""
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
-    row_indices, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
+    row_indices, names = np.arange(len(frame)), tuple(map(format_label, range(1, len(frame) + 1)))
     return RowRespondents(
         names, row_indices, build_people_table(frame, columns.used, row_indices, names)
     )
@@ -311,11 +320,11 @@ def _match_given_labels(
     """Return the labels of the options; given labels replace numbers in columns."""
     if labels is None:
         return tuple(column_labels)
-    names = checked_labels(labels)
+    names = check_labels(labels)
     if len(names) != len(column_labels):
         raise DataError(
             f"`labels` must name the {len(column_labels)} options of the columns; got"
-            f" {plural(len(names), 'label')}."
+            f" {format_plural(len(names), 'label')}."
         )
     if set(names) == set(column_labels):
         return tuple(column_labels)
@@ -330,7 +339,7 @@ def _decode_outcomes(
     import pandas as pd
 
     cells = [pd.factorize(frame[name]) for name in pairs]
-    texts = [[as_label(value) for value in values] for _, values in cells]
+    texts = [[format_label(value) for value in values] for _, values in cells]
     coding, missing = split_missing(coding)
     known_words = {*map_coding(coding or {}), *(label for pair in pairs.values() for label in pair)}
     unknown = find_no_answers((text for each in texts for text in each), known_words) | missing
@@ -364,7 +373,9 @@ def _decode_outcomes(
                 )
         outcome[:, k] = np.array([*(values_by_text[text] for text in column_texts), np.nan])[codes]
     note = (
-        f"; {plural(n_dropped, 'answer')} ({shorten(sorted(unknown))}) dropped" if n_dropped else ""
+        f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(unknown))}) dropped"
+        if n_dropped
+        else ""
     )
     return outcome, description + note
 
@@ -417,7 +428,9 @@ def _describe_wide_columns(columns: WideColumns, coded: str) -> str:
     """Describe the pair columns, and how their cells were decoded."""
     pairs = columns.pairs
     names = list(pairs)
-    description = f"{plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
+    description = (
+        f"{format_plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
+    )
     if columns.order == "numbered":
         examples = ", ".join(
             f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3]

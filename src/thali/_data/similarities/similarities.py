@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of, positive
+from thali._arguments import check_allowed, check_positive
 from thali._described import Facts
-from thali._digits import number
+from thali._digits import format_number
 from thali._inference.warn import warn
-from thali._labels import listed, plural, shorten
+from thali._labels import format_plural, list_names, shorten
 from thali.errors import DataError, DataWarning
 
 from ..answers import JudgedValues
@@ -140,7 +140,7 @@ class Similarities(JudgedByPeople):
         judgements: Any = None,
     ) -> None:
         measured = read_measured_pairs(
-            matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements
+            matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
         self._fill(measured, sigma)
         _warn_cleared_zeros(measured)
@@ -226,7 +226,7 @@ class Similarities(JudgedByPeople):
         from .tables import find_pair_columns, read_pair_list
 
         if isinstance(sigma, str):
-            one_of("sigma", sigma, ("standard error",))
+            check_allowed("sigma", sigma, ("standard error",))
         frame = convert_frame(frame)
         frame = rename_as_text(frame)
         named = [
@@ -295,9 +295,9 @@ class Similarities(JudgedByPeople):
         array([0.75])
         """
         if not callable(how):
-            one_of("how", how, ("linear", "exponential"))
+            check_allowed("how", how, ("linear", "exponential"))
         measured = read_measured_pairs(
-            matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements
+            matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
         cls._build(measured)  # run the checks of the class before the checks of the numbers
         data = cls._build(
@@ -363,8 +363,8 @@ class Similarities(JudgedByPeople):
         Similarities(2 objects, 1 similarity based on 2 judgements, sigma 0.141)
         """
         if isinstance(sigma, str):
-            one_of("sigma", sigma, ("standard error", "deviation"))
-        one_of("symmetrize", symmetrize, (None, "mean"))
+            check_allowed("sigma", sigma, ("standard error", "deviation"))
+        check_allowed("symmetrize", symmetrize, (None, "mean"))
         measured, empirical, answers = average_respondents(matrices, labels, symmetrize, sigma)
         data = cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
         _warn_cleared_zeros(measured)
@@ -459,7 +459,7 @@ class Similarities(JudgedByPeople):
             )
         refuse_extremes(measured.values, "similarity")
         if sigma is not None:
-            sigma = positive("sigma", sigma, "the standard deviation of a similarity")
+            sigma = check_positive("sigma", sigma, "the standard deviation of a similarity")
         arrays = measured.first, measured.second, measured.values, measured.judgements
         return self._freeze(measured.labels, *arrays, sigma, measured.lowest_diagonal, answers)
 
@@ -475,7 +475,7 @@ class Similarities(JudgedByPeople):
         share = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
         return (
-            f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{share}"
+            f"{format_plural(self.n_options, 'object')}, {self.n_pairs:,}{share}"
             f" {noun}{self._describe_judgements()}"
         )
 
@@ -485,13 +485,14 @@ class Similarities(JudgedByPeople):
     def _facts(self) -> Facts:
         sigma_fact = ()
         if self.sigma is not None:
-            sigma_fact = (("Standard deviation supplied with the data", number(self.sigma)),)
+            sigma_fact = (("Standard deviation supplied with the data", format_number(self.sigma)),)
         return (
-            ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Measured pairs", format_pair_share(self.n_pairs, self.n_options)),
             (
                 "Similarities",
-                f"{format_value_range(self.values)}; mean {number(float(self.values.mean()))}",
+                f"{format_value_range(self.values)}; mean"
+                f" {format_number(float(self.values.mean()))}",
             ),
             ("Judgements per measured pair", format_value_range(self.judgements)),
             *sigma_fact,

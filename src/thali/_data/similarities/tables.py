@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten
+from thali._labels import format_label, format_plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, RowRespondents, read_respondents
@@ -347,10 +347,10 @@ def average_respondents(
     labels = None if labels is None else tuple(labels)
     matrix_by_name = None
     if isinstance(matrices, Mapping):
-        matrix_by_name = {as_label(name): matrix for name, matrix in matrices.items()}
+        matrix_by_name = {format_label(name): matrix for name, matrix in matrices.items()}
     if matrix_by_name is not None and len(matrix_by_name) < len(matrices):
         raise DataError(
-            f"Respondents must have unique names; got {shorten(list(map(as_label, matrices)))}."
+            f"Respondents must have unique names; got {shorten(list(map(format_label, matrices)))}."
         )
     matrices_in_order = _list_matrices(
         matrices if matrix_by_name is None else list(matrix_by_name.values())
@@ -592,7 +592,10 @@ def read_pair_list(
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
-        note(f"{plural(int((~is_used).sum()), 'row')} without a similarity of two objects dropped")
+        note(
+            f"{format_plural(int((~is_used).sum()), 'row')} without a similarity of two objects"
+            " dropped"
+        )
     first_index, second_index, values, counts = (
         first_index[is_used],
         second_index[is_used],

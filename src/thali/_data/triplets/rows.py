@@ -8,11 +8,11 @@ import numpy as np
 
 from thali._inference.indexing import part_bounds
 from thali._labels import (
-    as_label,
-    checked_labels,
-    places_among,
-    plural,
-    positions,
+    check_labels,
+    find_label_indices,
+    format_label,
+    format_plural,
+    index_labels,
     shorten,
     suggest,
 )
@@ -166,7 +166,7 @@ def encode_objects(
     index, names = columns[0].index, [str(column.name) for column in columns]
     values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
     codes, distinct = pd.factorize(values)
-    texts = [as_label(value) for value in distinct]
+    texts = [format_label(value) for value in distinct]
     m = len(columns)
 
     def place(k: int) -> str:
@@ -174,7 +174,7 @@ def encode_objects(
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
     object_labels = (
-        sort_texts(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
+        sort_texts(list(dict.fromkeys(texts))) if labels is None else check_labels(labels)
     )
     return find_label_positions(
         codes, texts, object_labels, place, "The name of an object"
@@ -187,7 +187,7 @@ def read_objects(
     """Convert rows of objects, names or indices, to indices, and return the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         indices = array.astype(np.int64)
-        object_labels = None if labels is None else checked_labels(labels)
+        object_labels = None if labels is None else check_labels(labels)
         n_allowed = (
             min(MAX_OBJECTS, 10 * indices.size + 1000)
             if object_labels is None
@@ -233,7 +233,7 @@ def read_times(counts: Any, n_rows: int, describe: RowDescriber) -> np.ndarray:
     if times.shape != (n_rows,):
         raise DataError(
             f"`counts` must have one number per row; got {len(times):,} for"
-            f" {plural(n_rows, 'row')}."
+            f" {format_plural(n_rows, 'row')}."
         )
     return times
 
@@ -267,7 +267,7 @@ def read_responses(responses: Any, n_rows: int) -> np.ndarray:
         raise DataError(
             Argument("responses"),
             f" must have one entry per question; got shape {response_array.shape} for"
-            f" {plural(n_rows, 'question')}.",
+            f" {format_plural(n_rows, 'question')}.",
         )
     if response_array.dtype == bool:
         return response_array
@@ -296,14 +296,15 @@ def read_sets(
 ) -> tuple[tuple[str, ...], list[TripletQuestions]]:
     """Read sets and chosen pairs; return labels, and questions by number of pairs."""
     pairs_by_set = [list_pairs(number, members) for number, members in enumerate(sets)]
-    answers = [tuple(map(as_label, pair)) for pair in chosen]
+    answers = [tuple(map(format_label, pair)) for pair in chosen]
     if len(answers) != len(pairs_by_set):
         raise DataError(
-            f"Each set requires one chosen pair, but there are {plural(len(pairs_by_set), 'set')}"
-            f" and {plural(len(answers), 'pair')}."
+            "Each set requires one chosen pair, but there are"
+            f" {format_plural(len(pairs_by_set), 'set')}"
+            f" and {format_plural(len(answers), 'pair')}."
         )
     names = _list_names(pairs_by_set, labels)
-    label_indices, n = positions(names), len(names)
+    label_indices, n = index_labels(names), len(names)
     times, parts = read_times(counts, len(pairs_by_set), describe_row), []
     for m in sorted({len(pairs) for pairs in pairs_by_set}):
         rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
@@ -341,13 +342,13 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
             raise DataError(
                 f"Set {set_number} must contain at least two pairs (a, b) or three objects."
             )
-        pairs = [(as_label(a), as_label(b)) for a, b in entries]
+        pairs = [(format_label(a), format_label(b)) for a, b in entries]
     else:
-        names = [as_label(entry) for entry in entries]
+        names = [format_label(entry) for entry in entries]
         if len(names) < 3:
             raise DataError(
-                f"Set {set_number} has {plural(len(names), 'object')}; choosing the most similar"
-                " pair requires at least three."
+                f"Set {set_number} has {format_plural(len(names), 'object')}; choosing the most"
+                " similar pair requires at least three."
             )
         if len(set(names)) < len(names):
             repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
@@ -367,7 +368,7 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
 def _list_names(pairs_by_set: list[list[Pair]], labels: Iterable[Any] | None) -> tuple[str, ...]:
     """Return the labels, or all names in order."""
     if labels is not None:
-        return checked_labels(labels)
+        return check_labels(labels)
     return sort_texts(
         list(dict.fromkeys(name for pairs in pairs_by_set for pair in pairs for name in pair))
     )
@@ -612,8 +613,8 @@ def _find_named_object(
     import pandas as pd
 
     codes, distinct = pd.factorize(get_column(frame, name).to_numpy(dtype=object))
-    texts = [as_label(value) for value in distinct]
-    label_index = np.append(places_among(texts, names), -1)[codes]
+    texts = [format_label(value) for value in distinct]
+    label_index = np.append(find_label_indices(texts, names), -1)[codes]
     is_named = members == label_index[:, None]
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)

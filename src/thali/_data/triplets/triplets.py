@@ -8,7 +8,7 @@ import numpy as np
 from thali._described import Facts
 from thali._inference.indexing import part_bounds
 from thali._inference.warn import warn
-from thali._labels import listed, plural, positions, short_number, shorten
+from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
@@ -465,7 +465,7 @@ class Triplets(JudgedByPeople):
 
         Respondents are kept if all know them.
         """
-        parts, object_indices = [self, *others], positions(labels)
+        parts, object_indices = [self, *others], index_labels(labels)
         answers_by_part = [part.answers for part in parts if part.answers is not None]
         # for each part the keys of its pairs, and the position, times and respondent of each answer
         rows = []
@@ -506,9 +506,12 @@ class Triplets(JudgedByPeople):
     def __str__(self) -> str:
         smallest, largest = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-        parts = plural(self.n_options, "object"), f"{plural(self.n_sets, 'set')} of {sizes} pairs"
+        parts = (
+            format_plural(self.n_options, "object"),
+            f"{format_plural(self.n_sets, 'set')} of {sizes} pairs",
+        )
         respondents = [] if self.answers is None else [str(self.answers)]
-        return ", ".join([*parts, plural(self.n_answers, "answer"), *respondents])
+        return ", ".join([*parts, format_plural(self.n_answers, "answer"), *respondents])
 
     def _details(self) -> Facts:
         return (
@@ -520,7 +523,7 @@ class Triplets(JudgedByPeople):
     def _facts(self) -> Facts:
         pairs = len(np.unique(self.first * self.n_options + self.second))
         return (
-            ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Sets", f"{self.n_sets:,}, each with {format_value_range(self.sizes)} pairs"),
             ("Answers", f"{self.n_answers:,}"),
             ("Answers per set", format_value_range(np.add.reduceat(self.counts, self.start[:-1]))),
@@ -535,7 +538,7 @@ class Triplets(JudgedByPeople):
     @property
     def n_answers(self) -> int | float:
         """Number of answers; their total weight when counts are fractional."""
-        return short_number(float(self.counts.sum()))
+        return simplify_number(float(self.counts.sum()))
 
     @property
     def sizes(self) -> np.ndarray:

@@ -1,11 +1,11 @@
 """The shapes of table that are recognised: one file a kind of data."""
 
 from thali._data.kinds import SPECS
-from thali._late import load
+from thali._lazy_imports import load_object
 
 from ..shape import Shape
 
 # In this order; where no reading is sure, the first one counts.
 SHAPES: tuple[Shape, ...] = tuple(
-    shape for spec in SPECS if spec.shapes for shape in load(spec.shapes)
+    shape for spec in SPECS if spec.shapes for shape in load_object(spec.shapes)
 )

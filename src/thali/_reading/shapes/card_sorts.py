@@ -8,7 +8,7 @@ from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import SIMILARITIES
 from thali._data.roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
 from thali._data.similarities import Similarities
-from thali._labels import as_label
+from thali._labels import format_label
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
@@ -25,7 +25,7 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     who = respondent or RESPONDENT.among(names, (group, card))
     if who is None or card is None or group is None:
         return None
-    frame = table.frame.loc[:, [who, card, group]].map(as_label)
+    frame = table.frame.loc[:, [who, card, group]].map(format_label)
     if (frame.groupby(who)[group].nunique() < 2).all() or len({*frame[card]} - {""}) < 3:
         return None
     how = f"card sorts, {group!r} contains the group of {card!r}, respondents in {who!r}"

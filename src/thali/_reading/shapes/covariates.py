@@ -8,7 +8,7 @@ from thali._data.columns import is_row_number, note
 from thali._data.kinds import CLASSES
 from thali._data.roles import TARGET
 from thali._data.rows import Observations
-from thali._labels import plural, shorten, suggest
+from thali._labels import format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..shape import Reading, Shape
@@ -101,7 +101,7 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
         line, column = covariates.index[empty_cells[0, 0]], covariates.columns[empty_cells[0, 1]]
         other_cells = ""
         if len(empty_cells) > 1:
-            other_cells = f" (and {plural(len(empty_cells) - 1, 'more cell')})"
+            other_cells = f" (and {format_plural(len(empty_cells) - 1, 'more cell')})"
         raise DataError(
             f"Line {line} of {column!r} is empty{other_cells}; fill in such cells or remove their"
             " lines."

@@ -23,7 +23,7 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..shape import Lack, Reading, Shape
@@ -142,7 +142,7 @@ def has_position_labels(table: RawTable) -> bool:
     if not is_long_table(table.frame):
         return False
     name = find_columns(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
-    label_of_cell = {cell: as_label(cell) for cell in table.frame[name].unique()}
+    label_of_cell = {cell: format_label(cell) for cell in table.frame[name].unique()}
     labels = table.frame[name].map(label_of_cell.get).fillna("")
     is_product = ~labels.map(simplify_name).isin(NO_CHOICE)
     numbers = set(labels[is_product])
@@ -204,7 +204,7 @@ def match_wide(
         and settings.get("bought") is None
     ):
         # all tasks offer no choice, even if no respondent of one part took it
-        choices = map(as_label, table.holdout_split.frame[wide_table.chosen].unique())
+        choices = map(format_label, table.holdout_split.frame[wide_table.chosen].unique())
         settings["none"] = find_none_word(choices, wide_table.alternatives)
     return Reading(
         EXPERIMENTS,

@@ -43,7 +43,7 @@ from thali._data.roles import (
 )
 from thali._data.similarities.tables import are_similarity_columns
 from thali._data.suspicious import find_percentages, warn_each
-from thali._labels import as_label, plural, shorten
+from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting
 
 from ..cells import MISSING
@@ -116,11 +116,11 @@ def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
-    diagonal = [as_label(cell) for cell in np.diag(square.values)]
+    diagonal = [format_label(cell) for cell in np.diag(square.values)]
     k = next(k for k, cell in enumerate(diagonal) if cell not in MISSING | {"0"})
     cells = square.values.copy()
     np.fill_diagonal(cells, 0)
-    label = as_label((square.labels or ())[k])
+    label = format_label((square.labels or ())[k])
     return cells, (
         f"The diagonal ({diagonal[k]} for {label!r}) compares an option with itself; it was"
         " ignored."
@@ -340,7 +340,7 @@ def _read_list(
         table.frame, columns, weights=weights or columns.weighted, **data_options
     )
     n_empty = int(is_uncounted(table.frame, columns).sum())
-    omission_note = f"; {plural(n_empty, 'row')} without counts dropped" if n_empty else ""
+    omission_note = f"; {format_plural(n_empty, 'row')} without counts dropped" if n_empty else ""
     covariate_note = (
         f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
     )

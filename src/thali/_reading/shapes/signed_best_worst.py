@@ -6,7 +6,7 @@ from thali._data import roles
 from thali._data.choices import Choices
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import CHOICES
-from thali._labels import as_label
+from thali._labels import format_label
 
 from ..shape import Reading, Shape
 from ..table import RawTable
@@ -53,7 +53,7 @@ def _is_signed(cells: pd.Series) -> bool:
 
 def _read_mark(cell: object) -> int | None:
     """Return 1 for the best, -1 for the worst, 0 for another option, None for another cell."""
-    return MARKS.get(text := as_label(cell), MARKS.get(roles.simplify_name(text)))
+    return MARKS.get(text := format_label(cell), MARKS.get(roles.simplify_name(text)))
 
 
 EXPECTED = "one option of a set per row, with 'task', 'item' and a column of 1, 0 and -1"

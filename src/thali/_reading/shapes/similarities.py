@@ -21,7 +21,7 @@ from thali._data.similarities.tables import (
     read_measured_pairs,
 )
 from thali._inference.warn import warn
-from thali._labels import as_label, shorten
+from thali._labels import format_label, shorten
 from thali.errors import DataError, DataWarning, Message
 
 from ..shape import OF_DISTANCES, Reading, Shape, raise_error
@@ -67,7 +67,7 @@ def _question_distances(square: Square) -> Message | None:
         square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
     ):
         return None
-    if {as_label(cell) for cell in np.diag(square.values)} - {"0"}:
+    if {format_label(cell) for cell in np.diag(square.values)} - {"0"}:
         return None
     return Message(
         "The diagonal is 0 and all other numbers are larger, as in a table of distances",
@@ -256,7 +256,9 @@ def _read_list(
     frame = table.frame
     conversion_note = ""
     if how_similar is not None:
-        is_different = frame[columns.first].map(as_label) != frame[columns.second].map(as_label)
+        is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
+            format_label
+        )
         measured_cells = get_column(frame, columns.similarity).astype(object)
         numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from thali._data.kinds import SIMILARITIES
-from thali._model.default_models import offers_of
-from thali._model.registry import features_of
+from thali._model.default_models import list_offers
+from thali._model.registry import get_features_argument
 from thali.errors import Argument, ArgumentError
 
 from . import english
@@ -52,14 +52,14 @@ _SHARED_OPTIONS = ("monotone", "ties")  # options that the comparison inherits f
 def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
     """Return the models that may be compared on the data of a study."""
     data_kind = _read_data_kind(study)
-    if features := features_of(data_kind):
+    if features := get_features_argument(data_kind):
         plain_candidates, group_candidates = (
             (ASPECT_CANDIDATES, GROUP_CANDIDATES)
             if features == "aspects"
             else (_FEATURE_CANDIDATES, _GROUP_FEATURE_CANDIDATES)
         )
         return group_candidates if has_groups(study) else plain_candidates
-    names = [offer.name for offer in offers_of(data_kind)]
+    names = [offer.name for offer in list_offers(data_kind)]
     return tuple(
         ComparisonCandidate(
             english.find_title(name), name, () if name in _SLOW_MODELS else (COMPARE,)
@@ -70,7 +70,7 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
 
 def has_evidence(study: StudyFolder) -> bool:
     """Return whether models of such data are compared by evidence."""
-    return bool(features_of(_read_data_kind(study)))
+    return bool(get_features_argument(_read_data_kind(study)))
 
 
 def has_groups(study: StudyFolder) -> bool:

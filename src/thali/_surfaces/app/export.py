@@ -24,8 +24,8 @@ from typing import Any
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
-from thali._labels import without_formula
-from thali._model.model_files import model_in
+from thali._labels import escape_formula
+from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB
@@ -42,7 +42,7 @@ class Tickets:
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[float, Response]] = {}
 
-    def new(self, response: Response) -> str:
+    def issue(self, response: Response) -> str:
         """Return the name of the response, which can be redeemed once within a minute."""
         now, name = time.monotonic(), secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
@@ -71,7 +71,7 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
             filename=download_name,
         )
     if file_kind == "posterior":
-        model_file = model_in(folder)
+        model_file = find_model_file(folder)
         if model_file is None or not _is_plain_file(model_file):
             return None
         return FileResponse(
@@ -104,7 +104,7 @@ def escape_formulas(table: str) -> str:
     escaped = io.StringIO()
     writer = csv.writer(escaped, lineterminator="\n")
     for row in csv.reader(io.StringIO(table, newline="")):
-        writer.writerow(map(without_formula, row))
+        writer.writerow(map(escape_formula, row))
     return escaped.getvalue()
 
 

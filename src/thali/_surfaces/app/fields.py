@@ -68,7 +68,7 @@ def list_data_options(data_kind: str) -> list[Option]:
                 if (
                     option.to == DATA
                     and option.type is not Path
-                    and (not data_kind or option.is_for(data_kind))
+                    and (not data_kind or option.applies_to(data_kind))
                 ):
                     option_by_word.setdefault(option.word, option)
     return list(option_by_word.values())
@@ -141,7 +141,7 @@ def list_model_options(spec: ModelSpec, data_kind: str, has_people: bool) -> lis
     """Return the options of a model that a page shows for data of this kind."""
     # options with a file about the table also belong to the model
     of_model = [option for option in spec.options if option.to != DATA or option.type is Path]
-    applicable_options = [option for option in of_model if option.is_for(data_kind)]
+    applicable_options = [option for option in of_model if option.applies_to(data_kind)]
     return [option for option in applicable_options if has_people or option.name != PEOPLE]
 
 
@@ -176,7 +176,7 @@ def _build_field(
             ("", texts.is_default.format(value=answer_labels[default_choice])),
             (other_answer, answer_labels[other_answer]),
         ]
-    elif option.metavar == "COLUMN" and option.several:
+    elif option.metavar == "COLUMN" and option.is_repeatable:
         field_kind, default = "columns", ""
         extra_choices = [
             (word, english.TEXTS["field"][word])
@@ -197,7 +197,7 @@ def _build_field(
         field_kind = "number"
     elif option.type is Path:
         field_kind = FILE
-    elif option.several and option.name != WHERE:
+    elif option.is_repeatable and option.name != WHERE:
         field_kind = "lines"
     elif option.words:
         field_kind = "words" if "|" in option.metavar and option.type != PEOPLE_VALUE else "choice"
@@ -232,7 +232,7 @@ def _build_field(
         " ".join(option.methods),
         field_text,
         column_values,
-        option.several,
+        option.is_repeatable,
         [*english.TEXTS["meanings"].get(option.name, {}).items()],
     )
 
@@ -248,10 +248,10 @@ def parse_form(
     spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the options of a model that were entered in a form, by name."""
-    method = spec.method_of({word: text for word, text in form.items() if text})
+    method = spec.choose_method({word: text for word, text in form.items() if text})
     value_by_word: dict[str, Any] = {}
     for option in (
-        spec.options_of(method) if method in spec.methods or not spec.methods else spec.options
+        spec.select_options(method) if method in spec.methods or not spec.methods else spec.options
     ):
         text = form.get(option.word, "").strip()
         if text == FILE and option.word in files:
@@ -290,6 +290,6 @@ def _parse_text(option: Option, text: str) -> Any:
             raise ArgumentError(
                 Argument(option.name), f" must be {expected}; got {text!r}."
             ) from None
-    if option.several:
+    if option.is_repeatable:
         return [line.strip() for line in text.splitlines() if line.strip()]
     return text

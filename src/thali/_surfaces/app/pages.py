@@ -9,8 +9,8 @@ from typing import Any
 import jinja2
 
 from thali._data.kinds import PAIRS
-from thali._labels import printable
-from thali._model.default_models import offers_of
+from thali._labels import escape_unprintable
+from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
@@ -74,7 +74,7 @@ _PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 def render_page(name: str, **context: Any) -> str:
     """Render a template with the texts of the app."""
-    return printable(_templates().get_template(name).render(say=english.texts, **context))
+    return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
 
 
 @cache
@@ -261,7 +261,7 @@ class Pages:
         )
         models = []
         has_people = bool(offered[GROUP]) or GROUP in read_request.get("typed", {})
-        for offer in offers_of(reading["kind"]):
+        for offer in list_offers(reading["kind"]):
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
                 continue
@@ -484,7 +484,7 @@ class _Refusal:
         self._model, self._word = request.get("model", ""), ""
         if self.sentence:
             spec, _ = find_model(self._model)
-            options = spec.options_of(spec.method_of(request["typed"]))
+            options = spec.select_options(spec.choose_method(request["typed"]))
             options = [*options, *(option for option in spec.options if option.name in QUESTIONS)]
             words = (
                 option.word for name in end["named"] for option in options if option.name == name
@@ -503,7 +503,7 @@ class _Refusal:
 
 def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
     """Return the progress of a run as an event."""
-    state, texts = children.find_state(study, name), english.texts.read_progress
+    state, texts = children.find_state(study, name), english.texts.progress
     state_text = getattr(english.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
         state_text = texts.impossible
@@ -538,8 +538,8 @@ def _is_impossible(study: StudyFolder, name: str) -> bool:
 def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
     """Return whether a fit has chains whose length was not typed."""
     spec, _ = find_model(model)
-    method = spec.method_of(typed)
-    words = {option.word for option in spec.options_of(method)}
+    method = spec.choose_method(typed)
+    words = {option.word for option in spec.select_options(method)}
     return "chains" in words and "tune" in words and "draws" not in typed
 
 

@@ -11,8 +11,8 @@ from thali._data.described_columns import (
 )
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
-from thali._labels import as_label
-from thali._model.default_models import default_model
+from thali._labels import format_label
+from thali._model.default_models import choose_default_model
 from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.row_filter import RowFilter
@@ -118,7 +118,7 @@ def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
         description["size"] = description["facts"][0][1]
         description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
-        default = default_model(data, {GROUP} & request.get("typed", {}).keys())
+        default = choose_default_model(data, {GROUP} & request.get("typed", {}).keys())
         description["models"], description["settings"] = (
             [default.offer.name, *default.others],
             default.settings,
@@ -180,7 +180,9 @@ def _read_data(
         data_kind = reading.kind
         if reading.roles is not None and len(reading.roles.outcome) == 1:
             column = named_data.table.frame[reading.roles.outcome[0]]
-            description["values"] = [as_label(cell) for cell in column.dropna().unique()[:_VALUES]]
+            description["values"] = [
+                format_label(cell) for cell in column.dropna().unique()[:_VALUES]
+            ]
     spec = choose_model(data_kind, {"group"} & read_arguments.keys())
     option_names = {option.name for option in spec.options if option.to == DATA}
     own_arguments = {name: cell for name, cell in read_arguments.items() if name in option_names}

@@ -255,7 +255,7 @@ class Server:
             if excludes_individuals(typed):
                 default_settings.pop("people", None)
             typed = default_settings | typed
-        method = spec.method_of(typed)
+        method = spec.choose_method(typed)
         paths = [word for word, typed_value in typed.items() if isinstance(typed_value, Path)]
         fit_request = {
             "model": model,
@@ -269,7 +269,7 @@ class Server:
                 for word in COVER_FIELDS
                 if (text := form.get(f"cover-{word}", "").strip())
             },
-            "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
+            "has_cores": any(option.word == "cores" for option in spec.select_options(method)),
         }
         study.clear(FIT)
         study.remove(f"{FIT_TIME}.json")
@@ -315,9 +315,7 @@ class Server:
         word = next(option.word for option in spec.options if option.name == "draws")
         min_draws = draw_counts.recorded if word in fit_request["typed"] else draw_counts.target
         if not draws.isdecimal() or not min_draws < int(draws) < 10**9:
-            return _build_problem(
-                texts.count_draws.format(least=f"{min_draws:,}", text=repr(draws))
-            )
+            return _build_problem(texts.draws.format(least=f"{min_draws:,}", text=repr(draws)))
         study.write(FIT, {**fit_request, "typed": {**fit_request["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _redirect(study)
@@ -447,7 +445,7 @@ class Server:
             response = zip_study(study)
         elif (response := find_file(study, address)) is None:
             raise HTTPException(404)
-        return JSONResponse({"address": f"/ticket/{self._tickets.create(response)}"})
+        return JSONResponse({"address": f"/ticket/{self._tickets.issue(response)}"})
 
     def redeem(self, request: Request) -> Response:
         """Serve the file of a ticket."""
@@ -549,7 +547,8 @@ def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[
         (option, text) for option in options if (text := form.get(option.word, "").strip())
     ]
     return {
-        option.word: text.splitlines() if option.several else text for option, text in option_texts
+        option.word: text.splitlines() if option.is_repeatable else text
+        for option, text in option_texts
     }
 
 

@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 from thali._inference.files import atomic_write
-from thali._labels import printable
+from thali._labels import escape_unprintable
 from thali.errors import Argument, ArgumentError, DataError
 
 READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
@@ -217,7 +217,7 @@ class Studies:
         now = datetime.now()
         study = StudyFolder(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
         study.path.mkdir(mode=0o700)
-        clean_title = " ".join(printable(title).split())[:_LONGEST] or "data"
+        clean_title = " ".join(escape_unprintable(title).split())[:_LONGEST] or "data"
         study.write(
             "study",
             {
@@ -236,7 +236,7 @@ class Studies:
         ArgumentError
             If the name is empty, too long, or the name of another study.
         """
-        clean_title, name = " ".join(printable(title).split()), Argument("title")
+        clean_title, name = " ".join(escape_unprintable(title).split()), Argument("title")
         if not clean_title or len(clean_title) > _LONGEST:
             raise ArgumentError(
                 name, f" must have 1 to {_LONGEST} characters; got {len(clean_title)}."

@@ -3,14 +3,14 @@
 
 from functools import partial
 
-from thali._arguments import seed_number, whole
+from thali._arguments import check_integer, check_seed
 from thali._data.kinds import PAIRS
-from thali._model.options import CI, COUNTED_TIES, DESIGN, OF_TABLES, SEED, WHERE, WITHOUT
+from thali._model.options import CI, COUNTED_TIES, DESIGN, SEED, TABLE_OPTIONS, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
     option
-    for option in OF_TABLES
+    for option in TABLE_OPTIONS
     if option.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
 )
 _CHOSEN = Option(
@@ -40,7 +40,7 @@ SAMPLES = Option(
     int,
     FIT,
     default="1000; for tests of fit, none where chi-square is valid, else 999 or 199",
-    check=partial(whole, least=1),
+    check=partial(check_integer, least=1),
 )
 TEST = Option(
     "test",
@@ -93,7 +93,7 @@ ORDER = Option(
 _SEED = SEED.but(
     help="Random seed: the same seed gives the same samples.",
     default="0; random for a bootstrap",
-    check=seed_number,
+    check=check_seed,
 )
 _SAMPLING_OPTIONS = (SAMPLES, _SEED)
 _BOOTSTRAP_OPTIONS = (*_SAMPLING_OPTIONS, CI.but(to=FIT))

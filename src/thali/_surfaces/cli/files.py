@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.files import describe_write_error, write_together
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
@@ -59,7 +59,7 @@ def write_findings(
 
     Returns the names of the written pictures.
     """
-    file_findings = list(findings.of(FILES))
+    file_findings = list(findings.select_surface(FILES))
     tables, long_tables = {}, {}
     for finding in file_findings:
         if finding.table is not None:
@@ -81,10 +81,10 @@ def write_model(datatree: "xarray.DataTree", folder: Path) -> None:
 
 def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """Return the file of a model: posterior.nc, or model.nc if there are no draws."""
-    from thali._model.model_files import IN_FOLDER
+    from thali._model.model_files import MODEL_FILES
     from thali._posterior import store
 
-    posterior_name, model_name = IN_FOLDER
+    posterior_name, model_name = MODEL_FILES
     return {
         posterior_name if "posterior" in datatree.children else model_name: store.to_netcdf(
             datatree
@@ -163,7 +163,7 @@ def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle:
         notify("no result has a picture, so no slides were written.")
         return
     write_files(folder, draw_slides(slide_list))
-    notify(f"wrote {plural(len(slide_list), 'slide')} to the folder '{folder}'.")
+    notify(f"wrote {format_plural(len(slide_list), 'slide')} to the folder '{folder}'.")
 
 
 def draw_picture(figures: Figures, picture: Drawable, picture_format: str) -> bytes:
@@ -281,9 +281,9 @@ def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
     """Return an Excel workbook with one sheet per table."""
     import pandas as pd
 
-    from thali._tables import Table, needs_excel
+    from thali._tables import Table, require_excel
 
-    needs_excel()
+    require_excel()
     buffer = io.BytesIO()
     with pd.ExcelWriter(buffer, engine="openpyxl") as writer:
         for name, table in tables.items():

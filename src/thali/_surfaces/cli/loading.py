@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.warn import silence_warnings
-from thali._labels import plural, shorten
+from thali._labels import format_plural, shorten
 from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
@@ -231,7 +231,7 @@ def recognise_data(
         sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
     ties = read_arguments.get("ties")
     if data.n_ties and ties in _TIES:
-        sentences.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
+        sentences.append(f"{format_plural(data.n_ties, 'tie')} {_TIES[ties]}")
         data = data.without_ties(ties)
     return data, sentences, other_kind
 
@@ -278,11 +278,11 @@ def _read_rows_by_group(
 ) -> dict[str, Any]:
     """Return the data of the rows with each value of a column, by value."""
     from thali._data.columns import get_column
-    from thali._labels import as_label
+    from thali._labels import format_label
     from thali._reading.table import prefix_errors
 
     with prefix_errors(table.file):
-        group_labels = get_column(table.frame, column).map(as_label)
+        group_labels = get_column(table.frame, column).map(format_label)
     data_by_group = {}
     for group in filter(None, dict.fromkeys(group_labels)):  # rows with an empty cell have no group
         group_table = replace(

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import DataForm, find_data_spec
-from thali._model.aliases import aspects_meant, method_meant, plain
+from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
 from thali._model.default_models import WORTHS
 from thali._model.options import ATTENTION
-from thali._model.registry import features_of, spec_named
+from thali._model.registry import find_spec_by_name, get_features_argument
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError
@@ -34,8 +34,8 @@ def parse_aspects(
     >>> parse_aspects("3", ("a", "b"))
     3
     """
-    if aspects_meant(text) in words and not Path(text).exists():
-        return aspects_meant(text)
+    if normalise_aspects(text) in words and not Path(text).exists():
+        return normalise_aspects(text)
     try:
         return int(text)
     except ValueError:
@@ -72,10 +72,10 @@ def _read_binary_columns(
     path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
     """Return the aspects of each option from columns of 0 and 1."""
-    from thali._labels import checked_labels
+    from thali._labels import check_labels
 
-    aspect_names = checked_labels(entries.columns, f"{path}: the names of the aspects")
-    row_labels = checked_labels(options, f"{path}: the options in the first column")
+    aspect_names = check_labels(entries.columns, f"{path}: the names of the aspects")
+    row_labels = check_labels(options, f"{path}: the options in the first column")
     for label in labels:
         if label not in row_labels:
             raise DataError(
@@ -91,15 +91,15 @@ def _iterate_label_pairs(
     path: object, table: "pandas.DataFrame", second_noun: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the labels in two columns; raise if a cell is empty."""
-    from thali._labels import as_label
+    from thali._labels import format_label
 
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
-        if not as_label(option) or not as_label(second_label):
+        if not format_label(option) or not format_label(second_label):
             raise DataError(
                 f"{path}: row {row_number} below the header must contain an option and"
                 f" {second_noun}; got {option!r} and {second_label!r}."
             )
-        yield as_label(option), as_label(second_label)
+        yield format_label(option), format_label(second_label)
 
 
 def _read_aspect_list(
@@ -200,7 +200,7 @@ def _parse_people_prefix(model_text: str, form: DataForm) -> tuple[dict[str, Any
         return {"people": Groups(word)}, rest or "ibp"
     if (
         not form.has_groups
-        and features_of(form.kind) == "aspects"
+        and get_features_argument(form.kind) == "aspects"
         and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
     ):
         return {"people": parse_people(word)}, rest or "ibp"
@@ -221,14 +221,14 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
     return [
         spec
         for _, model_text in _split_models(text)
-        if (spec := _find_attention_spec(model_text) or spec_named(model_text)) is not None
+        if (spec := _find_attention_spec(model_text) or find_spec_by_name(model_text)) is not None
     ]
 
 
 def _find_attention_spec(model_text: str) -> "ModelSpec | None":
     """Return the spec in attention:MODEL, if the model has attribute non-attendance."""
     word, _, rest = model_text.partition(":")
-    spec = spec_named(rest) if word == ATTENTION.name else None
+    spec = find_spec_by_name(rest) if word == ATTENTION.name else None
     return spec if spec is not None and ATTENTION in spec.options else None
 
 
@@ -251,26 +251,26 @@ def _build_model(
     """Build the model that a text in --models names."""
     import thali
 
-    spec = spec_named(model_text)
+    spec = find_spec_by_name(model_text)
     if spec is not None and data_kind not in spec.data:
         raise ArgumentError(
             f"--models: {model_text} requires {' or '.join(spec.data)}; these data are {data_kind}."
         )
-    if spec is not None and spec is spec_named(WORTHS):
-        method: Any = method_meant(settings.get("method"))
+    if spec is not None and spec is find_spec_by_name(WORTHS):
+        method: Any = normalise_method(settings.get("method"))
         lapse_setting = {"lapse": settings["lapse"]} if "lapse" in settings else {}
         return spec.load()(method, best_worst=settings.get("best-worst"), **lapse_setting)
-    if features_of(data_kind) == "aspects":
+    if get_features_argument(data_kind) == "aspects":
         aspects = _parse_features(
             _resolve_aspects_word(model_text, spec), settings, labels, data_kind
         )
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
-        method: Any = method_meant(settings.get("method", "mcmc"))
+        method: Any = normalise_method(settings.get("method", "mcmc"))
         return thali.EliminationByAspects(
             aspects, settings.get("unique", True), settings.get("lapse"), alpha, method
         )
-    if features_of(data_kind):
+    if get_features_argument(data_kind):
         features = _parse_features(
             model_text if spec is None else "ibp", settings, labels, data_kind
         )
@@ -289,9 +289,9 @@ def _build_model(
 
 def _resolve_aspects_word(model_text: str, spec: "ModelSpec | None") -> str:
     """Return the value of `aspects` for a model text: a word, number, file or tree."""
-    if plain(model_text) == "pibp":
+    if normalise_name(model_text) == "pibp":
         return "tree"
-    aspects_word = aspects_meant(model_text)
+    aspects_word = normalise_aspects(model_text)
     return aspects_word if spec is None or aspects_word != model_text else "ibp"
 
 
@@ -304,7 +304,7 @@ def _parse_features(
             model_text,
             labels,
             "--models",
-            ("ibp", *["unique"] * (features_of(data_kind) == "aspects")),
+            ("ibp", *["unique"] * (get_features_argument(data_kind) == "aspects")),
         )
     if settings.get("tree") is None:
         raise ArgumentError(f"--models contains {model_text!r}; give its file with --tree FILE.")
@@ -321,4 +321,8 @@ def _parse_features(
 
 def _is_tree(model_text: str) -> bool:
     """Return whether a text in --models names a tree."""
-    return model_text == "tree" or model_text.startswith("tree:") or plain(model_text) == "pibp"
+    return (
+        model_text == "tree"
+        or model_text.startswith("tree:")
+        or normalise_name(model_text) == "pibp"
+    )

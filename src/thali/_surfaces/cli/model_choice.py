@@ -6,8 +6,8 @@ from typing import Any
 from thali._data.kinds import find_data_spec
 from thali._data.roles import ROLE_NAMES
 from thali._labels import suggest
-from thali._model.aliases import plain
-from thali._model.default_models import offers_of
+from thali._model.aliases import normalise_name
+from thali._model.default_models import list_offers
 from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import Argument, ArgumentError, Setting, Value
@@ -30,14 +30,14 @@ def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
     """
     for spec in SPECS:
         for known_name in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
-            if plain(known_name) == plain(name):
+            if normalise_name(known_name) == normalise_name(name):
                 if not spec.options:
                     raise ArgumentError(
                         f"{spec.name} takes Python functions and objects; fit it in Python."
                     )
                 return spec, known_name if known_name in spec.aliases else ""
     for test in TESTS:
-        if plain(name) in map(plain, (test.name, *test.aliases)):
+        if normalise_name(name) in map(normalise_name, (test.name, *test.aliases)):
             raise ArgumentError(
                 f"{source}: {name!r} is a test, not a model; use thali test {test.name} DATA."
             )
@@ -53,8 +53,8 @@ def choose_model(data: str, option_names: Iterable[str] = ()) -> ModelSpec:
 
     If none has all, the first model is returned.
     """
-    offers = offers_of(data)
-    return next((offer for offer in offers if offer.has(option_names)), offers[0]).spec
+    offers = list_offers(data)
+    return next((offer for offer in offers if offer.has_options(option_names)), offers[0]).spec
 
 
 def find_implied_model(typed: Iterable[str]) -> ModelSpec | None:
@@ -96,7 +96,7 @@ def select_options(
     Traceback (most recent call last):
     thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove ...
     """
-    method = spec.method_of(typed)
+    method = spec.choose_method(typed)
     option_by_word = {}
     for word in typed:
         same_name_options = [option for option in spec.options if option.word == word]

@@ -15,13 +15,13 @@ from thali._model.options import (
     CODES,
     DESIGN,
     FIRST,
-    OF_OBJECTS,
-    OF_TABLES,
+    OBJECT_OPTIONS,
     OPTION_COVARIATES,
     PEOPLE,
     RESPONDENT,
     SECOND,
     SEED,
+    TABLE_OPTIONS,
     TIES,
     WHERE,
     WITHOUT,
@@ -68,7 +68,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_OBJECTS)),
+    *(option.word for option in (*TABLE_OPTIONS, OPTION_COVARIATES, *OBJECT_OPTIONS)),
 )
 
 LEADERBOARD = (
@@ -180,7 +180,7 @@ LEADERBOARD = (
     FIRST,
     SECOND,
     CHOSEN.but(help="Column with the chosen option, or the winner."),
-    *(option for option in OF_TABLES if option not in (RESPONDENT, FIRST, SECOND)),
+    *(option for option in TABLE_OPTIONS if option not in (RESPONDENT, FIRST, SECOND)),
 )
 
 
@@ -190,7 +190,7 @@ def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
     If no option concerns the shape of tables, only the options about rows, codes and designs are
     returned.
     """
-    if not {option.word for option in (*OF_TABLES, *OF_OBJECTS)} & set(values_by_word):
+    if not {option.word for option in (*TABLE_OPTIONS, *OBJECT_OPTIONS)} & set(values_by_word):
         return {
             option.name: values_by_word[option.word]
             for option in (WHERE, WITHOUT, CODES, DESIGN)
@@ -288,7 +288,7 @@ def _build_parameter(
 ) -> inspect.Parameter:
     """Return the parameter for an option; its default is None."""
     text_type = option.type if option.type in (str, int, float, bool, Path) else str
-    annotation: Any = list[str] | None if option.several else text_type | None
+    annotation: Any = list[str] | None if option.is_repeatable else text_type | None
     word = option.word
     settings = typer.Option(
         f"--{word}/--no-{word}" if option.type is bool else f"--{word}",
@@ -375,7 +375,9 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
     ... )
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """
-    options = {f"--{word}" for word, owned in index_options(specs).items() if owned[0][1].several}
+    options = {
+        f"--{word}" for word, owned in index_options(specs).items() if owned[0][1].is_repeatable
+    }
     repeated_words, option, is_first = [], "", False
     for word in words:
         if word.startswith("-"):

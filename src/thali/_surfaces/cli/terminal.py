@@ -10,8 +10,8 @@ from typing import Any
 
 import typer
 
-from thali._arguments import one_of
-from thali._labels import printable
+from thali._arguments import check_allowed
+from thali._labels import escape_unprintable
 from thali._model.finding import SCREEN, TEXT, Findings
 from thali._model.registry import SPECS
 from thali._model.spec import Option
@@ -124,7 +124,7 @@ class Terminal:
 
     def set_print_form(self, form: str | None, quiet: bool) -> None:
         """Choose between one screen of results, all results, and one sentence."""
-        self.prints_all = one_of("--print", form or SCREEN, (SCREEN, "all")) == "all"
+        self.prints_all = check_allowed("--print", form or SCREEN, (SCREEN, "all")) == "all"
         self.is_quiet = quiet
         _is_quiet.set(quiet)
 
@@ -163,7 +163,7 @@ def notify(message: str, is_news: bool = True) -> None:
     """Write one line to stderr; with --quiet, only warnings and errors."""
     if is_news and _is_quiet.get():
         return
-    text = " ".join(printable(message).split())
+    text = " ".join(escape_unprintable(message).split())
     if sys.stderr.isatty():
         from ..screen import find_terminal_width, wrap
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._people.latent_classes import aligned_members, aligned_shares
-from thali._posterior.view import Posterior, flat
+from thali._people.latent_classes import align_members, aligned_class_probabilities
+from thali._posterior.view import Posterior, flatten_chains
 
 from ..people.respondent_draws import MAX_NEW, MIN_NEW, NEW_RESPONDENTS, RespondentDraws
 from ..worth_draws import WorthDraws
@@ -24,19 +24,19 @@ class WorthClassDraws(NamedTuple):
 
 def read_class_draws(posterior: Posterior) -> WorthClassDraws:
     """Read the draws of classes from a posterior."""
-    worths, order = flat(posterior.latent["kind_log_worth"].values), posterior.class_order
+    worths, order = flatten_chains(posterior.latent["kind_log_worth"].values), posterior.class_order
     return WorthClassDraws(
         tuple(posterior.respondents),
-        aligned_members(posterior),
+        align_members(posterior),
         np.take_along_axis(worths, order[:, :, None], axis=1),
-        aligned_shares(posterior),
+        aligned_class_probabilities(posterior),
     )
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     """Read worths of respondents: the worths of their classes in each draw."""
     draws = posterior.latent["kind_log_worth"].values, posterior.members
-    worths = np.take_along_axis(flat(draws[0]), draws[1][:, :, None].astype(int), axis=1)
+    worths = np.take_along_axis(flatten_chains(draws[0]), draws[1][:, :, None].astype(int), axis=1)
     n_draws, _, n = worths.shape
     mean, loadings = np.zeros((n_draws, 1, n)), np.zeros((n_draws, 0, n))
     people = tuple(posterior.respondents)

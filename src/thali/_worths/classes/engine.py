@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._people.class_order import with_class_order
-from thali._people.columns import no_covariates
-from thali._people.latent_classes import label_free_quantities, memberships
+from thali._people.class_order import add_class_order
+from thali._people.latent_classes import label_free_quantities, membership_probabilities
+from thali._people.respondent_columns import no_covariates_error
 from thali.errors import ArgumentError
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
@@ -54,29 +54,29 @@ class ClassesEngine(IndividualsEngine):
     """Chains of the worths of latent classes, and of memberships."""
 
     findings = "thali._worths.classes.findings"
-    completed = staticmethod(with_class_order)
+    completed = staticmethod(add_class_order)
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_class_record)
 
     def get_class_draws(self, model: Any) -> WorthClassDraws:
         """Return the draws of classes."""
-        return model._once("classes", lambda: read_class_draws(model._view))
+        return model._compute_once("classes", lambda: read_class_draws(model._view))
 
-    def respondents(self, model: Any) -> WorthClasses:
+    def build_results(self, model: Any) -> WorthClasses:
         """Return the results about respondents."""
         return WorthClasses(model)
 
     def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return draws of new respondents, over whom predictions are averaged."""
         if respondent is not None:
-            raise no_covariates()
+            raise no_covariates_error()
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         draws = model._view.draws
         names = [name for name in ("spread_of_respondents", "spread_of_classes") if name in draws]
         quantities = {name: draws[name].values for name in names}
-        return quantities | label_free_quantities(model._view) | model._draws.quantities(None)
+        return quantities | label_free_quantities(model._view) | model._draws.get_quantities(None)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         stacked, log_weights = stack_classes(model._draws, self.get_class_draws(model))
@@ -84,9 +84,9 @@ class ClassesEngine(IndividualsEngine):
 
     def select_class(self, model: Any, number: int) -> tuple[Any, WorthDraws]:
         """Return the data of likely members of a class, numbered from 1, and its draws."""
-        problem: WorthProblem = model._build_problem(model._data_of_fit())
+        problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
-        is_member = memberships(model._view).argmax(axis=1) == number - 1
+        is_member = membership_probabilities(model._view).argmax(axis=1) == number - 1
         if not is_member.any():
             raise ArgumentError(
                 f"No respondent is most probably in class {number}, so it has no model; see"

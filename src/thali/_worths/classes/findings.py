@@ -14,8 +14,8 @@ from thali._model.class_findings import (
     ranks,
     same_class,
 )
-from thali._model.common_findings import convergence, data, methods, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.common_findings import convergence, data, make_methods_maker, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
@@ -39,18 +39,20 @@ ENGLISH = {
 }
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
 
 @finding("worths", "Worths by class", ON_SCREEN)
-def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_class_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report log worths of options in each class."""
-    return report_worths("latent_class", occupied_class_models(model), ENGLISH["worths"], settings)
+    return report_stacked_worths(
+        "latent_class", occupied_class_models(model), ENGLISH["worths"], settings
+    )
 
 
-def report_worths(
+def report_stacked_worths(
     column: str, models: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
 ) -> Finding:
     """Report worths by class or group, named in a column of the table."""
@@ -62,17 +64,17 @@ def report_worths(
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report parameters that belong to no single option or class."""
     rows = model.summary(settings.ci)
     spread = format_row(rows, "spread_of_respondents")
-    report = of_one.parameters(model, settings)
+    report = of_one.report_parameters(model, settings)
     assert report is not None
     notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=spread), *report.notes)
     return replace(report, notes=notes)
 
 
-def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and classes."""
     people = model.people
     weights = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
@@ -84,14 +86,14 @@ MAKERS = (
     question,
     latent_classes,
     ranks,
-    worths,
-    of_one.option_scores,
-    of_one.choice_probabilities,
-    parameters,
+    report_class_worths,
+    of_one.report_scores,
+    of_one.report_choice_probabilities,
+    report_parameters,
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(describe_model),
     assignment,
     same_class,
     convergence,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.kinds import KINDS
-from thali._people.latent_classes import shares_of_new
-from thali._people.populations import SIMILAR, LatentClasses, refuse_few_respondents
-from thali._posterior.view import MEMBERS, POPULATION, flat
+from thali._people.latent_classes import new_class_probabilities
+from thali._people.populations import SIMILAR, LatentClasses, check_enough_respondents
+from thali._posterior.view import MEMBERS, POPULATION, flatten_chains
 
 from ..people.answer_table import tabulate_answers
 from ..people.problem import refuse_data
@@ -49,7 +49,7 @@ class WorthClassProblem(WorthProblem):
         people: LatentClasses,
     ) -> None:
         refuse_data(data, rule, people)
-        refuse_few_respondents(people, data.respondents)
+        check_enough_respondents(people, data.respondents)
         super().__init__(data, lapse, has_ties, rule, spread)
         self.n_classes, self.is_similar = people.classes, people.weights == SIMILAR
         self.table = list_all_options(tabulate_answers(self.converted_data, rule, lapse, has_ties))
@@ -70,7 +70,7 @@ class WorthClassProblem(WorthProblem):
         )
         n, dims = self.data.n_options, ("chain", "draw")
         sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
-        shares = shares_of_new(flat(sizes)).reshape(sizes.shape)
+        shares = new_class_probabilities(flatten_chains(sizes)).reshape(sizes.shape)
         mean = np.einsum("...g,...gi->...i", shares, worths)
         squared_deviations = (worths - mean[:, :, None]) ** 2
         variance = np.einsum("...g,...gi->...", shares, squared_deviations) / (n - 1)

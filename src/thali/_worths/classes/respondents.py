@@ -1,10 +1,10 @@
 """Results about respondents in latent classes with separate worths."""
 
-from thali._people.latent_classes import HasLatentClasses
+from thali._people.latent_classes import AlignedClassResults
 from thali._people.respondents import RespondentResults
 
 
-class WorthClasses(RespondentResults, HasLatentClasses):
+class WorthClasses(RespondentResults, AlignedClassResults):
     """Results about respondents in latent classes with separate worths.
 
     `BradleyTerryLuce.respondents`, after a fit with ``people=LatentClasses()``.

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.predictive_check import group_check_table
+from thali._model.predictive_check import merge_group_checks
 from thali._model.prior_sample import PriorSample
-from thali._posterior.interval import tails_of
-from thali._posterior.view import flat
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import flatten_chains
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
@@ -35,15 +35,15 @@ class GroupsEngine(IndividualsEngine):
 
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data and draws of a group."""
-        view, problem = model._view, model._build_problem(model._data_of_fit())
-        worths = flat(view.draws["group_log_worth"].sel(group=name).values)
+        view, problem = model._view, model._build_problem(model._get_fit_data())
+        worths = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
         settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
         return problem.singles[name], WorthDraws(
             view.labels, worths, view.tie, no_coefficients, *settings
         )
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         draws = model._view.draws
         quantities = {
             name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws
@@ -57,12 +57,14 @@ class GroupsEngine(IndividualsEngine):
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         return self.get_draws(model).log_predictive(choices)
 
-    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         groups = model._groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
-        return group_check_table(tables, "group")
+        return merge_group_checks(tables, "group")
 
-    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         import pandas as pd
 
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
@@ -71,7 +73,7 @@ class GroupsEngine(IndividualsEngine):
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
 
-    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
 
 
@@ -85,11 +87,11 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     from thali._tables import Table
 
     names, labels = model._groups, model._view.labels
-    worths = flat(model._view.draws["group_log_worth"].values)
+    worths = flatten_chains(model._view.draws["group_log_worth"].values)
     parts = {}
     for a, b in combinations(range(len(names)), 2):
         difference = worths[:, a] - worths[:, b]
-        low, high = np.quantile(difference, tails_of(ci), axis=0)
+        low, high = np.quantile(difference, interval_tails(ci), axis=0)
         columns = {
             "mean": difference.mean(axis=0),
             "sd": difference.std(axis=0),

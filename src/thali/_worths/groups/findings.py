@@ -4,17 +4,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import listed
+from thali._labels import list_names
 from thali._model.choice_findings import MAX_GROUPS, check, format_row
-from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
-from thali._model.group_findings import group_ranks
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
+from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
+from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
 
 from .. import findings as of_one
-from ..classes.findings import report_worths
+from ..classes.findings import report_stacked_worths
 
 if TYPE_CHECKING:
     from ..model import BradleyTerryLuce
@@ -33,20 +39,20 @@ ENGLISH = {
 }
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
     return MAKERS
 
 
 @finding("worths", "Worths by group", ON_SCREEN)
-def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_group_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report log worths of options in each group."""
     models = {name: model.of_group(name) for name in model._groups}
-    return report_worths("group", models, ENGLISH["worths"], settings)
+    return report_stacked_worths("group", models, ENGLISH["worths"], settings)
 
 
 @finding("group_differences", "Differences between groups")
-def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report differences of log worths between groups."""
     if not 1 < len(model._groups) <= MAX_GROUPS:
         return None
@@ -55,18 +61,18 @@ def differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding 
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report parameters that belong to no single option or group."""
     rows, notes = model.summary(settings.ci), []
     if "spread_of_groups" in rows.index:
         spread = format_row(rows, "spread_of_groups")
         notes.append(phrase(ENGLISH, "spread", value=spread))
-    report = of_one.parameters(model, settings)
+    report = of_one.report_parameters(model, settings)
     assert report is not None
     return replace(report, notes=(*notes, *report.notes))
 
 
-def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and groups."""
     weights = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
     part = model.of_group(model._groups[0])
@@ -77,15 +83,15 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 MAKERS = (
-    asked(lambda model: phrase(ENGLISH, "asked", names=listed(model._groups))),
-    group_ranks(lambda model: average_ranks(-model._draws.log_worths)),
-    worths,
-    differences,
-    of_one.choice_probabilities,
-    parameters,
+    make_question_maker(lambda model: phrase(ENGLISH, "asked", names=list_names(model._groups))),
+    make_group_ranks_maker(lambda model: average_ranks(-model._draws.log_worths)),
+    report_group_worths,
+    report_differences,
+    of_one.report_choice_probabilities,
+    report_parameters,
     check,
     summary,
     data,
-    methods(modelled),
+    make_methods_maker(describe_model),
     convergence,
 )

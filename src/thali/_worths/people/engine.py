@@ -9,7 +9,7 @@ from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.columns import no_covariates
+from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 
 from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws, return_tree
@@ -45,23 +45,25 @@ class IndividualsEngine(LaplaceEngine):
         """Build the run of chains for a fit to these data."""
         problem = model._build_problem(source)
 
-        def chains(draws: int, seed: Any) -> list[Any]:
+        def build_chains(draws: int, seed: Any) -> list[Any]:
             settings = draws, run.tune, run.thin or 1
             return [
                 problem.build_chain(*settings, rng) for rng in spawn_generators(seed, run.chains)
             ]
 
-        def tree(chains: Sequence[Any]) -> Any:
+        def convert_to_tree(chains: Sequence[Any]) -> Any:
             records = [problem.record_class(**draws) for draws in collect_draws(chains)]
             return problem.build_tree_from_records(records, describe_run(run))
 
-        return build_sampling(source, run, chains, tree, FIRST_DRAWS, self.completed)
+        return build_sampling(
+            source, run, build_chains, convert_to_tree, FIRST_DRAWS, self.completed
+        )
 
     def get_respondent_draws(self, model: Any) -> RespondentDraws:
         """Return the draws of all respondents."""
-        return model._once("respondents", lambda: self.read_respondents(model._view))
+        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
-    def respondents(self, model: Any) -> Any:
+    def build_results(self, model: Any) -> Any:
         """Return the results about respondents."""
         from .respondents import WorthRespondents
 
@@ -73,11 +75,11 @@ class IndividualsEngine(LaplaceEngine):
         x = None
         if respondent is not None:
             if respondent_draws.covariates is None:
-                raise no_covariates()
-            x = respondent_draws.covariates.of_person(respondent)
+                raise no_covariates_error()
+            x = respondent_draws.covariates.encode_respondent(respondent)
         return draw_new_respondents(self.get_draws(model), respondent_draws, x)
 
-    def quantities(self, model: Any) -> Quantities:
+    def get_quantities(self, model: Any) -> Quantities:
         view, labels = model._view, model._view.labels
         quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
         respondent_draws = self.get_respondent_draws(model)
@@ -87,9 +89,9 @@ class IndividualsEngine(LaplaceEngine):
                 for i, label in enumerate(labels):
                     column = f"respondent_effect[{name}, {label}]"
                     quantities[column] = effects[:, r, i].reshape(view.shape)
-        return quantities | model._draws.quantities(None)
+        return quantities | model._draws.get_quantities(None)
 
-    def scores(
+    def build_scores_table(
         self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
         return tabulate_group_scores(
@@ -99,19 +101,21 @@ class IndividualsEngine(LaplaceEngine):
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         return estimate_log_predictive(model._draws, self.get_respondent_draws(model), choices)
 
-    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+    def check_replicates(
+        self, model: Any, data: Any, random_seed: Any, ci: float
+    ) -> "pandas.DataFrame":
         return check_respondents(
             model._draws, self.get_respondent_draws(model), data, random_seed, ci
         )
 
-    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+    def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         record = self.draw_record(problem, rngs)
         return sample_people_prior(problem, record, rngs, read_worth_draws, self.read_respondents)
 
-    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         view = model._view
         counts = simulate_answers(
             problem, model._draws, self.get_respondent_draws(model), rng

@@ -6,27 +6,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import probability
-from thali._labels import listed, plural
+from thali._digits import format_probability
+from thali._labels import format_plural, list_names
 from thali._model.choice_findings import build_score_finding, check, describe_dependence, format_row
-from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.common_findings import (
+    convergence,
+    data,
+    make_methods_maker,
+    make_question_maker,
+    summary,
+)
 from thali._model.finding import (
     FULL,
     ON_SCREEN,
     STATISTICS,
     Brief,
     Finding,
-    Maker,
+    FindingMaker,
     Picture,
     Text,
     finding,
 )
 from thali._model.phrases import phrase
 from thali._model.references import Cite
-from thali._model.respondent_findings import effects_finding, individuals_finding
-from thali._model.segment_findings import segment_makers, segmented, segments_once
+from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
+from thali._model.segment_findings import (
+    describe_segmentation,
+    make_segment_function,
+    make_segment_makers,
+)
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import describe_interval
 
 from .. import findings as of_one
 
@@ -73,12 +83,14 @@ FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of i
 REACH_SIZE = 3  # options of a set
 
 
-def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
-    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    has_scores = model._get_fit_data().worst is not None or settings.none is not None
     make = partial(_report_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)
-    segments = segment_makers(settings, segments_once(settings), (scores,) * has_scores)
+    segments = make_segment_makers(
+        settings, make_segment_function(settings), (scores,) * has_scores
+    )
     return (*_FIRST, *segments, *_LAST)
 
 
@@ -91,27 +103,29 @@ def _report_segment_scores(
 
 
 @finding("individuals", "Individual preferences", FULL)
-def individuals(model: Any, settings: AnswerSettings) -> Finding:
+def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Report scores of each respondent, with the mean over respondents."""
     table = model.respondents.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
-    report = individuals_finding(
+    report = build_individuals_finding(
         table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
-    answers = model._data_of_fit().questions(model._draws.nu is not None).given
+    answers = model._get_fit_data().questions(model._draws.nu is not None).given
     n_single = int((np.bincount(answers.respondent, answers.times) == 1.0).sum())
     if n_single:
         report = replace(
             report,
-            notes=(phrase(ENGLISH, "individuals.once", number=plural(n_single, "respondent")),),
+            notes=(
+                phrase(ENGLISH, "individuals.once", number=format_plural(n_single, "respondent")),
+            ),
         )
     return report
 
 
 @finding("individual_scores", "Scores by respondent", FULL)
-def individual_scores(model: Any, settings: AnswerSettings) -> Finding:
+def report_individual_scores(model: Any, settings: AnswerSettings) -> Finding:
     """Report scores of each respondent in one row, with the fit."""
     table = model.respondents.individuals(wide=True, ci=settings.ci)
     notes = (ENGLISH["individual_scores.by"],)
@@ -119,7 +133,7 @@ def individual_scores(model: Any, settings: AnswerSettings) -> Finding:
 
 
 @finding("reach", "Reach (TURF)", ON_SCREEN)
-def reach(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the sets of options that reach most respondents."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
@@ -129,12 +143,15 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
     facts = {
-        "options": listed(best["members"]),
+        "options": list_names(best["members"]),
         "share": f"{100 * best['reach']:.0f}",
         "low": low,
         "high": high,
     }
-    facts |= {"interval": interval_name(settings.ci), "best": probability(best["best"])}
+    facts |= {
+        "interval": describe_interval(settings.ci),
+        "best": format_probability(best["best"]),
+    }
     rule = ENGLISH["reach.by"]
     if settings.none is not None:
         rule = phrase(ENGLISH, "reach.by.none", none=settings.none)
@@ -154,35 +171,35 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
-def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
+def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report effects of respondent columns on worths."""
     covariates = model._engine.get_respondent_draws(model).covariates
     if covariates is None:
         return None
-    return effects_finding(
+    return build_effects_finding(
         model.respondents.effects(settings.ci), covariates, "worth", ENGLISH["effects.by"]
     )
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report parameters that belong to no single option or respondent."""
     spread = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=spread)]
     count = len(model._view.respondents)
     if count < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=count))
-    report = of_one.parameters(model, settings)
+    report = of_one.report_parameters(model, settings)
     assert report is not None
     return replace(report, notes=(*notes, *report.notes))
 
 
-def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and respondents."""
     respondent_draws, covariate_clause = model._engine.get_respondent_draws(model), ""
     covariates = respondent_draws.covariates
     if covariates is not None:
-        covariate_clause = phrase(ENGLISH, "methods.by", columns=listed(covariates.sources))
+        covariate_clause = phrase(ENGLISH, "methods.by", columns=list_names(covariates.sources))
     directions = ""
     if respondent_draws.loadings.shape[1] > 0:
         directions = ENGLISH["methods.directions"]
@@ -190,28 +207,28 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
         *of_one.describe_choice_rules(model),
         phrase(ENGLISH, "methods", by=covariate_clause, directions=directions),
         *describe_dependence(model._view.dependence),
-        segmented("each respondent's preference for an option over the others"),
+        describe_segmentation("each respondent's preference for an option over the others"),
         phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981")),
     )
 
 
 _FIRST = (
-    asked(lambda model: ENGLISH["asked"]),
-    of_one.ranks,
-    of_one.option_scores,
-    of_one.worths,
-    respondent_effects,
-    individuals,
-    individual_scores,
-    reach,
+    make_question_maker(lambda model: ENGLISH["asked"]),
+    of_one.report_ranks,
+    of_one.report_scores,
+    of_one.report_worths,
+    report_respondent_effects,
+    report_individuals,
+    report_individual_scores,
+    report_reach,
 )
 _LAST = (
-    of_one.choice_probabilities,
-    parameters,
+    of_one.report_choice_probabilities,
+    report_parameters,
     check,
     summary,
     data,
-    methods(modelled),
-    of_one.independence,
+    make_methods_maker(describe_model),
+    of_one.report_dependence,
     convergence,
 )

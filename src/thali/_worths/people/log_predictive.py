@@ -7,9 +7,9 @@ import numpy as np
 from thali._inference.indexing import part_bounds, space_evenly
 from thali._model.log_predictive import (
     NEW_PEOPLE,
-    choices_by_person,
-    log_mean_by_annealing,
-    log_of_choices,
+    anneal_log_mean,
+    count_answers_by_respondent,
+    sum_log_choices,
 )
 from thali._model.option_sets import is_best_worst, set_indices
 
@@ -28,14 +28,14 @@ def estimate_log_predictive(
     """Estimate log probabilities of each respondent's choices, as those of a new respondent."""
     import pandas as pd
 
-    choices_by_person(data)  # refuses other data
+    count_answers_by_respondent(data)  # refuses other data
     draws = space_evenly(respondent_draws.n_draws, NEW_PEOPLE)
     copies = np.repeat(draws, -(-NEW_PEOPLE // len(draws)))
     worths, respondent_draws = worths.take(copies), respondent_draws.take(copies)
     rows = (
         None
         if respondent_draws.covariates is None
-        else respondent_draws.covariates.of_others(data.people)
+        else respondent_draws.covariates.encode_table(data.people)
     )
     log_probabilities = {}
     for name, choices in data.by_respondent().items():
@@ -75,7 +75,7 @@ def _estimate_log_mean(
         p = worths._replace(log_worths=log_worths).set_probabilities(
             start, members, is_best_worst(data)
         )
-        return log_of_choices(p[:, answer_indices], counts[answer_indices])
+        return sum_log_choices(p[:, answer_indices], counts[answer_indices])
 
     def move(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
         size = min(step, 1.0)  # the move leaves the normal distribution invariant
@@ -85,4 +85,4 @@ def _estimate_log_mean(
     def choose(accepted: np.ndarray, moved: np.ndarray, normal: np.ndarray) -> np.ndarray:
         return np.where(accepted[:, None, None], moved, normal)
 
-    return log_mean_by_annealing(normal, log_likelihood, move, choose, rng)
+    return anneal_log_mean(normal, log_likelihood, move, choose, rng)

@@ -7,10 +7,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
-from thali._model.design_effects import dependence_of_individuals
-from thali._people.columns import covariates_of
-from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
-from thali._posterior.dependence import Dependence, of_one_person
+from thali._model.design_effects import describe_individuals
+from thali._people.populations import ADJUSTED, Individuals, unknown_respondents_error
+from thali._people.respondent_columns import build_covariates
+from thali._posterior.dependence import Dependence, single_respondent_error
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
@@ -58,7 +58,7 @@ class PeopleProblem(WorthProblem):
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
-        self.known = covariates_of(people.by, data.people, n_respondents)
+        self.known = build_covariates(people.by, data.people, n_respondents)
         has_directions = n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
         self.n_directions = N_DIRECTIONS * has_directions
         self.table = tabulate_answers(
@@ -69,7 +69,7 @@ class PeopleProblem(WorthProblem):
     def dependence(self) -> Dependence:
         """The treatment of repeated answers of a respondent."""
         given_answers = self.single_data.questions(self.has_ties).given
-        return dependence_of_individuals(
+        return describe_individuals(
             np.bincount(
                 given_answers.respondent, given_answers.times, len(given_answers.respondents)
             )
@@ -114,7 +114,7 @@ class PeopleProblem(WorthProblem):
                 "respondent": coordinates["respondent"],
             }
             coordinates |= covariate_coordinates
-            constants = stored.constants | self.known.stored("respondent")
+            constants = stored.constants | self.known.store("respondent")
             stored = stored._replace(
                 constants=constants, coordinates=stored.coordinates | covariate_coordinates
             )
@@ -140,7 +140,11 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
         If there are covariates.
     """
     if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        raise of_one_person(people) if len(data.respondents) == 1 else unknown_respondents(people)
+        raise (
+            single_respondent_error(people)
+            if len(data.respondents) == 1
+            else unknown_respondents_error(people)
+        )
     refuse_answers(data, rule, people)
 
 

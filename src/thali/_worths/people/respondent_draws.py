@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._people.columns import RespondentCovariates, stored_covariates
-from thali._posterior.view import Posterior, flat
+from thali._people.respondent_columns import RespondentCovariates, stored_covariates
+from thali._posterior.view import Posterior, flatten_chains
 
 from ..worth_draws import WorthDraws
 
@@ -75,14 +75,14 @@ class RespondentDraws(NamedTuple):
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     """Read the draws of respondents from a posterior."""
     draws = posterior.draws
-    mean = flat(draws["log_worth"].values)[:, None]
+    mean = flatten_chains(draws["log_worth"].values)[:, None]
     covariates = stored_covariates(posterior.fixed)
     if covariates is not None:
-        mean = np.concatenate([mean, flat(draws["respondent_effect"].values)], axis=1)
+        mean = np.concatenate([mean, flatten_chains(draws["respondent_effect"].values)], axis=1)
     loadings = np.zeros((len(mean), 0, mean.shape[2]))
     if "loading" in draws:
-        loadings = flat(draws["loading"].values)
-    worths = flat(draws["respondent_log_worth"].values)
+        loadings = flatten_chains(draws["loading"].values)
+    worths = flatten_chains(draws["respondent_log_worth"].values)
     residual = draws["residual_spread"].values.ravel()
     return RespondentDraws(
         tuple(posterior.respondents), worths, mean, loadings, residual, covariates

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._people.reach import reach_table
+from thali._people.reach import tabulate_best_sets
 from thali._people.respondents import RespondentResults
-from thali._people.segments import HasSegments, Preferences
+from thali._people.segments import Preferences, SegmentResults
 from thali._posterior.interval import INTERVAL
 
 from ..data_density import keep_single_choices
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class WorthRespondents(RespondentResults, HasSegments):
+class WorthRespondents(RespondentResults, SegmentResults):
     """Results about respondents with individual worths.
 
     `BradleyTerryLuce.respondents`, after a fit with ``people=Individuals()``.
@@ -74,8 +74,8 @@ class WorthRespondents(RespondentResults, HasSegments):
         table = tabulate_respondent_scores(respondent_draws, labels, model._score_scale(), ci)
         if not wide:
             return table
-        data = keep_single_choices(model._data_of_fit())
-        fit = model._once(
+        data = keep_single_choices(model._get_fit_data())
+        fit = model._compute_once(
             "fit_of_respondents", lambda: measure_fit(model._draws, respondent_draws, data)
         )
         return pivot_scores(table, fit, labels)
@@ -161,7 +161,7 @@ class WorthRespondents(RespondentResults, HasSegments):
         set functions; Rubin (1981), The Bayesian bootstrap.
         """
         reached, labels = find_reached_options(self._respondent_draws, self._labels, none)
-        return reach_table(reached, labels, size, top, random_seed, ci)
+        return tabulate_best_sets(reached, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> Preferences:
         return measure_preferences(self._respondent_draws, self._labels)

@@ -7,12 +7,12 @@ import numpy as np
 
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
-from thali._labels import as_label, shorten
-from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
-from thali._people.individuals import individuals_table
-from thali._people.reach import draws_held
-from thali._people.segments import Preferences, Segments, spaced_draws
-from thali._posterior.interval import tails_of
+from thali._labels import format_label, shorten
+from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
+from thali._people.individual_preferences import tabulate_individuals
+from thali._people.reach import select_reach_draws
+from thali._people.segments import Preferences, Segments, select_segment_draws
+from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws
@@ -27,9 +27,9 @@ def tabulate_respondent_scores(
     """Return a table of scores of each respondent and option, with intervals."""
 
     def scores(respondents: slice) -> np.ndarray:
-        return scale.scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
+        return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
 
-    table = individuals_table(
+    table = tabulate_individuals(
         scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
     )
     table.attrs["measure"] = "preference score"
@@ -55,7 +55,7 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
     """
     n = len(labels)
     worths = respondent_draws.worths[
-        spaced_draws(respondent_draws.n_draws, len(respondent_draws.respondents), n)
+        select_segment_draws(respondent_draws.n_draws, len(respondent_draws.respondents), n)
     ]
     preferences = np.empty(worths.shape)
     for i in range(n):
@@ -75,12 +75,12 @@ def find_reached_options(
     of the option `none`.
     """
     worths = respondent_draws.worths[
-        draws_held(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
+        select_reach_draws(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
     ]
     if none is None:
         worth = np.exp(worths - worths.max(axis=-1, keepdims=True))
         return worth > worth.mean(axis=-1, keepdims=True), labels
-    none_index = place_of(none, labels)
+    none_index = anchor_index(none, labels)
     option_indices = [i for i in range(len(labels)) if i != none_index]
     return worths[..., option_indices] > worths[..., [none_index]], [
         labels[i] for i in option_indices
@@ -117,9 +117,9 @@ def tabulate_group_scores(
         )
         for block in iterate_slices(len(members), respondent_draws.n_draws * n):
             worth = np.exp(respondent_draws.worths[:, members[block]].astype(float))
-            group_scores = scale.scores(worth)
+            group_scores = scale.compute_scores(worth)
             mean += group_scores.mean(axis=0).sum(axis=0)
-            n_above += scale.above(worth).mean(axis=0).sum(axis=0)
+            n_above += scale.is_above_anchor(worth).mean(axis=0).sum(axis=0)
             score_draws += np.einsum("dp,dpi->di", weights[:, members[block]], group_scores)
         score_draws /= weights[:, members].sum(axis=1, keepdims=True)
         scores_by_group[name] = ScoreDraws(mean / len(members), score_draws, n_above / len(members))
@@ -142,7 +142,7 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
             " must be the segments of the model, or map each respondent to a group (a mapping or"
             f" a pandas.Series); got {type(by).__name__}.",
         )
-    pairs = {(as_label(person), group) for person, group in assignment.items()}
+    pairs = {(format_label(person), group) for person, group in assignment.items()}
     group_of = dict(pairs)
     if len(group_of) < len(pairs):
         raise ArgumentError(
@@ -177,7 +177,7 @@ def tabulate_respondent_effects(
             "effects requires a model with ", by, ", which names respondent columns."
         )
     effects = respondent_draws.effects.reshape(respondent_draws.n_draws, -1)
-    low, high = np.quantile(effects, tails_of(ci), axis=0)
+    low, high = np.quantile(effects, interval_tails(ci), axis=0)
     mean = effects.mean(axis=0)
     columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
     columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}

@@ -129,7 +129,7 @@ def concatenate_chains(chains: list[list[Particles]]) -> Particles:
 
 
 def slice_draws(draws: Particles, start: int, stop: int) -> Particles:
-    """Return draws `first` to `last` - 1."""
+    """Return draws `start` to `stop` - 1."""
     people = draws.n_respondents
     classes, owned = (
         draws.first_class[start : stop + 1],

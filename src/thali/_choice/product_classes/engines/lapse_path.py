@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from thali._labels import listed
+from thali._labels import list_names
 
 from ..state import PosteriorTarget
 
@@ -83,7 +83,8 @@ def find_next_point(
             low = middle
         else:
             high = middle
-    return min(low if low > u else high if high > u else top, end)
+    point = low if low > u else high
+    return min(point if point > u else top, end)
 
 
 def log_mean_exp(exponents: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -139,7 +140,7 @@ def format_lapse_messages(respondents: Sequence[int]) -> list[str]:
     """Return a sentence naming respondents with choices that nothing satisfies."""
     if not len(respondents):
         return []
-    labels = listed([n + 1 for n in respondents], 10)
+    labels = list_names([n + 1 for n in respondents], 10)
     word = "respondent" if len(respondents) == 1 else "respondents"
     return [
         f"No utilities that satisfy all choices were found for {word} number {labels}; these keep a"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.arrays import Arrays, pack_generators, unpack_generators
 from thali._inference.chains import Chain, choose_recorded_chains
 from thali._inference.seeds import spawn_generators
@@ -198,7 +198,9 @@ def format_chain_status(chains: Sequence[ClassChain]) -> str:
     """Return the lapse and the acceptance rate of the chains as text."""
     chain = min(chains, key=lambda c: c.sweeps)
     tried, accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
-    return f"lapse {chain.target.delta.max():.2g}, {percent(accepted / max(tried, 1))} accepted"
+    return (
+        f"lapse {chain.target.delta.max():.2g}, {format_percent(accepted / max(tried, 1))} accepted"
+    )
 
 
 def compute_mean_classes(chains: Sequence[ClassChain]) -> float:

@@ -247,11 +247,9 @@ def run_smc(
     from thali._inference.progress import Progress, build_duration_warning
 
     interrupted, particles, limit = False, None, TimeLimit(run.max_time)
-    warn_duration = (
-        build_duration_warning("This fit", Setting("method", "mcmc"))
-        if run.max_time is None
-        else None
-    )
+    warn_duration = None
+    if run.max_time is None:
+        warn_duration = build_duration_warning("This fit", Setting("method", "mcmc"))
     with Progress(run.progressbar, "particles", _PERCENT_TOTAL, "%", warn_duration) as progress:
         try:
             progress.note("compiling, once")

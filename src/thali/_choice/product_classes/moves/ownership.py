@@ -11,7 +11,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, shuffle
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from ..likelihood import add_feature, compare_chosen, sum_features
+from ..likelihood import add_feature, compare_chosen, copy_differences, sum_features
 from ..prior import draw_sign
 from ..state import (
     BETA,
@@ -142,7 +142,7 @@ def propose_death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any)
     if accept(rng, -gain):
         state.counts[SWITCH, 1] += 1
         free_feature(state, f)
-        copy_sum_row(work.sums, 1, 0)
+        copy_differences(problem.tasks, work.sums, 1, 0, n)
 
 
 @scalar
@@ -152,11 +152,3 @@ def copy_comparisons(state: Any, work: Any, f: Any, row: Any) -> None:
         state.features.difference[f, c] = work.difference[row, c]
     for tau in range(state.features.separates.shape[1]):
         state.features.separates[f, tau] = work.separates[row, tau]
-
-
-@scalar
-def copy_sum_row(sums: Any, row: Any, target_row: Any) -> None:
-    """Copy one complete row of differences to another."""
-    for c in range(sums.total.shape[1]):
-        sums.total[target_row, c] = sums.total[row, c]
-        sums.apart[target_row, c] = sums.apart[row, c]

@@ -38,11 +38,10 @@ def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
     f = state.features.people[n, 0]
     while f >= 0:
         state.features.log_theta[f] += shift
-        state.features.theta[f] = (
-            state.features.theta[f] * factor
-            if abs(shift) < _MAX_SHIFT
-            else math.exp(state.features.log_theta[f])
-        )
+        if abs(shift) < _MAX_SHIFT:
+            state.features.theta[f] *= factor
+        else:
+            state.features.theta[f] = math.exp(state.features.log_theta[f])
         for tau in range(tasks):
             if state.features.separates[f, tau] != 0:
                 state.features.log_eps[f, tau] += shift

@@ -5,10 +5,14 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..likelihood import fill_hits, log_likelihood_without_lapses, update_differences_and_hits
+from ..likelihood import (
+    copy_differences,
+    fill_hits,
+    log_likelihood_without_lapses,
+    update_differences_and_hits,
+)
 from ..prior import add_new_class
 from ..state import CLASS, MUTE, OWNERS, SINGLETONS, collect_owned_slots, free_feature, remove_class
-from .ownership import copy_sum_row
 
 
 @scalar
@@ -36,7 +40,7 @@ def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, n_
         state.counts[SINGLETONS, 1] += 1
         for i in range(n_old):
             remove_feature_and_class(state, work.owned[i])
-        copy_sum_row(work.sums, 1, 0)
+        copy_differences(problem.tasks, work.sums, 1, 0, n)
         return
     for _ in range(n_new):
         remove_feature_and_class(state, state.features.people[n, 0])

@@ -163,9 +163,45 @@ def fill_membership(
     """
     for o in range(n):
         c = draws.first_class[d] + draws.owned_class[begin + o]
-        for row in range(rows):
-            inside[o, row] = contains_product(
-                draws.active, draws.member, c, draws.offset, codes, row
+        fill_class_row(draws.active, draws.member, c, draws.offset, codes, rows, inside, o)
+
+
+@scalar
+def fill_class_row(
+    active: Any, member: Any, c: Any, offset: Any, codes: Any, rows: Any, inside: Any, o: Any
+) -> None:
+    """Write to row o of `inside` whether class c contains each product."""
+    for row in range(rows):
+        inside[o, row] = contains_product(active, member, c, offset, codes, row)
+
+
+@scalar
+def count_occasions(
+    rng: Any,
+    inside: Any,
+    sign: Any,
+    log_theta: Any,
+    shape: Any,
+    n: Any,
+    chosen: Any,
+    log_value: Any,
+    value: Any,
+    first_row: Any,
+    occasions: Any,
+    weight: Any,
+    total: Any,
+) -> None:
+    """Add the weighted choices in all tasks on some occasions to `total`.
+
+    Values of an occasion are the same in all tasks.
+    """
+    n_separating = collect_separating_classes(inside, n, inside.shape[1], chosen)
+    for _ in range(occasions):
+        draw_occasion_values(rng, log_theta, shape, chosen, n_separating, log_value)
+        for t in range(first_row.shape[0] - 1):
+            ends = (first_row[t], first_row[t + 1])
+            add_winner_weights(
+                inside, sign, chosen, n_separating, log_value, value, *ends, weight, total
             )
 
 

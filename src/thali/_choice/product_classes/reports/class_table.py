@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import proportion
+from thali._arguments import check_proportion
 from thali._model.table_columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
@@ -113,11 +113,9 @@ def _format_level_set(
         bool(included[last_index + 1 - n_included :].all()),
     )
     if cuts and ordered and (at_start or at_end):
-        return (
-            f"<= {_format_cut(cuts[n_included - 1])}"
-            if at_start
-            else f"> {_format_cut(cuts[last_index - n_included])}"
-        )
+        if at_start:
+            return f"<= {_format_cut(cuts[n_included - 1])}"
+        return f"> {_format_cut(cuts[last_index - n_included])}"
     names = list(compress(levels, included))
     if n_included == 1:
         return f"= {names[0]}"
@@ -205,8 +203,8 @@ def build_class_table(
     """Build the table of classes, most important first, up to share `cover`."""
     from thali._tables import Table
 
-    cover = proportion("cover", cover, "a share of the importance")
-    similar = proportion("similar", similar, OVERLAP_MEANING)
+    cover = check_proportion("cover", cover, "a share of the importance")
+    similar = check_proportion("similar", similar, OVERLAP_MEANING)
     patterns = merge_equivalent_classes(draws, design)
     weight = tally_owners(draws, patterns).importance.sum(axis=1)
     centre = group_similar_classes(patterns, draws.offset, design.inside, weight, similar)
@@ -221,11 +219,10 @@ def build_class_table(
     order = np.argsort(-mean, kind="stable")
     order = order[mean[order] > 0]
     covered = np.cumsum(mean[order])
-    shown_order = (
-        order[: int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1]
-        if len(order)
-        else order
-    )
+    shown_order = order
+    if len(order):
+        n_shown = int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1
+        shown_order = order[:n_shown]
     of_design = (design.scheme, draws.monotone, design.never_missing)
     names = [
         format_class_name(patterns.active[k], patterns.member[k], *of_design) for k in shown_order

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import allocating
+from thali._compile.jit import allocating, scalar
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
-from thali._people.segments import Preferences, spaced_draws
+from thali._people.segments import Preferences, select_segment_draws
 
 from ...answers.check import (
     build_level_indicators,
@@ -20,7 +20,7 @@ from ...answers.check import (
 )
 from ...answers.chooser import LevelEffects, select_draws, standard_error
 from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
-from ...answers.segments import by_levels, pairs_of_levels
+from ...answers.segments import average_preferences, list_all_level_pairs
 from ..arguments import OCCASIONS
 from .choice_kernels import (
     add_winner_weights,
@@ -36,7 +36,7 @@ from .choice_kernels import (
     scaled_utility_difference,
     transient_shape,
 )
-from .predict import count_respondent_choices
+from .predict import add_lapse, count_respondent_choices
 
 if TYPE_CHECKING:
     import xarray
@@ -166,6 +166,42 @@ def estimate_level_effects(
 _IMPORTANCE_OCCASIONS = 800  # of all draws
 
 
+@scalar
+def equalise_attribute(
+    draws: Any,
+    d: Any,
+    begin: Any,
+    n: Any,
+    i: Any,
+    level: Any,
+    codes: Any,
+    start: Any,
+    stop: Any,
+    inside: Any,
+    without: Any,
+) -> Any:
+    """Write the membership of rows with one level of attribute i to `without`.
+
+    Returns whether any of the n owned classes uses the attribute. Rows that lack the attribute
+    continue to lack it.
+    """
+    is_used = False
+    for o in range(n):
+        c = draws.first_class[d] + draws.owned_class[begin + o]
+        is_active = draws.active[c, i]
+        is_used = is_used or is_active
+        for row in range(start, stop):
+            without[o, row] = inside[o, row]
+            old_level = codes[row, i]
+            if is_active and old_level >= 0:
+                codes[row, i] = level
+                without[o, row] = contains_product(
+                    draws.active, draws.member, c, draws.offset, codes, row
+                )
+                codes[row, i] = old_level
+    return is_used
+
+
 @allocating
 def count_choices_without_attributes(
     rng: np.random.Generator,
@@ -220,33 +256,11 @@ def count_choices_without_attributes(
                     level = 1
                     if i != inside_attribute:
                         level = codes[draw_design_row(rng, codes, rows, i, 0), i]
-                    touched = False
-                    for o in range(n):
-                        c = draws.first_class[d] + draws.owned_class[begin + o]
-                        uses = draws.active[c, i]
-                        touched = touched or uses
-                        for row in range(start, stop):
-                            without[o, row] = inside[o, row]
-                            kept_level = common[row, i]
-                            if uses and kept_level >= 0:
-                                common[row, i] = level
-                                without[o, row] = contains_product(
-                                    draws.active, draws.member, c, draws.offset, common, row
-                                )
-                                common[row, i] = kept_level
-                    if touched:
-                        add_winner_weights(
-                            without,
-                            sign,
-                            all_classes,
-                            n,
-                            log_value,
-                            value,
-                            start,
-                            stop,
-                            1.0,
-                            total[g, 1 + i],
-                        )
+                    if equalise_attribute(
+                        draws, d, begin, n, i, level, common, start, stop, inside, without
+                    ):
+                        work = (all_classes, n, log_value, value)
+                        add_winner_weights(without, sign, *work, start, stop, 1.0, total[g, 1 + i])
                     else:
                         for row in range(start, stop):
                             total[g, 1 + i, row] += winners[row]
@@ -320,7 +334,7 @@ def simulate_reports(
 ) -> SimulatedQuantities:
     """Simulate level shares, level effects and choices of all draws.
 
-    Draws in `known` are reused, and it receives the new ones.
+    Draws in `reports_by_draw` are reused, and it receives the new ones.
     """
     # The random stream of the occasions depends on the draw alone, so a draw has the same numbers
     # in runs of any length.
@@ -330,13 +344,13 @@ def simulate_reports(
     pair_index = index_pairs(pairs, len(design.attributes))
     people, tasks = draws.n_respondents, len(design.first_row) - 1
     task_repeats, person_repeats = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
-    alternatives = np.repeat(np.diff(design.first_row), np.diff(design.first_row))
     is_compared_row = np.isin(
         np.repeat(np.arange(tasks), np.diff(design.first_row)),
         np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
     )
     room = bound_owned_classes(draws)
-    codes, rows = design.products[design.row_product], (design.products, design.row_product)
+    task_arrays = (design.products[design.row_product], design.first_task, design.first_row)
+    rows = (design.products, design.row_product)
     keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
     new_draws = [d for d, key in enumerate(keys) if key not in reports_by_draw]
 
@@ -345,27 +359,15 @@ def simulate_reports(
         rng = spawn_generators(
             np.random.SeedSequence(_identify_draw(draws, d).view(np.uint32).tolist()), 1
         )[0]
-        both_halves, counts = (
-            np.zeros((2, len(design.row_product))),
-            np.zeros((people, len(pairs)), np.int64),
-        )
+        both_halves = np.zeros((2, len(design.row_product)))
+        counts = np.zeros((people, len(pairs)), np.int64)
         for half in both_halves:
             count_respondent_choices(
-                rng,
-                draws,
-                d,
-                d + 1,
-                0,
-                codes,
-                design.first_task,
-                design.first_row,
-                task_repeats,
-                room,
-                half,
+                rng, draws, d, d + 1, 0, *task_arrays, task_repeats, room, half
             )
         first_half, second_half = both_halves / task_repeats
         chosen = (first_half + second_half) / 2.0
-        p = (1.0 - draws.lapse) * chosen + draws.lapse / alternatives
+        p = add_lapse(draws, chosen, design.first_row)
         shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
         count_level_preferences(
             rng, draws, d, *rows, design.inside, *pair_index, person_repeats, room, counts
@@ -431,10 +433,10 @@ def simulate_preferences(
 ) -> Preferences:
     """Simulate preferences of the respondents at some draws, equally many per chain."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
-    pairs = pairs_of_levels(sizes)
+    pairs = list_all_level_pairs(sizes)
     pair_index = index_pairs(pairs, len(sizes))
     draw_indices = select_draws(
-        draws.group, len(spaced_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
+        draws.group, len(select_segment_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
     )
     rngs, room = spawn_generators(_SEED, len(draw_indices)), bound_owned_classes(draws)
     preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(sizes)))
@@ -451,7 +453,7 @@ def simulate_preferences(
             room,
             counts,
         )
-        preferences[draw_position] = by_levels(
+        preferences[draw_position] = average_preferences(
             counts.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, counts.shape[:1]
         )
 

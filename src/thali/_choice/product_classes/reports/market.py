@@ -7,18 +7,19 @@ import numpy as np
 
 from thali._inference.arrays import encode_base64, shrink_integers
 from thali._inference.indexing import part_bounds
-from thali._people.columns import people_of
+from thali._people.respondent_columns import describe_respondents
 
 from ...answers.chooser import select_draws
 from ...answers.simulator import (
     MarketDraws,
     Product,
-    attributes_of,
-    first_task_of,
+    assign_respondents,
+    build_market_attributes,
+    build_no_choice_product,
+    describe_draw_respondents,
     hash_exponentials,
-    held,
-    none_of,
-    spread,
+    list_first_products,
+    mix_bits,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class ClassChoiceRule(NamedTuple):
             1.0 if weights is None else weights
         )
         market_weights = np.take_along_axis(
-            market_weights, held(draws, people, self.respondents), axis=1
+            market_weights, assign_respondents(draws, people, self.respondents), axis=1
         )
         codes = [self._cells(market) for market in markets]
         share_arrays = [np.empty((draws, len(market))) for market in markets]
@@ -78,7 +79,7 @@ class ClassChoiceRule(NamedTuple):
                 shares[d] = self._winners(inside, owned, values, self.counts[d], market_weights[d])
         return share_arrays
 
-    def telling_apart(self, n_products: int) -> Self:
+    def distinguish_products(self, n_products: int) -> Self:
         """Return the rule for products with an additional product-number cell.
 
         Every class contains any number.
@@ -101,7 +102,7 @@ class ClassChoiceRule(NamedTuple):
         """Return the values of classes owned in draw d, shape (owned, occasions)."""
         table = self.values.astype(np.float64)
         counters = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
-        rows = (spread(counters) >> np.uint32(25)).reshape(-1, self.occasions)
+        rows = (mix_bits(counters) >> np.uint32(25)).reshape(-1, self.occasions)
         return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
 
     def _winners(
@@ -133,7 +134,7 @@ class ClassChoiceRule(NamedTuple):
         with np.errstate(invalid="ignore"):
             return case_weights @ (best / best.sum(axis=1, keepdims=True)) / case_weights.sum()
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """Return the rule as JSON values."""
         return {
             "name": "best",
@@ -158,27 +159,20 @@ def build_market_draws(
 
     With many respondents, fewer draws contain some respondents each.
     """
-    classes_per_respondent = (
-        len(draws.owned_class) / draws.n_draws / draws.n_respondents
-    )  # classes of a person
+    classes_per_respondent = len(draws.owned_class) / draws.n_draws / draws.n_respondents
     max_draws = MAX_OWNED / max(classes_per_respondent, 1e-9) / draws.n_respondents
     draw_indices = select_draws(draws.group, int(np.clip(max_draws, MIN_DRAWS, MAX_DRAWS)))
     max_respondents = int(MAX_OWNED / max(classes_per_respondent, 1e-9) / len(draw_indices))
     n_respondents = min(draws.n_respondents, max(1, max_respondents))
-    sentence = "each with all respondents"
-    if n_respondents < draws.n_respondents:
-        sentence = (
-            f"each with {n_respondents:,} of {draws.n_respondents:,} respondents, so intervals are"
-            " slightly too wide"
-        )
     return MarketDraws(
-        attributes_of(design, design.scheme.levels, [False] * len(design.scheme.names)),
+        build_market_attributes(design, design.scheme.levels, [False] * len(design.scheme.names)),
         _build_rule(draws, draw_indices, n_respondents),
         float(draws.lapse),
-        none_of(design),
-        first_task_of(design),
-        f"{len(draw_indices):,} posterior draws, {sentence}",
-        people=people_of(people, draws.n_respondents),
+        build_no_choice_product(design),
+        list_first_products(design),
+        f"{len(draw_indices):,} posterior draws,"
+        f" {describe_draw_respondents(n_respondents, draws.n_respondents)}",
+        people=describe_respondents(people, draws.n_respondents),
     )
 
 
@@ -186,7 +180,8 @@ def _build_rule(draws: "Particles", draw_indices: np.ndarray, people: int) -> Cl
     """Build the rule from these draws and `people` respondents of each."""
     n_respondents = draws.n_respondents
     owner_indices = (
-        draw_indices[:, None] * n_respondents + held(len(draw_indices), people, n_respondents)
+        draw_indices[:, None] * n_respondents
+        + assign_respondents(len(draw_indices), people, n_respondents)
     ).ravel()
     counts = draws.first_owned[owner_indices + 1] - draws.first_owned[owner_indices]
     owned = np.repeat(draws.first_owned[owner_indices] - part_bounds(counts)[:-1], counts)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.base import Sampled
+from thali._model.base import SampledModel
 from thali._model.sampling import SUFFICIENT_ESS
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
@@ -31,7 +31,7 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
+class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
     """Reports and predictions of a fitted model of product classes."""
 
     posterior_: "xarray.DataTree"
@@ -41,10 +41,10 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
 
     def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
         """Return the draws and the design of a fitted model."""
-        self._fitted()
+        self._require_posterior()
         return self._draws_, self._design_
 
-    def _quantities(self) -> dict[str, np.ndarray]:
+    def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return the quantities of the convergence check, by name."""
         return read_summary_rows(self._view.draws)
 
@@ -79,7 +79,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
         """
         return super().summary(ci)
 
-    def _advice(self) -> Advice:
+    def _get_advice(self) -> Advice:
         """Return advice for chains that disagree: more draws or more chains."""
         sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (
@@ -197,13 +197,13 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
         ArgumentError
             If `ci` is not a probability.
         """
-        from thali._arguments import whole
+        from thali._arguments import check_integer
 
         from ...answers.chooser import append_interval, standard_error
         from .predict import INTERVAL_DRAWS, predict_tasks
 
         draws, design = self._fitted_parts()
-        repeats = repeats if repeats is None else whole("repeats", repeats, 1)
+        repeats = repeats if repeats is None else check_integer("repeats", repeats, 1)
         encoded = design.scheme.encode(new, design.respondents)
         settings: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
         by_chain = predict_tasks(draws, encoded, **settings)
@@ -222,11 +222,11 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, Sampled):
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
-    def _data_of_fit(self) -> "ExperimentDesign":
+    def _get_fit_data(self) -> "ExperimentDesign":
         """Return the design of the training data."""
         return self._design_
 
-    def _market_draws(self) -> "MarketDraws":
+    def _get_market_draws(self) -> "MarketDraws":
         """Return the draws of a market simulator."""
         from .market import build_market_draws
 

@@ -17,9 +17,10 @@ from .choice_kernels import (
     bound_owned_classes,
     bound_total_classes,
     collect_separating_classes,
-    contains_product,
+    count_occasions,
     draw_class_members,
     draw_occasion_values,
+    fill_class_row,
     fill_membership,
     read_owned_classes,
     transient_shape,
@@ -141,10 +142,9 @@ def count_newcomer_choices(
         begin = draws.first_class[d]
         n_known = draws.first_class[d + 1] - begin
         for c in range(n_known):
-            for row in range(rows):
-                contains[c, row] = contains_product(
-                    draws.active, draws.member, begin + c, draws.offset, codes, row
-                )
+            fill_class_row(
+                draws.active, draws.member, begin + c, draws.offset, codes, rows, contains, c
+            )
         for _ in range(groups):
             n_classes = n_known
             for c in range(n_known):
@@ -157,10 +157,7 @@ def count_newcomer_choices(
                         rng, draws.offset, draws.monotone, order, active, member, 0
                     )
                     owners[c], negative[c] = 0, 0
-                    for row in range(rows):
-                        contains[c, row] = contains_product(
-                            active, member, 0, draws.offset, codes, row
-                        )
+                    fill_class_row(active, member, 0, draws.offset, codes, rows, contains, c)
                 n, n_existing = 0, n_classes
                 n_classes = min(n_classes + n_new, room)
                 for c in range(n_classes):
@@ -173,23 +170,14 @@ def count_newcomer_choices(
                     for row in range(rows):
                         inside[n, row] = contains[c, row]
                     n += 1
-                n_separating = collect_separating_classes(inside, n, rows, chosen)
-                for _ in range(occasions):
-                    draw_occasion_values(rng, log_theta, passing, chosen, n_separating, log_value)
-                    for t in range(first_row.shape[0] - 1):
-                        start, stop = first_row[t], first_row[t + 1]
-                        add_winner_weights(
-                            inside,
-                            sign,
-                            chosen,
-                            n_separating,
-                            log_value,
-                            value,
-                            start,
-                            stop,
-                            1.0,
-                            total,
-                        )
+                work = (chosen, log_value, value, first_row, occasions)
+                count_occasions(rng, inside, sign, log_theta, passing, n, *work, 1.0, total)
+
+
+def add_lapse(draws: "Particles", p: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+    """Return probabilities (..., rows) with lapse from probabilities without."""
+    sizes = np.diff(first_row)
+    return (1.0 - draws.lapse) * p + draws.lapse / np.repeat(sizes, sizes)
 
 
 def draw_choices(
@@ -206,8 +194,7 @@ def draw_choices(
         count_respondent_choices(
             rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares
         )
-        alternatives = np.diff(design.first_row)
-        p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
+        p = add_lapse(draws, shares, design.first_row)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
         chosen[position] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
     return chosen
@@ -293,29 +280,15 @@ def estimate_row_probabilities(
         rows = slice(tasks[0], tasks[-1])
         starts, person = np.ascontiguousarray(tasks - tasks[0], np.int64), int(people[unit])
         codes = np.ascontiguousarray(products[row_product[rows]], np.int64)
-        respondent_arguments = (
-            codes,
-            np.array([0, len(starts) - 1], np.int64),
-            starts,
-            repeats,
-            room_known,
-        )
-        newcomer_arguments = (groups, 1, occasions, codes, starts, room_new)
+        tasks_of_person = np.array([0, len(starts) - 1], np.int64)
         for part_draws, part_total in zip(parts, total[:, rows], strict=True):
+            part_arguments = (rngs[unit], part_draws, 0, draws_per_part)
             if person >= 0:
-                count_respondent_choices(
-                    rngs[unit],
-                    part_draws,
-                    0,
-                    draws_per_part,
-                    person,
-                    *respondent_arguments,
-                    part_total,
-                )
+                arguments = (person, codes, tasks_of_person, starts, repeats, room_known)
+                count_respondent_choices(*part_arguments, *arguments, part_total)
             else:
-                count_newcomer_choices(
-                    rngs[unit], part_draws, 0, draws_per_part, *newcomer_arguments, part_total
-                )
+                arguments = (groups, 1, occasions, codes, starts, room_new)
+                count_newcomer_choices(*part_arguments, *arguments, part_total)
 
     call_in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
@@ -356,23 +329,8 @@ def add_market_choices(
             continue
         begin, n, sign, log_theta = read_owned_classes(draws, d, person)
         fill_membership(draws, d, begin, n, codes, rows, inside)
-        n_separating = collect_separating_classes(inside, n, rows, chosen)
-        for _ in range(repeats):
-            draw_occasion_values(rng, log_theta, shape, chosen, n_separating, log_value)
-            for m in range(first_row.shape[0] - 1):
-                start, stop = first_row[m], first_row[m + 1]
-                add_winner_weights(
-                    inside,
-                    sign,
-                    chosen,
-                    n_separating,
-                    log_value,
-                    value,
-                    start,
-                    stop,
-                    weights[person],
-                    total,
-                )
+        work = (chosen, log_value, value, first_row, repeats)
+        count_occasions(rng, inside, sign, log_theta, shape, n, *work, weights[person], total)
 
 
 def simulate_share_draws(
@@ -410,6 +368,4 @@ def simulate_share_draws(
 
     call_in_threads(work, draws.n_draws, cores)
     total /= newcomers if weights is None else draw_weights.sum(axis=1, keepdims=True) * repeats
-    alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
-    total = (1.0 - draws.lapse) * total + draws.lapse / alternatives
-    return np.split(total, first_row[1:-1], axis=1)
+    return np.split(add_lapse(draws, total, first_row), first_row[1:-1], axis=1)

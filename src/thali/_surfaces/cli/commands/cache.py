@@ -35,10 +35,10 @@ def warm(models: Sequence[str]) -> None:
 
 def build(models: Sequence[str], target: str | None, out: Path) -> None:
     """Compile the samplers of models into a folder for a wheel."""
-    from thali._testing.smallest import environment_of, level_here
+    from thali._testing.small_models import build_environment, find_processor_level
 
-    level = target or level_here()
-    _fit_all(models, environment_of(level, out))
+    level = target or find_processor_level()
+    _fit_all(models, build_environment(level, out))
     folder = store.build_folder(level, out)
     print(store.format_cache_size(*folder.size()))
     print(folder.path)
@@ -46,12 +46,12 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
 def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
     """Fit each model once, so that its samplers are compiled."""
-    from thali._testing.smallest import fit_each, rows_of
+    from thali._testing.small_models import fit_in_processes, list_cases
 
-    names = rows_of([find_model(model, "MODEL")[0].name for model in models])
+    names = list_cases([find_model(model, "MODEL")[0].name for model in models])
     n_failed = 0
     with Progress(True, "compiling", len(names), "fits") as progress:
-        for n_done, fit in enumerate(fit_each(names, os.cpu_count() or 1, environment), 1):
+        for n_done, fit in enumerate(fit_in_processes(names, os.cpu_count() or 1, environment), 1):
             progress.update(n_done)
             if fit.error:
                 n_failed += 1

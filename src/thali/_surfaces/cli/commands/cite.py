@@ -14,9 +14,9 @@ def print_citations(model: str | None) -> None:
 
 def _find_citation_keys(model: str) -> tuple[str, ...]:
     """Return the citation keys of a model's papers."""
-    from thali._model.registry import SPECS, spec_named
+    from thali._model.registry import SPECS, find_spec_by_name
 
-    spec = spec_named(model)
+    spec = find_spec_by_name(model)
     if spec is None:
         raise ArgumentError(
             f"Unknown model {model!r}; available models: {', '.join(spec.name for spec in SPECS)}."

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
-from thali._labels import plural
-from thali._model.default_models import compared_by_default
-from thali._model.registry import features_of
+from thali._labels import format_plural
+from thali._model.default_models import default_comparison
+from thali._model.registry import get_features_argument
 from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
@@ -85,7 +85,7 @@ def run_compare(
         )
     default_models = data_spec.compared_by_group if form.has_groups else data_spec.compared
     if form == DataForm(CHOICES):
-        default_models = compared_by_default(data, default_models)
+        default_models = default_comparison(data, default_models)
     named_models = parse_models(models or default_models, values, form, getattr(data, "labels", ()))
     run_settings: dict[str, Any] = {
         name: values[name] for name in (*_RUN, "cores") if name in values
@@ -101,12 +101,12 @@ def run_compare(
         n_data_parts = count_parts(data, leave_out)
         folds = choose_n_folds(len(named_models), n_data_parts)
         n_parts = folds or n_data_parts
-        parts_text = plural(n_parts, "part")
+        parts_text = format_plural(n_parts, "part")
         notify(
             f"{len(named_models) * n_parts:,} fits: each model is fitted without each of"
             f" {parts_text} of the data."
         )
-    if by == PREDICTION and features_of(data_spec.kind):
+    if by == PREDICTION and get_features_argument(data_spec.kind):
         run_settings = _BUDGET | run_settings
     run_settings |= {
         "by": by,
@@ -199,7 +199,7 @@ def _choose_data_spec(
     A model or option that requires other data decides; otherwise the kind of data.
     """
     for spec in specs:
-        if not features_of(spec.data[0]):
+        if not get_features_argument(spec.data[0]):
             return spec
     experiment_options = ("attributes", "levels", "none", "bought", "bins", "monotone")
     for data_spec in SPECS:
@@ -222,7 +222,7 @@ def _select_arguments(
 ) -> dict[str, Any]:
     """Return the typed arguments for one destination."""
     return {
-        option.passed: values_by_word[option.word]
+        option.target: values_by_word[option.word]
         for option in spec.options
         if option.to == destination and option.word in values_by_word
     }

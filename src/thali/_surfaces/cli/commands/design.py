@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.roles import column_names
-from thali._labels import plural, shorten
-from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
+from thali._labels import format_plural, shorten
+from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali.errors import ArgumentError, DataError
 
 from ..files import check_output_folder, format_tables, write_files
@@ -57,7 +57,10 @@ def print_set_design(
 
     check_output_folder(out_folder)
     design = designs.sets(_parse_options(options), size, per_person, versions, random_seed=seed)
-    sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
+    sentence = (
+        f"{format_plural(len(design), 'set')} of {size} options, in"
+        f" {format_plural(versions, 'version')}."
+    )
     _write_and_print(
         terminal,
         {"Design": (sentence, design)} | _simulate_power(design, simulation, seed),
@@ -101,7 +104,7 @@ def _write_and_print(
         write_files(out_folder, format_tables(tables, formats))
         notify(f"wrote the design to the folder '{out_folder}'.")
     makers = [
-        Maker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
+        FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
         for label, part in parts.items()
     ]
     print(

@@ -12,8 +12,8 @@ import typer
 
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
-from thali._labels import plural
-from thali._model.options import OF_TABLES
+from thali._labels import format_plural
+from thali._model.options import TABLE_OPTIONS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
@@ -50,7 +50,7 @@ def run_fit(
     slides: Path | None = None,
 ) -> None:
     """Fit a model to data, print the results and write them."""
-    from thali._model.model_files import tree_of_model
+    from thali._model.model_files import build_model_tree
 
     from ...html import describe_fit
 
@@ -60,7 +60,7 @@ def run_fit(
     if spec is None:
         option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
         # of options with equal names, --respondent of tables comes first
-        terminal.use_options([*COMMAND_OPTIONS, *OF_TABLES, *option_by_word.values()])
+        terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])
         read_arguments = select_table_arguments(
             {word: parse_option(option_by_word[word], text) for word, text in typed.items()}
         )
@@ -90,7 +90,7 @@ def run_fit(
     data_sentence = f"{data_name}: {reading_sentence}{model_note}"
     notify(data_sentence)
     model = _build_model(spec, select_arguments(MODEL), values_by_word, data)
-    settings = model._settings_for(data, request.settings(named_data, data))
+    settings = model._complete_settings(data, request.settings(named_data, data))
     command = {
         "data_name": data_name,
         "model_name": model_name,
@@ -113,13 +113,13 @@ def run_fit(
         draw_sizes = model._view.draws.sizes
         resume_hint = f"; resume with thali resume {out}" if out is not None else ""
         notify(
-            f"stopped early; kept {plural(draw_sizes['chain'], 'chain')} of"
-            f" {plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from these;"
-            " press Ctrl-C to skip."
+            f"stopped early; kept {format_plural(draw_sizes['chain'], 'chain')} of"
+            f" {format_plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from"
+            " these; press Ctrl-C to skip."
         )
     try:
         with _open_bootstrap_job(settings, out, overwrite, note) as settings:
-            findings = model._findings_with(settings)
+            findings = model._build_findings(settings)
             if out is not None:
                 list(findings)  # compute all findings before files are written
             answer = terminal.format_findings(findings, data_sentence, *_list_hints(out, page))
@@ -132,7 +132,7 @@ def run_fit(
                 + (" Nothing was written." if out is None else "")
             )
         if out is not None:
-            written_folder = write_with_fallback(out, partial(write_model, tree_of_model(model)))
+            written_folder = write_with_fallback(out, partial(write_model, build_model_tree(model)))
             notify(
                 f"the results could not be computed; the fit is saved in {written_folder} (open it"
                 " with thali.load)."
@@ -143,7 +143,7 @@ def run_fit(
 
     def write(figures: Figures) -> None:
         if out is not None:
-            datatree = tree_of_model(model)
+            datatree = build_model_tree(model)
             note_file = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
             written_parts = ["the posterior" if "posterior" in datatree.children else "the model"]
             written_parts.append("the tables")
@@ -178,7 +178,7 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(finding.stopped for finding in findings.of(terminal.surface))
+    is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
     if is_stopped or (interrupted and "max-time" not in request.values):
         raise typer.Exit(INTERRUPTED)
 
@@ -191,7 +191,7 @@ def _list_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
 
 def _add_random_seed(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
     """Return the typed options, with the random seed that was drawn."""
-    seed = model._run_settings().get("random_seed")
+    seed = model._get_run_settings().get("random_seed")
     return typed if seed is None or "seed" in typed else typed | {"seed": seed}
 
 
@@ -239,7 +239,7 @@ def _open_fit_job(
 ) -> Iterator[dict[str, Any]]:
     """Open the job of a fit with chains; yield the argument that names it."""
     if out_folder is None or not any(
-        option.name == "cores" for option in request.spec.options_of(request.method)
+        option.name == "cores" for option in request.spec.select_options(request.method)
     ):
         yield {}
         return

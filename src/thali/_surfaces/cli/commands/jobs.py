@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thali._digits import percent
+from thali._digits import format_percent
 from thali._inference.jobs import is_running, note_command, read_index
 from thali._model.spec import Option
 from thali.errors import DataError
@@ -214,7 +214,7 @@ def print_status(folder: Path) -> None:
     print(f"{name}: {state}")
     print(
         f"{progress['done']:,} of {progress['total']:,} {progress['unit']}"
-        f" ({percent(progress['done'] / max(1, progress['total']))})"
+        f" ({format_percent(progress['done'] / max(1, progress['total']))})"
     )
     for group, (n_done, n_total) in progress.get("each", {}).items():
         print(f"  {group}: {n_done:,} of {n_total:,}")

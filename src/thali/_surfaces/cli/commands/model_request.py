@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
-from thali._labels import as_label, plural
-from thali._model.aliases import method_meant
-from thali._model.default_models import WORTHS, default_model, median_tasks
+from thali._labels import format_label, format_plural
+from thali._model.aliases import normalise_method
+from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
 from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
-from thali._people.populations import Groups, Individuals, individuals_required
+from thali._people.populations import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..loading import NamedData, load_holdouts
@@ -36,7 +36,7 @@ class ModelRequest(NamedTuple):
     def arguments(self, destination: str) -> dict[str, Any]:
         """Return the arguments for one destination."""
         argument_by_name = {
-            option.passed: self.values[word]
+            option.target: self.values[word]
             for word, option in self.options.items()
             if option.to == destination
         }
@@ -45,7 +45,7 @@ class ModelRequest(NamedTuple):
         ):
             argument_by_name = merge_people(argument_by_name, "group" in self.options)
         has_cores = destination == FIT and any(
-            option.name == "cores" for option in self.spec.options_of(self.method)
+            option.name == "cores" for option in self.spec.select_options(self.method)
         )
         return argument_by_name | (
             {"progressbar": True} if has_cores else {}
@@ -101,7 +101,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     if by is None:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
-        raise individuals_required("by")
+        raise individuals_required_error("by")
     return arguments | {"people": Individuals(by)}
 
 
@@ -115,7 +115,7 @@ def _read_shares(file: Path) -> dict[str, float]:
             raise DataError(
                 "A table of actual shares needs two columns: the product and its share, a number."
             )
-        labels = frame.iloc[:, 0].map(as_label).tolist()
+        labels = frame.iloc[:, 0].map(format_label).tolist()
         if repeated_labels := [label for label in labels if labels.count(label) > 1]:
             raise DataError(
                 f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
@@ -130,8 +130,8 @@ def request_model(
     """Return the request for a model; later messages name only its options."""
     terminal.use_options([*COMMAND_OPTIONS, *spec.options])
     if "method" in typed:
-        typed = typed | {"method": method_meant(typed["method"])}
-    method = spec.method_of(typed)
+        typed = typed | {"method": normalise_method(typed["method"])}
+    method = spec.choose_method(typed)
     if spec.methods and method not in spec.methods:
         sentence = [
             Argument("method"),
@@ -144,7 +144,7 @@ def request_model(
             sentence += [", which requires ", Setting("model", other_models[0])]
         raise ArgumentError(*sentence, ".")
     options = select_options(spec, typed, data_name)
-    terminal.use_options([*COMMAND_OPTIONS, *spec.options_of(method)])
+    terminal.use_options([*COMMAND_OPTIONS, *spec.select_options(method)])
     values_by_word = {word: parse_option(option, typed[word]) for word, option in options.items()}
     values_by_word |= resolve_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values_by_word):
@@ -156,12 +156,13 @@ def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
 ) -> tuple[ModelRequest, str]:
     """Return the request for the default model, and a clause that names it."""
-    offer, settings, alternatives = default_model(data, typed)
+    offer, settings, alternatives = choose_default_model(data, typed)
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     clause += " with individual scores" * ("people" in settings)
     if offer.kind == EXPERIMENTS:
         clause += (
-            f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
+            f" ({format_plural(data.n_respondents, 'respondent')}, {count_median_tasks(data):g}"
+            " tasks each)"
         )
     if alternatives:
         clause += f" (alternative: --model {' or '.join(alternatives)})"

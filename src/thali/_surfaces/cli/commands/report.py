@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.files import atomic_write, check_path
-from thali._model.registry import spec_of
-from thali._model.settings import USUAL, AnswerSettings
+from thali._model.registry import find_spec
+from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._people.populations import Individuals
 from thali.errors import ArgumentError, DataError
 
@@ -70,7 +70,7 @@ class SavedResults(NamedTuple):
 
     subject: Any
     command: str = ""
-    settings: AnswerSettings = USUAL
+    settings: AnswerSettings = DEFAULT_SETTINGS
     cover: dict[str, str] = NO_COVER
     names: Sequence[str] = ()  # of the files or data sets
 
@@ -82,8 +82,8 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
     if command_record is None:
         return SavedResults(subject)
     name, arguments, folder = command_record
-    settings = USUAL
-    if name == "fit" and (spec := spec_of(subject)) is not None:
+    settings = DEFAULT_SETTINGS
+    if name == "fit" and (spec := find_spec(subject)) is not None:
         typed = arguments["typed"]
         if (
             spec.method_of_individuals
@@ -98,7 +98,7 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
             and (table := _find_fit_table(arguments["data_name"], folder)) is None
         ):
             request = request.without_holdouts
-        settings = request.settings(table, subject._data_of_fit(), folder)
+        settings = request.settings(table, subject._get_fit_data(), folder)
     names = arguments.get("data_names") or [arguments["data_name"]]
     return SavedResults(
         subject,
@@ -113,7 +113,7 @@ def use_options_for(terminal: Terminal, subject: Any) -> None:
     """Let messages name the options of the command that made the results."""
     from thali._paired.board import Leaderboard
 
-    if (spec := spec_of(subject)) is not None:
+    if (spec := find_spec(subject)) is not None:
         terminal.use_options(spec.options)
     elif isinstance(subject, Leaderboard):
         terminal.use_options(LEADERBOARD)
@@ -135,7 +135,7 @@ def write_report(
     file: Path,
     command: str,
     terminal: Terminal,
-    settings: AnswerSettings = USUAL,
+    settings: AnswerSettings = DEFAULT_SETTINGS,
     figures: Any = None,
     cover: dict[str, str] = NO_COVER,
     names: Sequence[str] = (),
@@ -161,14 +161,14 @@ def _load_subject(results_path: Path) -> Any:
     """Load the model, the leaderboard or the table of a comparison."""
     from thali._comparison.job_table import TABLES, read_job_table
     from thali._inference.jobs import read_index
-    from thali._model.model_files import load, model_in
+    from thali._model.model_files import find_model_file, load
 
     if results_path.suffix == ".html":
         raise DataError(
             f"'{results_path}' is a report; give the folder passed to --out, or a file written by"
             " save."
         )
-    if not results_path.is_dir() or model_in(results_path) is not None:
+    if not results_path.is_dir() or find_model_file(results_path) is not None:
         return load(results_path)
     index = read_index(results_path / JOB)
     if index is not None and index["stamp"]["kind"] in TABLES:

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from thali._data.pairs import PairedComparisons
-from thali._labels import plural, suggest
-from thali._late import load
-from thali._model.printed_findings import findings_of
+from thali._labels import format_plural, suggest
+from thali._lazy_imports import load_object
+from thali._model.printed_findings import build_printed_findings
 from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
-from thali._printed import Printed
+from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from ..classical_tests import TESTS
@@ -49,7 +49,7 @@ def run_test(
     typed: dict[str, Any],
     out_folder: Path | None,
     formats: tuple[str, ...],
-) -> Printed:
+) -> PrintedResult:
     """Carry out a test, print its results and write its tables."""
     spec = find_test(name)
     options = select_options(spec, typed, None, TESTS)
@@ -82,13 +82,17 @@ def run_test(
                 for key, table in tables
             }
             write_files(out_folder, format_tables(table_by_name, formats))
-            notify(f"wrote {plural(len(table_by_name), 'table')} to the folder '{out_folder}'.")
+            notify(
+                f"wrote {format_plural(len(table_by_name), 'table')} to the folder '{out_folder}'."
+            )
     finally:
         folder = ["--out DIR (its tables)"] if out_folder is None else []
         print(
             test_result
             if terminal.prints_all
-            else terminal.format_findings(findings_of(test_result), ", ".join(files), *folder)
+            else terminal.format_findings(
+                build_printed_findings(test_result), ", ".join(files), *folder
+            )
         )
     return test_result
 
@@ -140,7 +144,7 @@ def _run_data_test(
             " FILE."
         )
     data = _read_pairs(files[0], read_arguments)
-    return load(spec.cls)(data, **_parse_aspects_option(aspects, data), **fit)
+    return load_object(spec.cls)(data, **_parse_aspects_option(aspects, data), **fit)
 
 
 def _run_circular(
@@ -149,7 +153,7 @@ def _run_circular(
     """Run the test of circular triads, per judge or for all judges together."""
     data = _read_pairs(files[0], read_arguments)
     is_separate = fit.pop("people", "each" if data.respondents else "together") == "each"
-    return load(spec.cls)(data.by_respondent() if is_separate else data, **fit)
+    return load_object(spec.cls)(data.by_respondent() if is_separate else data, **fit)
 
 
 def _run_likelihood_ratio(
@@ -164,7 +168,7 @@ def _run_likelihood_ratio(
         | _parse_aspects_option(aspects, data, "smaller")
         | _parse_aspects_option(aspects, data, "larger")
     )
-    return load(spec.cls)(
+    return load_object(spec.cls)(
         *(_fit_aspects(data, aspects_by_role[name], fit) for name in ("smaller", "larger"))
     )
 
@@ -174,7 +178,7 @@ def _run_wald(
 ) -> Any:
     """Run the Wald test of contrasts."""
     model = _read_and_fit(files, read_arguments, aspects, fit)
-    return load(spec.cls)(
+    return load_object(spec.cls)(
         model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {})
     )
 
@@ -189,7 +193,7 @@ def _run_group(
             "Give groups as a column of one file, ",
             Argument("group"),
             " COLUMN, or as one file per group; got ",
-            f"{plural(len(files), 'file')} and"
+            f"{format_plural(len(files), 'file')} and"
             f" {'no column' if column is None else f'column {column!r}'}.",
         )
     group_data = [_read_pairs(name, read_arguments) for name in files]
@@ -199,7 +203,7 @@ def _run_group(
         raise ArgumentError(
             "Two files have the same name, which is the name of the group; rename one."
         )
-    return load(spec.cls)(groups, **_parse_aspects_option(aspects, group_data[0]), **fit)
+    return load_object(spec.cls)(groups, **_parse_aspects_option(aspects, group_data[0]), **fit)
 
 
 def _run_order(
@@ -221,7 +225,9 @@ def _run_order(
             " game) per row, or two files of counts: pairs shown in the order of the labels, and"
             " pairs shown in the opposite order."
         )
-    return load(spec.cls)(*order_data, **_parse_aspects_option(aspects, order_data[0]), **fit)
+    return load_object(spec.cls)(
+        *order_data, **_parse_aspects_option(aspects, order_data[0]), **fit
+    )
 
 
 def _run_bootstrap(
@@ -229,7 +235,9 @@ def _run_bootstrap(
 ) -> Any:
     """Run the bootstrap of respondents."""
     data = _read_pairs(files[0], read_arguments)
-    return load(spec.cls)(data.by_respondent(), **_parse_aspects_option(aspects, data), **fit)
+    return load_object(spec.cls)(
+        data.by_respondent(), **_parse_aspects_option(aspects, data), **fit
+    )
 
 
 def _run_parametric_bootstrap(
@@ -238,7 +246,7 @@ def _run_parametric_bootstrap(
     """Run the parametric bootstrap of a fitted model."""
     model = _read_and_fit(files, read_arguments, aspects, fit)
     fit.pop("unique", None)
-    return load(spec.cls)(model, **fit)
+    return load_object(spec.cls)(model, **fit)
 
 
 _RUNNERS: dict[str, TestRunner] = {

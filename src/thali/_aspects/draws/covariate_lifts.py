@@ -1,0 +1,74 @@
+"""Effects of comparison covariates on choice probabilities, for every draw."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._model.covariates import coefficient_name
+from thali._posterior.view import Posterior
+
+MAX_LOG_LIFT = 300.0  # bound of x'beta, as in the samplers
+
+
+class CovariateLift(NamedTuple):
+    """Covariate effects beta'x on the log odds of the first option of each pair or cell."""
+
+    beta: np.ndarray  # (draws, covariates)
+    x: np.ndarray  # (cells, covariates)
+
+    def log_odds(self, draws: slice) -> np.ndarray:
+        """Return beta'x for these draws, shape (n_draws, n_cells)."""
+        return self.beta[draws] @ self.x.T
+
+
+def stack_coefficients(parameters: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
+    """Stack the coefficients of covariates, shape (n_draws, n_covariates)."""
+    return np.stack([np.atleast_1d(parameters[coefficient_name(name)]) for name in names], axis=-1)
+
+
+def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Read the draws of the likelihood's parameters, chain after chain."""
+    coefficients = dict(
+        zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)
+    )
+    return {
+        name: coefficients[name] if name in coefficients else posterior.draws[name].values.ravel()
+        for name in names
+    }
+
+
+def lift_advantages(
+    ij: np.ndarray, ji: np.ndarray, eta: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Multiply the first advantage by exp(eta); replace two zero advantages by ones."""
+    are_zero = ij + ji == 0.0
+    ij, ji = np.where(are_zero, 1.0, ij), np.where(are_zero, 1.0, ji)
+    return ij * np.exp(np.clip(eta, -MAX_LOG_LIFT, MAX_LOG_LIFT)), ji
+
+
+def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
+    """Read pair index, counts by outcome and covariates of each cell.
+
+    Without covariates each pair is one cell.
+    """
+    constant, observed = posterior.fixed, posterior.observed
+    if posterior.covariates:
+        names = {
+            "pair": "cell_pair",
+            "wins": "cell_wins",
+            "losses": "cell_losses",
+            "ties": "cell_ties",
+        }
+        return {key: constant[name].values for key, name in names.items()} | {
+            "x": constant["covariate_values"].values
+        }
+    wins, losses = observed["wins"].values, constant["losses"].values
+    ties = observed["ties"].values if posterior.has_ties else 0.0 * wins
+    return {
+        "pair": np.arange(len(wins)),
+        "wins": wins,
+        "losses": losses,
+        "ties": ties,
+        "x": np.zeros((len(wins), 0)),
+    }

@@ -1,0 +1,161 @@
+"""Features of many draws as ragged arrays, which the other modules of this folder read.
+
+A column is a feature with its owners and its weight. The columns of all draws are concatenated, and
+a dense block is made only for the required draws and options: among ten thousand options few own a
+column.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._inference.indexing import part_bounds
+from thali._posterior.view import Posterior, flatten_chains
+
+if TYPE_CHECKING:
+    from ..samplers.draw_record import ChainDraws
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """All columns of `n_draws` draws over `n_options` options, draw after draw."""
+
+    n_features: np.ndarray  # (draws,) columns of each draw
+    weights: np.ndarray  # (columns,)
+    sizes: np.ndarray  # (columns,) owners of each column, >= 1
+    owners: np.ndarray  # (sum of sizes,) option indices, ascending within a column
+    unique_weights: np.ndarray  # (draws, options)
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.n_features)
+
+    @property
+    def n_options(self) -> int:
+        """Number of options."""
+        return self.unique_weights.shape[1]
+
+    @cached_property
+    def column_offsets(self) -> np.ndarray:
+        """Index of each draw's first column, shape (n_draws + 1,)."""
+        return part_bounds(self.n_features)
+
+    @cached_property
+    def owner_offsets(self) -> np.ndarray:
+        """Index of each column's first owner, shape (n_columns + 1,)."""
+        return part_bounds(self.sizes)
+
+    @cached_property
+    def draw(self) -> np.ndarray:
+        """Index of the draw of each column."""
+        return np.repeat(np.arange(self.n_draws), self.n_features)
+
+    @cached_property
+    def slot(self) -> np.ndarray:
+        """Position of each column within its draw, in padded arrays."""
+        return np.arange(len(self.sizes)) - self.column_offsets[self.draw]
+
+    def replace_weights(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
+        """Return the same columns with other weights, sharing all other arrays."""
+        columns = replace(self, weights=weights, unique_weights=unique_weights)
+        vars(columns).update(
+            {name: getattr(self, name) for name in ("column_offsets", "owner_offsets", "draw")}
+        )
+        return columns
+
+    def select_draw(self, draw: int) -> "FeatureColumns":
+        """Return the columns of one draw."""
+        start, stop = self.column_offsets[draw], self.column_offsets[draw + 1]
+        owners = self.owners[self.owner_offsets[start] : self.owner_offsets[stop]]
+        draws = slice(draw, draw + 1)
+        return FeatureColumns(
+            self.n_features[draws],
+            self.weights[start:stop],
+            self.sizes[start:stop],
+            owners,
+            self.unique_weights[draws],
+        )
+
+    def take(self, draws: np.ndarray) -> "FeatureColumns":
+        """Return the columns of the given draws, in any order and with repetitions."""
+        counts = self.n_features[draws]
+        shifts = self.column_offsets[draws] - np.cumsum(counts) + counts
+        column = np.repeat(shifts, counts) + np.arange(counts.sum())
+        sizes = self.sizes[column]
+        shifts = self.owner_offsets[column] - np.cumsum(sizes) + sizes
+        owner = np.repeat(shifts, sizes) + np.arange(sizes.sum())
+        return FeatureColumns(
+            counts, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws]
+        )
+
+    def sum_by_draw(self, terms: np.ndarray) -> np.ndarray:
+        """Sum one term per column over the columns of each draw, shape (n_draws,)."""
+        return np.bincount(self.draw, terms, minlength=self.n_draws)
+
+    def to_dense(
+        self, start: int, stop: int, options: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return padded features and weights of draws start to stop - 1, for some options."""
+        columns = slice(self.column_offsets[start], self.column_offsets[stop])
+        owners = self.owners[self.owner_offsets[columns.start] : self.owner_offsets[columns.stop]]
+        draw = self.draw[columns] - start
+        slot = np.arange(columns.start, columns.stop) - self.column_offsets[start + draw]
+        if options is None:
+            option_position, m = np.arange(self.n_options), self.n_options
+        else:
+            option_position, m = np.full(self.n_options, -1), len(options)
+            option_position[options] = np.arange(m)
+        width = int(self.n_features[start:stop].max(initial=0))
+        weights = np.zeros((stop - start, width))
+        weights[draw, slot] = self.weights[columns]
+        column = np.repeat(np.arange(len(draw)), self.sizes[columns])
+        is_included = option_position[owners] >= 0
+        features = np.zeros((stop - start, width, m), dtype=bool)
+        features[
+            draw[column[is_included]],
+            slot[column[is_included]],
+            option_position[owners[is_included]],
+        ] = True
+        return features, weights
+
+
+def concatenate_chain_columns(chains: Sequence["ChainDraws"], n_draws: int) -> FeatureColumns:
+    """Concatenate the first `draws` draws of each chain."""
+    parts = []
+    for chain in chains:
+        n_columns = int(np.sum(chain.n_features[:n_draws]))
+        n_owners = int(np.sum(chain.sizes[:n_columns]))
+        parts.append(
+            (
+                chain.n_features[:n_draws],
+                chain.weights[:n_columns],
+                chain.sizes[:n_columns],
+                chain.owners[:n_owners],
+                chain.unique_weights[:n_draws],
+            )
+        )
+    return FeatureColumns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def read_columns(posterior: Posterior) -> FeatureColumns:
+    """Read all columns of a posterior, stored dense or as owner lists, chain after chain."""
+    weights = flatten_chains(posterior.weights)
+    if posterior.unique is None:
+        unique_weights = np.zeros((len(weights), posterior.n_options))
+    else:
+        unique_weights = flatten_chains(posterior.unique)
+    if posterior.features is not None:
+        features = flatten_chains(posterior.features)
+        sizes = features.sum(axis=-1, dtype=np.int64)
+        owners = np.nonzero(features)[2]
+    else:
+        sizes, owners = flatten_chains(posterior.feature_sizes), posterior.owners
+        owners = owners[owners >= 0]
+    has_owners = sizes > 0
+    return FeatureColumns(
+        has_owners.sum(axis=1), weights[has_owners], sizes[has_owners], owners, unique_weights
+    )

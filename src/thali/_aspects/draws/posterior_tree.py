@@ -1,0 +1,260 @@
+"""Draws of latent-feature models as a tree in the ArviZ schema."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._inference.threads import choose_longest_chains
+from thali._model.stored_choices import MAX_PAIRS
+from thali._posterior.densities import add_log_prior
+from thali._posterior.store import build_tree, describe_origin
+from thali._posterior.view import split_draws
+from thali.errors import DataError
+
+from .feature_columns import FeatureColumns, concatenate_chain_columns
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+    from thali._data.similarities import Similarities
+
+    from ..samplers.chains import SamplingTask
+    from ..samplers.draw_record import ChainDraws
+
+
+_DESCRIPTIONS = {
+    "n_features": "features that at least one option has, without the fixed unique features",
+    "alpha": "concentration of the prior over features",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial"
+    " coefficients",
+    "features": "1 if an option has a feature, else 0; padded with 0",
+    "feature_size": "number of options with a feature; padded with 0",
+    "owners": "option indices, feature by feature, feature_size of each; padded with -1",
+    "weights": "weight of a feature; padded with 0; in elimination by aspects comparable only"
+    " within a fit",
+    "unique_weights": "weight of the unique aspect of an option; 0 without unique aspects",
+}
+
+
+@dataclass(frozen=True)
+class DataPart:
+    """The part of a posterior for one kind of data, returned by `build_posterior_part`."""
+
+    kind: str  # data kind, from `thali._data.kinds`
+    log_constant: float  # constant that the samplers omit from the log-likelihood
+    descriptions: dict[str, str]  # of the variables
+    # additional variables of the group posterior, and their coordinates
+    variables: dict[Any, Any] = field(default_factory=dict)
+    coordinates: dict[Any, Any] = field(default_factory=dict)
+    observed: dict[Any, Any] = field(default_factory=dict)  # group observed_data
+    constants: dict[Any, Any] = field(default_factory=dict)  # group constant_data
+    # group log_likelihood; empty above 2,000 pairs
+    pointwise: dict[Any, Any] = field(default_factory=dict)
+    observed_coordinates: dict[Any, Any] = field(default_factory=dict)  # of these three groups
+    # dimensions of the data, which differ between groups of respondents
+    rows: tuple[str, ...] = ()
+    # (draws,) scale of weights and constant, if only their ratios affect the likelihood
+    scale: np.ndarray | None = None
+    common: tuple[str, ...] = ()  # variables of parameters that all groups share
+    # probabilities of all answers (draws, answers); None: too many
+    answers: Callable[[], np.ndarray] | None = None
+
+
+class KeptDraws(NamedTuple):
+    """Chains of a posterior, each cut to the same number of draws."""
+
+    chains: "list[ChainDraws]"
+    draws: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains and draws."""
+        return len(self.chains), self.draws
+
+    def stack_chains(self, arrays: Iterable[Any]) -> np.ndarray:
+        """Stack one array per chain, shape (chain, draw, ...)."""
+        return np.stack([np.asarray(array)[: self.draws] for array in arrays])
+
+    def stack_parameter(self, name: str) -> np.ndarray:
+        """Stack a parameter of the likelihood, shape (chain, draw)."""
+        return self.stack_chains(chain.extra[name] for chain in self.chains)
+
+    def build_variables(self, log_constant: float) -> dict[Any, Any]:
+        """Build the variables of every posterior; add the constant omitted by samplers."""
+        arrays_by_name = {
+            "n_features": [chain.n_features for chain in self.chains],
+            "alpha": [chain.alpha for chain in self.chains],
+            "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
+        }
+        return {
+            name: (("chain", "draw"), self.stack_chains(arrays))
+            for name, arrays in arrays_by_name.items()
+        }
+
+    def build_coordinates(self) -> dict[str, Any]:
+        """Return the coordinates of chains and draws."""
+        return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
+
+    def build_groups(
+        self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: dict[str, str]
+    ) -> "dict[str, xarray.Dataset]":
+        """Build the groups of described variables and of chain statistics."""
+        import xarray as xr
+
+        dataset = xr.Dataset(variables, {**self.build_coordinates(), **coordinates})
+        for name, variable in dataset.data_vars.items():
+            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
+        stats = _collect_stats([chain.stats for chain in self.chains])
+        return split_draws(dataset) | {
+            "sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})
+        }
+
+
+def select_kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
+    """Select the chains with the most draws in total; interrupted chains differ in length."""
+    chain_indices, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError(
+            "no draws were kept, so there is no posterior; run the fit longer before stopping it"
+        )
+    return KeptDraws([chains[number] for number in chain_indices], draws)
+
+
+def build_datatree(
+    chains: Sequence["ChainDraws"],
+    data: "PairedComparisons | Choices | Similarities",
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    attrs: Mapping[str, object] | None = None,
+    task: "SamplingTask | None" = None,
+) -> "xarray.DataTree":
+    """Build a tree in the ArviZ schema from all chains; with `task`, add log priors."""
+    import xarray as xr
+
+    kept_draws = select_kept_draws(chains)
+    columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
+    labels = np.asarray(data.labels, dtype=str)
+    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
+    parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
+    flat_parameters = {name: array.ravel() for name, array in parameters.items()}
+    part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
+    variables = {
+        **kept_draws.build_variables(part.log_constant),
+        # other parameters are in the part
+        **{
+            name: (("chain", "draw"), array)
+            for name, array in parameters.items()
+            if name in part.descriptions
+        },
+        **encode_features(columns, shape, dense),
+        **part.variables,
+    }
+    groups = kept_draws.build_groups(
+        variables, {"option": labels, **part.coordinates}, part.descriptions
+    )
+    if part.pointwise:
+        # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
+        groups["log_likelihood"] = xr.Dataset(
+            part.pointwise, {**kept_draws.build_coordinates(), **part.observed_coordinates}
+        )
+    groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
+    groups["constant_data"] = xr.Dataset(
+        {"kind": part.kind, **part.constants, "learned_alpha": bool(learned_alpha)},
+        {**part.observed_coordinates, "option": labels},
+    )
+    if task is not None:
+        log_priors = compute_log_priors(
+            task, likelihood, data, columns, variables["alpha"][1].ravel(), flat_parameters
+        )
+        by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
+        add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
+    return build_tree(groups, {**describe_origin(), **(attrs or {})})
+
+
+def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
+    """Collect statistics of complete chains; pad arrays with NaN along dimension `level`."""
+    variables = {}
+    for name in stats[0]:
+        arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
+        if arrays[0].ndim == 0:
+            variables[name] = ("chain", arrays)
+        else:
+            levels = max(chain["temperature"].size for chain in stats)
+            padded = np.full((len(arrays), levels), np.nan)
+            for row, array in zip(padded, arrays, strict=True):
+                row[: array.size] = array
+            variables[name] = (("chain", "level"), padded)
+    return variables
+
+
+def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
+    """Encode the features of all draws: owners as a matrix, or as lists."""
+    return _encode_dense_features(columns, shape) if dense else _encode_owner_lists(columns, shape)
+
+
+def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+    features, weights = columns.to_dense(0, columns.n_draws)
+    return {
+        "features": (
+            ("chain", "draw", "feature", "option"),
+            features.reshape(*shape, *features.shape[1:]),
+        ),
+        "weights": (("chain", "draw", "feature"), weights.reshape(*shape, -1)),
+    }
+
+
+def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+    owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
+
+    def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
+        array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
+        array[np.arange(array.shape[1]) < counts[:, None]] = values
+        return array.reshape(*shape, -1)
+
+    by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
+    return {
+        "weights": (by_feature, pad_draws(columns.weights, columns.n_features, 0.0, float)),
+        "feature_size": (by_feature, pad_draws(columns.sizes, columns.n_features, 0, np.int32)),
+        "owners": (by_owner, pad_draws(columns.owners, owners_per_draw, -1, np.int32)),
+    }
+
+
+# The log prior density of recorded draws, part by part --------------------------------------------
+
+
+LOG_PRIOR_NOTES = {
+    "alpha": "the concentration",
+    "features": "the members of all features: an unordered Poisson process under an infinite prior,"
+    " else the matrix",
+    "weights": "the weights of all features",
+    "unique_weights": "the weights of the unique aspects",
+    "constant": "the additive constant",
+    "sigma": "sigma",
+    "tie": "the parameter of ties",
+    "covariate": "the coefficients of covariates",
+}
+
+
+def compute_log_priors(
+    task: "SamplingTask",
+    likelihood: Any,
+    data: Any,
+    columns: FeatureColumns,
+    alpha: np.ndarray,
+    parameters: dict[str, np.ndarray],
+) -> dict[str, np.ndarray]:
+    """Compute log prior densities of each variable, shape (n_draws,); a fixed alpha has none."""
+    weights = task.model.weights
+    log_priors = {}
+    if task.model.learn_alpha:
+        log_priors["alpha"] = -alpha  # Gamma(1, 1)
+    log_priors["features"] = task.prior.log_prob_of_draws(columns, alpha)
+    log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
+    if likelihood.unique:
+        log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
+    return log_priors | likelihood.log_parameter_prior(parameters, data, weights)

@@ -1,0 +1,25 @@
+"""Elimination by aspects of several groups, with likelihoods of one form."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thali._data.choices import Choices
+
+from .elimination import Elimination, convert_to_pairs, convert_to_rankings
+
+
+class SetElimination(Elimination):
+    """Elimination by aspects that treats all data as choices from sets.
+
+    It does so even if a group was offered pairs only, or no aspect is shared.
+    """
+
+    def convert_data(self, data: Any) -> Any:
+        return convert_to_rankings(data)
+
+
+def match_group_forms(likelihood: Elimination, parts: Sequence[Any]) -> Elimination:
+    """Return a likelihood that converts the data of all groups to one form."""
+    if all(not isinstance(convert_to_pairs(data), Choices) for data in parts):
+        return likelihood
+    return SetElimination(likelihood.lapse, likelihood.unique, likelihood.ties)

@@ -1,0 +1,465 @@
+"""Priors of the parameters of a user's likelihood: learned fields of the data."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali._arguments import check_positive
+from thali._compile.jit import generic, part, scalar
+from thali._labels import shorten
+from thali.errors import ArgumentError
+
+from .. import operations
+from ..state import BETA, COLUMNS
+from ..weight_priors import GammaWeights, NormalWeights
+from .term_sums import insert_parameters, state_log_likelihood
+
+REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
+MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1
+MIN_UNIT = 1.0 / (1.0 + math.exp(MAX_LOGIT))
+# parameters of a Beta: smaller ones give logits above MAX_LOGIT a substantial probability
+MIN_BETA = 0.5
+MAX_STEPS = 60  # maximum number of steps by which the interval of a slice grows
+RESERVED_NAMES = (
+    "alpha",
+    "chain",
+    "draw",
+    "features",
+    "log_likelihood",
+    "n_features",
+    "option",
+    "unique_weights",
+    "weights",
+)
+
+
+@dataclass(frozen=True)
+class Normal:
+    r"""A normal prior of a parameter, or of weights of either sign.
+
+    .. math:: \log p(x) = -\frac{(x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi
+
+    Parameters
+    ----------
+    mean : float
+    sd : float above 0
+
+    Raises
+    ------
+    ArgumentError
+        If the mean is not finite, or sd not above 0.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import Normal
+    >>> Normal(0, 2)
+    Normal(mean=0, sd=2)
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("sd", self.sd, "the standard deviation of a prior")
+        if (
+            isinstance(self.mean, bool)
+            or not isinstance(self.mean, int | float)
+            or not math.isfinite(self.mean)
+        ):
+            raise ArgumentError(
+                f"`mean`, the mean of a prior, must be a finite number; got {self.mean!r}."
+            )
+
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
+        return REAL, float(self.mean), float(self.sd)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a value from the prior."""
+        return float(rng.normal(self.mean, self.sd))
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Return the log density of each value."""
+        return self.to_weight_prior().log_density(values)
+
+    def to_weight_prior(self) -> NormalWeights:
+        """Return the same prior for weights."""
+        return NormalWeights(float(self.mean), float(self.sd))
+
+
+@dataclass(frozen=True)
+class Gamma:
+    r"""A Gamma prior of a positive parameter, or of positive weights.
+
+    .. math:: \log p(x) = a \log b - \log \Gamma(a) + (a - 1) \log x - b x
+
+    Parameters
+    ----------
+    shape, rate : float above 0
+        a and b.
+
+    Raises
+    ------
+    ArgumentError
+        If one is not above 0.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import Gamma
+    >>> Gamma(2, 1)
+    Gamma(shape=2, rate=1)
+    """
+
+    shape: float = 1.0
+    rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("shape", self.shape, "a parameter of a Gamma distribution")
+        check_positive("rate", self.rate, "a parameter of a Gamma distribution")
+
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
+        return ABOVE_ZERO, float(self.shape), float(self.rate)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a value from the prior."""
+        return float(rng.gamma(self.shape, 1.0 / self.rate))
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Return the log density of each value; minus infinity at and below 0."""
+        is_positive = values > 0.0
+        return np.where(
+            is_positive,
+            self.to_weight_prior().log_density(np.where(is_positive, values, 1.0)),
+            -np.inf,
+        )
+
+    def to_weight_prior(self) -> GammaWeights:
+        """Return the same prior for weights."""
+        return GammaWeights(float(self.shape), float(self.rate))
+
+
+@dataclass(frozen=True)
+class HalfNormal:
+    r"""A half-normal prior of a positive parameter, such as a standard deviation.
+
+    .. math::
+
+        \log p(x) = \tfrac12 \log \frac{2}{\pi} - \log \sigma - \frac{x^2}{2 \sigma^2}, \qquad x > 0
+
+    Parameters
+    ----------
+    sd : float above 0
+        Standard deviation of the normal distribution that is folded at 0.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not above 0.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import HalfNormal
+    >>> HalfNormal(2)
+    HalfNormal(sd=2)
+    """
+
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("sd", self.sd, "the standard deviation of a prior")
+
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
+        return HALF_NORMAL, 0.0, float(self.sd)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a value from the prior."""
+        return abs(float(rng.normal(0.0, self.sd)))
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Return the log density of each value; minus infinity at and below 0."""
+        return np.where(
+            values > 0.0,
+            math.log(2.0) + NormalWeights(0.0, float(self.sd)).log_density(values),
+            -np.inf,
+        )
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    r"""A log-normal prior of a positive parameter: its logarithm is normal.
+
+    .. math::
+
+        \log p(x) = -\frac{(\log x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi - \log
+        x
+
+    Parameters
+    ----------
+    mean : float
+        Of the logarithm.
+    sd : float above 0
+        Of the logarithm.
+
+    Raises
+    ------
+    ArgumentError
+        If the mean is not finite, or sd not above 0.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import LogNormal
+    >>> LogNormal(0, 0.5)
+    LogNormal(mean=0, sd=0.5)
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+
+    def __post_init__(self) -> None:
+        Normal(self.mean, self.sd)
+
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
+        return LOG_NORMAL, float(self.mean), float(self.sd)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a value from the prior."""
+        return float(rng.lognormal(self.mean, self.sd))
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Return the log density of each value; minus infinity at and below 0."""
+        is_positive = values > 0.0
+        logs = np.log(np.where(is_positive, values, 1.0))
+        return np.where(
+            is_positive,
+            NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs,
+            -np.inf,
+        )
+
+
+@dataclass(frozen=True)
+class Beta:
+    r"""A Beta prior of a parameter between 0 and 1, such as a probability.
+
+    .. math::
+
+        \log p(x) = (a - 1) \log x + (b - 1) \log (1 - x) - \log \mathrm{B}(a, b), \qquad 0 < x < 1
+
+    Parameters
+    ----------
+    a, b : float of 0.5 or more
+
+    Raises
+    ------
+    ArgumentError
+        If one is below 0.5.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import Beta
+    >>> Beta(1, 20)
+    Beta(a=1, b=20)
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("a", self.a), ("b", self.b)):
+            if check_positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
+                raise ArgumentError(
+                    f"`{name}`, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got"
+                    f" {value!r}."
+                )
+
+    def encode(self) -> tuple[int, float, float]:
+        """Return the prior as compiled code reads it: code and two parameters."""
+        return UNIT_INTERVAL, float(self.a), float(self.b)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a value from the prior."""
+        return min(max(float(rng.beta(self.a, self.b)), MIN_UNIT), 1.0 - MIN_UNIT)
+
+    def log_density(self, values: np.ndarray) -> np.ndarray:
+        """Return the log density of each value; minus infinity outside of 0 and 1."""
+        from scipy.special import betaln
+
+        is_inside = (values > 0.0) & (values < 1.0)
+        x = np.where(is_inside, values, 0.5)
+        density = (
+            (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
+        )
+        return np.where(is_inside, density, -np.inf)
+
+
+PRIORS = Normal, HalfNormal, LogNormal, Gamma, Beta
+PRIOR_NAMES = "Normal, HalfNormal, LogNormal, Gamma or Beta"
+
+
+def check_parameters(parameters: Any, log_prior: Any) -> None:
+    """Raise ArgumentError unless `parameters` maps names to priors."""
+    if not isinstance(parameters, Mapping):
+        raise ArgumentError(
+            "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0,"
+            f" 2)}}; got {parameters!r}."
+        )
+    for name, prior in parameters.items():
+        if name in RESERVED_NAMES:
+            raise ArgumentError(
+                f"`parameters`: the name {name!r} is reserved in posteriors; rename the field."
+            )
+        if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
+            raise ArgumentError(
+                f"The prior of {name!r} must be {PRIOR_NAMES} of thali.likelihoods, or None if"
+                f" log_prior is given; got {prior!r}."
+            )
+    if log_prior is not None and not parameters:
+        raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
+
+
+def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
+    """Return the starting values of parameters, the fields of the data.
+
+    They must be numbers that the priors allow.
+    """
+    starts = []
+    for name, prior in parameters.items():
+        start = getattr(fields, name, None)
+        if (
+            isinstance(start, bool)
+            or not isinstance(start, int | float)
+            or not math.isfinite(start)
+        ):
+            number_fields = shorten(
+                [
+                    field
+                    for field in fields._fields
+                    if isinstance(getattr(fields, field), int | float)
+                ]
+            )
+            raise ArgumentError(
+                f"The parameter {name!r} starts at the value of the data field {name!r}, which"
+                " must be a single finite number; the fields with a single number are:"
+                f" {number_fields or 'none'}."
+            )
+        if prior is not None and not np.isfinite(prior.log_density(np.array([float(start)]))[0]):
+            raise ArgumentError(
+                f"The parameter {name!r} starts at {start:g}, where its prior {prior!r} has"
+                " density 0; start it at a value that the prior allows."
+            )
+        starts.append(float(start))
+    if log_prior is not None and not math.isfinite(
+        float(getattr(log_prior, "py_func", log_prior)(fields))
+    ):
+        raise ArgumentError(
+            "log_prior is not finite at the values of the data; change the starting values of the"
+            " parameters."
+        )
+    return np.array(starts)
+
+
+@generic
+def user_log_prior(likelihood: Any) -> None:
+    """Return the user's joint log prior of the parameters; default: 0.
+
+    The parameters are fields of likelihood.data.
+    """
+
+
+@user_log_prior.register(object)
+def _no_log_prior(likelihood: Any) -> Any:
+    """Return 0."""
+    return 0.0
+
+
+@scalar
+def value_on_line(likelihood: Any, p: Any, x: Any) -> Any:
+    """Return the value of parameter p at position x of its line.
+
+    The line is the logit for numbers in (0, 1), and the logarithm for positive numbers.
+    """
+    code = likelihood.kind[p]
+    if code == UNIT_INTERVAL:
+        return 1.0 / (1.0 + math.exp(-min(max(x, -MAX_LOGIT), MAX_LOGIT)))
+    if code == ABOVE_ZERO or code == HALF_NORMAL or code == LOG_NORMAL:
+        return math.exp(min(x, 700.0))
+    return x
+
+
+@scalar
+def position_on_line(likelihood: Any, p: Any, value: Any) -> Any:
+    """Return the position of a value of parameter p on its line."""
+    code = likelihood.kind[p]
+    if code == UNIT_INTERVAL:
+        return min(max(math.log(value) - math.log1p(-value), -MAX_LOGIT), MAX_LOGIT)
+    if code == ABOVE_ZERO or code == HALF_NORMAL or code == LOG_NORMAL:
+        return math.log(value)
+    return value
+
+
+@part
+def line_log_density(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
+    """Return the log density of position x of parameter p, given all else.
+
+    It is computed at the inverse temperature of the chain.
+    """
+    c.parameters[p] = value_on_line(likelihood, p, x)
+    likelihood_at = insert_parameters(likelihood, c)
+    total = b.real[BETA] * state_log_likelihood(
+        likelihood_at, b, b.whole[COLUMNS]
+    ) + user_log_prior(likelihood_at)
+    code, prior_first, prior_second = likelihood.kind[p], likelihood.first[p], likelihood.second[p]
+    if code == REAL or code == LOG_NORMAL:
+        total -= 0.5 * ((x - prior_first) / prior_second) ** 2
+    elif code == ABOVE_ZERO:
+        total += prior_first * x - prior_second * c.parameters[p]
+    elif code == HALF_NORMAL:
+        total += x - 0.5 * (c.parameters[p] / prior_second) ** 2
+    elif code == UNIT_INTERVAL:
+        if abs(x) > MAX_LOGIT:
+            return -np.inf
+        total -= prior_first * math.log1p(math.exp(-x)) + prior_second * math.log1p(math.exp(x))
+    return total
+
+
+def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """Draw each parameter by slice sampling with stepping out (Neal 2003).
+
+    It adapts to any scale.
+    """
+    for p in range(c.parameters.shape[0]):
+        position = position_on_line(likelihood, p, c.parameters[p])
+        code = likelihood.kind[p]
+        width = likelihood.second[p] if code == REAL or code == LOG_NORMAL else 1.0
+        level = line_log_density(likelihood, c, b, p, position) - rng.standard_exponential()
+        low = position - width * rng.random()
+        high = low + width
+        left_steps = int(rng.random() * MAX_STEPS)
+        right_steps = MAX_STEPS - 1 - left_steps
+        while left_steps > 0 and line_log_density(likelihood, c, b, p, low) > level:
+            low -= width
+            left_steps -= 1
+        while right_steps > 0 and line_log_density(likelihood, c, b, p, high) > level:
+            high += width
+            right_steps -= 1
+        while True:
+            proposal = low + (high - low) * rng.random()
+            if line_log_density(likelihood, c, b, p, proposal) >= level or proposal == position:
+                break
+            if proposal < position:
+                low = proposal
+            else:
+                high = proposal
+        c.parameters[p] = value_on_line(likelihood, p, proposal)
+    operations.rebuild_cache(likelihood, c, b)
+
+
+def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """Record the values of all parameters."""
+    for p in range(c.parameters.shape[0]):
+        extra[draw, p] = c.parameters[p]

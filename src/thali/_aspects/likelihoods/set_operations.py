@@ -1,0 +1,320 @@
+"""Operations of elimination by aspects on choices from sets of any size.
+
+Every operation makes its change in the state, evaluates the affected sets and reverts the change.
+Only the log-likelihood of each set is stored, so rounding errors do not accumulate.
+"""
+
+from typing import Any
+
+from thali._compile.jit import part, scalar
+from thali._data.choices import Choices
+from thali._inference.numerics.logarithm import fast_log
+from thali._labels import shorten
+from thali.errors import Argument, DataError, Message, Setting
+
+from .. import operations
+from ..state import COLUMNS, scratch_index
+from .elimination_kernels import (
+    ALL,
+    COMPENSATED,
+    MAX_SET_SIZE,
+    MIN_PROBABILITY,
+    SPLIT,
+    TRANSFERRED,
+    WITH_OPTION,
+    WITHIN,
+    OfferedSets,
+    SetCache,
+    arrange_sets,
+    compute_set_shares,
+    evaluate_affected_sets,
+    make_set_cache,
+    sum_set_values,
+)
+
+# changes, named like the operations
+NO_CHANGE, UNIQUE, MEMBER, WEIGHT, COMPENSATED_WEIGHT, COMPENSATED_MEMBER, BLOCK, TRANSFER = range(
+    8
+)
+
+
+def build_set_data(data: Choices, lapse: float) -> Any:
+    """Build the kernel data of choices, and a function that makes a cache."""
+    return arrange_sets(
+        data.n_options, data.start, data.members, data.counts, lapse
+    ), make_set_cache
+
+
+IMPOSSIBLE_CHOICE = Message(  # for a choice that given aspects make impossible
+    "impossible with ",
+    Setting("lapse", 0),
+    "; set ",
+    Argument("lapse"),
+    " above 0, or ",
+    Setting("unique", True),
+    ".",
+)
+
+
+def check_sets(data: Choices, ownership: Any, lapse: float) -> None:
+    """Raise DataError for sets that are too large or impossible choices.
+
+    A choice is impossible if given aspects alone, `owns`, do not allow it.
+    """
+    v_largest = int(data.sizes.argmax())
+    if data.sizes[v_largest] > MAX_SET_SIZE:
+        members = data.members[data.start[v_largest] : data.start[v_largest + 1]]
+        raise DataError(
+            f"A set may have at most {MAX_SET_SIZE} options; the largest set"
+            f" ({shorten([data.labels[i] for i in members])}) has {data.sizes[v_largest]}. Remove"
+            " options from this set, or compare pairs."
+        )
+    if ownership is None or lapse > 0.0:
+        return
+    for v in range(data.n_sets):
+        members = data.members[data.start[v] : data.start[v + 1]]
+        for x in members[data.counts[data.start[v] : data.start[v + 1]] > 0.0]:
+            for y in members:
+                if (
+                    y != x
+                    and not (ownership[x] & ~ownership[y]).any()
+                    and (ownership[y] & ~ownership[x]).any()
+                ):
+                    raise DataError(
+                        f"{data.labels[x]!r} was chosen over {data.labels[y]!r}, which has all of"
+                        " its aspects and more, so the choice is ",
+                        IMPOSSIBLE_CHOICE,
+                    )
+
+
+@operations.sees_full.register(OfferedSets)
+def _sees_full(sets: Any) -> Any:
+    """Return False."""
+    return False
+
+
+@operations.is_scale_free.register(OfferedSets)
+def _is_scale_free(sets: Any) -> Any:
+    """Return True."""
+    return True
+
+
+@operations.select_cache.register(OfferedSets)
+def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
+    """Return the cache at level t, as views."""
+    return SetCache(
+        caches.value[t],
+        caches.kept[t],
+        caches.share[t],
+        caches.mask[t],
+        caches.weight[t],
+        caches.reach[t],
+        caches.decisions[t],
+        caches.node[t],
+        caches.head[t],
+        caches.slot[t],
+        caches.count[t],
+    )
+
+
+@part
+def evaluate_change(
+    sets: Any, c: Any, b: Any, change: Any, i: Any, k: Any, partner: Any, d: Any, keep: Any
+) -> Any:
+    """Return the change in log-likelihood of a state change, which is reverted.
+
+    Values are stored if `keep`. There is one routine for all operations, because every caller is
+    compiled with its own copy of it.
+    """
+    n_columns, s, w = b.whole[COLUMNS], b.s[i], b.w[k]
+    affected = ALL
+    if change == UNIQUE:
+        b.s[i] = s + d
+        affected = WITH_OPTION
+    elif change == MEMBER or change == COMPENSATED_MEMBER:
+        b.Z[k, i] = 1.0 - b.Z[k, i]
+        b.s[i] = s - d if change == COMPENSATED_MEMBER else s
+        affected = COMPENSATED if change == COMPENSATED_MEMBER else WITH_OPTION
+    elif change == WEIGHT or change == COMPENSATED_WEIGHT:
+        b.w[k] = d if k == n_columns else w + d
+        b.whole[COLUMNS] = max(n_columns, k + 1)  # includes a column at its birth
+        affected = SPLIT if change == WEIGHT else WITHIN
+        if change == COMPENSATED_WEIGHT:
+            subtract_from_unique(c, b, k, d)
+    elif change == BLOCK:
+        b.s[i] = s - d
+        flip_memberships(b, i, k, partner)
+        affected = WITH_OPTION
+    elif change == TRANSFER:
+        w = b.w[partner]
+        b.w[partner] = w - d
+        swap_rows(b, k, scratch_index(b))
+        affected = TRANSFERRED
+    total = evaluate_affected_sets(sets, c, b, affected, i, k, partner, keep)
+    if change == UNIQUE:
+        b.s[i] = s
+    elif change == MEMBER or change == COMPENSATED_MEMBER:
+        b.Z[k, i] = 1.0 - b.Z[k, i]
+        b.s[i] = s
+    elif change == WEIGHT or change == COMPENSATED_WEIGHT:
+        b.w[k] = w
+        b.whole[COLUMNS] = n_columns
+        if change == COMPENSATED_WEIGHT:
+            for j in range(c.kept.shape[0]):
+                b.s[j] = c.kept[j]
+    elif change == BLOCK:
+        b.s[i] = s
+        flip_memberships(b, i, k, partner)
+    elif change == TRANSFER:
+        b.w[partner] = w
+        swap_rows(b, k, scratch_index(b))
+    return total
+
+
+@scalar
+def subtract_from_unique(c: Any, b: Any, k: Any, d: Any) -> None:
+    """Subtract d from the unique weight of each owner of pattern k."""
+    for j in range(c.kept.shape[0]):
+        c.kept[j] = b.s[j]
+        b.s[j] -= d * b.Z[k, j]
+
+
+@scalar
+def flip_memberships(b: Any, i: Any, size: Any, code: Any) -> None:
+    """Flip memberships of option i in b.order[bit] for the bits of `code`."""
+    for bit in range(size):
+        if (code >> bit) & 1:
+            b.Z[b.order[bit], i] = 1.0 - b.Z[b.order[bit], i]
+
+
+@scalar
+def swap_rows(b: Any, k: Any, second_row: Any) -> None:
+    """Swap the owners of two rows."""
+    for j in range(b.Z.shape[1]):
+        b.Z[k, j], b.Z[second_row, j] = b.Z[second_row, j], b.Z[k, j]
+
+
+@operations.delta_unique.register(OfferedSets)
+def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+    """Return the log-likelihood change if s[i] grows by d."""
+    return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
+
+
+@operations.apply_unique.register(OfferedSets)
+def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+    """Apply the change of s[i]."""
+    evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
+
+
+@operations.delta_member.register(OfferedSets)
+def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
+
+
+@operations.apply_member.register(OfferedSets)
+def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    """Apply the change of membership."""
+    evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
+
+
+@operations.delta_weight.register(OfferedSets)
+def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
+
+
+@operations.apply_weight.register(OfferedSets)
+def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    """Apply the change of the weight of pattern k."""
+    evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
+
+
+@operations.delta_compensated_weight.register(OfferedSets)
+def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
+    return evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, False)
+
+
+@operations.apply_compensated_weight.register(OfferedSets)
+def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    """Apply the compensated change of the weight of pattern k."""
+    evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, True)
+
+
+@operations.delta_compensated_member.register(OfferedSets)
+def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
+    """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
+    return evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, False)
+
+
+@operations.apply_compensated_member.register(OfferedSets)
+def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+    """Apply the compensated change of membership."""
+    evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, True)
+
+
+@operations.delta_block.register(OfferedSets)
+def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
+    """Return the log-likelihood change if memberships of option i are flipped."""
+    return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
+
+
+@operations.apply_block.register(OfferedSets)
+def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
+    """Apply the flips of memberships."""
+    evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
+
+
+@operations.delta_transfer.register(OfferedSets)
+def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
+    """Return the log-likelihood change if owners of `partner` move to or from column k."""
+    return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
+
+
+@operations.apply_transfer.register(OfferedSets)
+def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+    """Apply the transfer of owners."""
+    evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, True)
+
+
+@operations.rebuild_cache.register(OfferedSets)
+def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
+    """Evaluate all sets."""
+    evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
+
+
+@operations.log_likelihood.register(OfferedSets)
+def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
+    """Return the log-likelihood of all sets."""
+    return sum_set_values(c)
+
+
+# Choices of respondents whose latent class changes: answers are numbered by set member.
+
+
+@operations.compute_answer_logs.register(OfferedSets)
+def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
+    """Fill the log probability of every member of every set."""
+    for v in range(sets.start.shape[0] - 1):
+        compute_set_shares(sets, c, b, v)
+        start, size = sets.start[v], sets.start[v + 1] - sets.start[v]
+        for x in range(size):
+            p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
+            logs[start + x] = fast_log(max(p, MIN_PROBABILITY))
+
+
+@operations.add_answer.register(OfferedSets)
+def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
+    """Add a choice to the counts and to the value of its set."""
+    c.count[answer] += times
+    c.value[people.place[answer]] += times * log
+
+
+@operations.clear_answers.register(OfferedSets)
+def _clear_answers(sets: Any, c: Any) -> None:
+    """Set all counts and values to 0."""
+    for t in range(c.count.shape[0]):
+        c.count[t] = 0.0
+    for v in range(c.value.shape[0]):
+        c.value[v] = 0.0

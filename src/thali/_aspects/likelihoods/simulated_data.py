@@ -1,0 +1,23 @@
+"""Data simulated at the features and weights of one draw."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class SimulatedData(NamedTuple):
+    """Simulated data and their log-likelihood."""
+
+    data: Any  # an argument of `fit`
+    observed: dict[str, np.ndarray]  # by names in the group observed_data
+    log_likelihood: float  # of the simulated data, including all constants
+
+
+def simulate_answers(
+    data: Any, p: np.ndarray, ties: bool, rng: np.random.Generator
+) -> SimulatedData:
+    """Simulate answers to the same questions as in the data, Multinomial(n, p)."""
+    questions = data.questions(ties)
+    counts = questions.drawn(p, rng)
+    log_likelihood = questions.with_counts(counts).log_likelihoods(p).sum()
+    return SimulatedData(data.with_answers(counts), {"chosen": counts}, float(log_likelihood))

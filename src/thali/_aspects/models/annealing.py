@@ -1,0 +1,460 @@
+"""The most probable features, found as the best end of several annealed runs in seconds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.groups import GroupedData
+from thali._data.kinds import SIMILARITIES, TRIPLETS
+from thali._inference.chains import Run
+from thali._inference.seeds import spawn_generators
+from thali._model.clusters import AnswersByRespondent
+from thali._model.engine import refuse_chain_argument
+from thali._model.respondent_scores import ScoreVariance, compute_score_variance
+from thali._model.sampling import Sampling
+from thali._people.populations import INDEPENDENT, chains_required_error
+from thali.errors import ArgumentError, Setting
+
+from ..answers.set_search import (
+    BestFeatureSet,
+    FeatureSearchProblem,
+    compute_evidence,
+    find_feature_sets,
+    log_feature_gain,
+    search_best_set,
+)
+from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
+from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
+from ..draws.posterior_tree import compute_log_priors
+from ..likelihoods.residuals import CONSTANT, VARIANCE, arrange_squares
+from ..maximum_likelihood.feature_problems import (
+    NO_COEFFICIENTS,
+    build_feature_problem,
+    find_weight_mode,
+)
+from ..operations import is_exchangeable, keeps_empty
+from ..priors.given import Given
+from ..samplers.chains import AnnealedChain, FeatureChain
+from ..samplers.draw_record import ChainDraws
+from ..samplers.recommended import sweep_conjugate_jointly
+from ..samplers.task import build_task, build_weight_prior
+from ..state import ALPHA, COLUMNS
+from .sampling_engine import FeatureSamplingEngine
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._posterior.convergence import ConvergenceCheck
+
+    from ..samplers.chains import SamplingTask
+
+
+RUNS_PER_CHAIN = 5  # annealed runs for each chain that `fit` would run
+RUN_SWEEPS = 2000  # sweeps of each run
+REACHED_NATS = 1.0  # a run that ends within this distance of the best one has reached it
+
+
+class AnnealingEngine(FeatureSamplingEngine):
+    """Engine that finds the most probable features by annealing: a posterior of one draw."""
+
+    is_point = True
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        parts = model._parts(source)
+        if model.people not in (None, INDEPENDENT):
+            raise chains_required_error(model.people, model.method)
+        return build_annealing(
+            source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts)
+        )
+
+    def check_continuable(self) -> None:
+        """Raise, because annealed runs cannot be continued."""
+        raise ArgumentError(
+            Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
+        )
+
+    def convergence(self, model: Any) -> "ConvergenceCheck":
+        from ..answers.fit_quality import build_point_check
+
+        return build_point_check(model._view)
+
+
+def build_annealing(
+    source: Any, run: Run, parts: dict[str, Any], task: "SamplingTask"
+) -> Sampling[FeatureChain]:
+    """Build the annealed runs for these data; their best end becomes a posterior of one draw."""
+    if parts["tempering"] is not None:
+        refuse_chain_argument("tempering")
+    plan_runs, find_best = _SEARCHES[source.kind]
+    task, chain_class, n_runs = plan_runs(task, run.chains)
+
+    def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
+        from ..draws.posterior_tree import build_datatree
+
+        draw, reached = find_best(chains, source, parts, task)
+        attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
+        attrs |= {RESTARTS: len(chains), REACHED: reached}
+        learns_alpha = task.model.learn_alpha
+        return build_datatree(
+            [draw], source, parts["likelihood"], learned_alpha=learns_alpha, attrs=attrs, task=task
+        )
+
+    return Sampling(
+        source=source,
+        run=run,
+        chains=lambda draws, seed: [
+            chain_class(task, rng) for rng in spawn_generators(seed, n_runs)
+        ],
+        tree=tree,
+        build_attributes=lambda tree, chains, seed: {},
+        is_compiled=task.kernel.is_compiled(task.model),
+        max_draws=1,
+        first_draws=1,
+    )
+
+
+def plan_similarity_runs(
+    task: "SamplingTask", n_chains: int
+) -> tuple["SamplingTask", type[FeatureChain], int]:
+    """Return the task, chain class and number of annealed runs of similarities."""
+    task = replace(task, kernel=sweep_conjugate_jointly, draws=1, tune=RUN_SWEEPS, thin=1, pilot=0)
+    task = replace(task, temperatures=(1.0,), lengthens=False, anneals=False)
+    return task, AnnealedChain, RUNS_PER_CHAIN * n_chains
+
+
+def find_best_end(
+    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+) -> tuple[ChainDraws, int]:
+    """Return the most probable end of any chain after climbing, and how many reached it."""
+    finished_chains = [chain for chain in chains if chain.recorded]
+    sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
+    alpha = float(np.mean([chain.state.real[ALPHA] for chain in finished_chains]))
+    constant = np.array([chain.cache.real[CONSTANT] for chain in finished_chains])
+    shape, rate = parts["weight_prior"]
+    features = [_read_shared_features(chain) for chain in finished_chains]
+    if is_exchangeable(task.model.prior):
+        value, measured, _ = arrange_squares(data)
+        state = finished_chains[0].state
+        log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
+        log_alpha = 0.0 if keeps else float(np.log(alpha))
+        climb = ClimbProblem(
+            value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps
+        )
+        features = [
+            climb_features(owners, weights, float(w0), climb)
+            for (owners, weights), w0 in zip(features, constant, strict=True)
+        ]
+    columns = _stack_columns(features, data.n_options)
+    likelihood = parts["likelihood"]
+    problem = FeatureSearchProblem(
+        first=data.first,
+        second=data.second,
+        values=data.values,
+        judgements=data.judgements,
+        n=data.n_options,
+        sigma2=sigma2,
+        alpha=alpha,
+        prior=task.prior,
+        shape=float(shape),
+        rate=float(rate),
+        constant=constant,
+        with_constant=bool(likelihood.constant),
+    )
+    feature_sets = find_feature_sets(columns, data.n_options)
+    best_set = search_best_set("map-features", feature_sets, problem)
+    evidence = compute_evidence(feature_sets, problem, np.arange(len(feature_sets.counts)))
+    n_reached = int(
+        sum(
+            evidence[int(number)] > evidence[best_set.number] - REACHED_NATS
+            for number in feature_sets.of_draw
+        )
+    )
+    return _build_best_draw(
+        best_set, feature_sets.patterns, data, alpha, sigma2, likelihood.first_variance(data)
+    ), n_reached
+
+
+def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
+    """Return owners and weights of the features with at least two owners."""
+    b = chain.state
+    n_columns = int(b.whole[COLUMNS])
+    is_shared = b.m[:n_columns] >= 2
+    return b.Z[:n_columns, :-1][is_shared].astype(bool), b.w[:n_columns][is_shared].copy()
+
+
+def _stack_columns(features: list[tuple[np.ndarray, np.ndarray]], n_options: int) -> FeatureColumns:
+    """Return the features of every run, one draw per run."""
+    draws = [
+        ChainDraws(
+            alpha=np.ones(1),
+            log_likelihood=np.zeros(1),
+            unique_weights=np.zeros((1, n_options)),
+            n_features=np.array([len(owners)]),
+            weights=weights,
+            sizes=owners.sum(1).astype(np.int64),
+            owners=np.nonzero(owners)[1].astype(np.int32),
+        )
+        for owners, weights in features
+    ]
+    return concatenate_chain_columns(draws, 1)
+
+
+def _build_best_draw(
+    best_set: BestFeatureSet,
+    patterns: np.ndarray,
+    data: Any,
+    alpha: float,
+    sigma2: float,
+    first_variance: float,
+) -> ChainDraws:
+    """Build a chain whose only draw is the best set; copies of a feature share its weight."""
+    owners = np.repeat(patterns[best_set.patterns], best_set.copies, axis=0)
+    weights = np.repeat(best_set.weights / best_set.copies, best_set.copies)
+    has_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
+    residuals = data.values - best_set.constant - weights @ has_both
+    squares = float(data.judgements @ residuals**2)
+    return ChainDraws(
+        alpha=np.array([alpha]),
+        log_likelihood=np.array(
+            [-0.5 * (squares / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
+        ),
+        unique_weights=np.zeros((1, data.n_options)),
+        n_features=np.array([len(owners)]),
+        weights=weights,
+        sizes=owners.sum(1).astype(np.int64),
+        owners=np.nonzero(owners)[1].astype(np.int32),
+        extra={"constant": np.array([best_set.constant]), "sigma": np.array([np.sqrt(sigma2)])},
+    )
+
+
+# The most probable features of triplets among the states of several runs --------------------------
+
+
+TRIPLET_RUNS_PER_CHAIN = 2  # annealed runs for each chain that `fit` would run
+# sweeps of each run, and the states at its end among which the best is chosen
+TRIPLET_SWEEPS, TRIPLET_DRAWS = 500, 50
+# the same for a run that begins near features of many objects; one run per chain
+STARTED_SWEEPS, STARTED_DRAWS = 40, 20
+
+
+def plan_triplet_runs(
+    task: "SamplingTask", n_chains: int
+) -> tuple["SamplingTask", type[FeatureChain], int]:
+    """Return the task, chain class and number of runs of triplets."""
+    has_start = task.sample_start is not None
+    n_sweeps, n_draws = (
+        (STARTED_SWEEPS, STARTED_DRAWS) if has_start else (TRIPLET_SWEEPS, TRIPLET_DRAWS)
+    )
+    task = replace(
+        task,
+        draws=n_draws,
+        tune=n_sweeps - n_draws,
+        thin=1,
+        temperatures=(1.0,),
+        lengthens=False,
+        pilot=0,
+    )
+    if has_start:
+        return task, FeatureChain, n_chains
+    return task, AnnealedChain, TRIPLET_RUNS_PER_CHAIN * n_chains
+
+
+def find_best_state(
+    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+) -> tuple[ChainDraws, int]:
+    """Return the state of largest joint density, and how many runs found its features."""
+    best_states = [
+        _find_best_draw(chain.draws, data, parts["likelihood"], task)
+        for chain in chains
+        if chain.recorded
+    ]
+    best = max(best_states, key=lambda state: state[0])[1]
+    owners = _list_shared_owners(best)
+    return best, sum(_list_shared_owners(draw) == owners for _, draw in best_states)
+
+
+def _find_best_draw(
+    draws: ChainDraws, data: Any, likelihood: Any, task: "SamplingTask"
+) -> tuple[float, ChainDraws]:
+    """Return the largest log joint density of a run's states, and that state."""
+    columns = concatenate_chain_columns([draws], len(draws.alpha))
+    log_priors = compute_log_priors(task, likelihood, data, columns, draws.alpha, draws.extra)
+    log_joint = draws.log_likelihood + np.sum(
+        [np.broadcast_to(part, draws.alpha.shape) for part in log_priors.values()], axis=0
+    )
+    draw_index = int(np.argmax(log_joint))
+    return float(log_joint[draw_index]), _select_only_draw(
+        draws, columns.select_draw(draw_index), draw_index
+    )
+
+
+def _select_only_draw(draws: ChainDraws, columns: FeatureColumns, draw_index: int) -> ChainDraws:
+    """Return one draw of a chain as a chain of one draw."""
+    return ChainDraws(
+        alpha=draws.alpha[draw_index : draw_index + 1],
+        log_likelihood=draws.log_likelihood[draw_index : draw_index + 1],
+        unique_weights=columns.unique_weights,
+        n_features=columns.n_features,
+        weights=columns.weights,
+        sizes=columns.sizes,
+        owners=columns.owners,
+        extra={name: array[draw_index : draw_index + 1] for name, array in draws.extra.items()},
+    )
+
+
+def _list_shared_owners(draw: ChainDraws) -> list[tuple[int, ...]]:
+    """List the owners of every feature with several owners, in a fixed order."""
+    owners = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
+    return sorted(tuple(members.tolist()) for members in owners if len(members) > 1)
+
+
+# Hill climbing to the nearest mode: flips of single owners, and deaths, that raise the probability
+#
+# Weights are integrated out one at a time: a feature of A judgements with unexplained sum B raises
+# the log-likelihood by `log_feature_gain`, so that a feature stays if log alpha, its log rate and
+# this gain add up to more than 0.
+
+
+MAX_PASSES = 50  # over all features; a dozen suffice usually
+
+
+@dataclass(frozen=True)
+class ClimbProblem:
+    """Data and prior of a climb, in which only owners and weights change."""
+
+    value: np.ndarray  # (n, n) similarities, 0 if not measured
+    measured: np.ndarray  # (n, n) judgements
+    log_rate: np.ndarray  # (n + 1,) of the prior, by number of owners
+    log_alpha: float
+    sigma2: float
+    shape: float
+    rate: float
+    keeps: bool  # whether the number of features is fixed
+
+    def gain(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Return the gain of the log-likelihood by a feature."""
+        return log_feature_gain(A, B, self.sigma2, self.shape, self.rate)
+
+    def weight(self, A: float, B: float) -> float:
+        """Return the most probable weight of a feature."""
+        g, p = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
+        if g <= 0.0:
+            return 0.0
+        return max(0.0, float(g + np.sqrt(max(g * g + 4.0 * A * p, 0.0))) / (2.0 * A))
+
+
+def climb_features(
+    owners: np.ndarray, weights: np.ndarray, constant: float, problem: ClimbProblem
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return owners (n_features, n), bool, and weights after the climb."""
+    z, w = owners.astype(float), weights.astype(float)
+    residuals = (problem.value - constant - (z.T * w) @ z) * problem.measured
+    for _ in range(MAX_PASSES):
+        has_changed, is_kept = False, np.ones(len(z), bool)
+        for k in np.argsort(w, kind="stable"):
+            residuals += w[k] * np.outer(z[k], z[k]) * problem.measured
+            has_changed |= _flip_best_owners(z[k], residuals, problem)
+            A, B = 0.5 * z[k] @ problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
+            size = int(z[k].sum())
+            if (
+                not problem.keeps
+                and problem.log_alpha + problem.log_rate[size] + problem.gain(A, B) < 0.0
+            ):
+                is_kept[k], has_changed, w[k] = False, True, 0.0
+                continue
+            w[k] = problem.weight(float(A), float(B))
+            residuals -= w[k] * np.outer(z[k], z[k]) * problem.measured
+        z, w = z[is_kept], w[is_kept]
+        if not has_changed:
+            break
+    return z.astype(bool), w
+
+
+def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProblem) -> bool:
+    """Flip the best owner of a feature while this raises the probability.
+
+    `residuals` exclude the feature. Return whether an owner was flipped.
+    """
+    has_flipped = False
+    pull, judgements = residuals @ z, problem.measured @ z
+    while True:
+        A, B, size = 0.5 * z @ judgements, 0.5 * z @ pull, int(z.sum())
+        sign = 1.0 - 2.0 * z
+        new_size = size + sign.astype(int)
+        gains = problem.gain(A + sign * judgements, B + sign * pull) - problem.gain(
+            np.array(A), np.array(B)
+        )
+        gains += problem.log_rate[new_size] - problem.log_rate[size]
+        gains[new_size < 2] = -np.inf
+        best = int(np.argmax(gains))
+        if not gains[best] > 1e-9:
+            return has_flipped
+        z[best] += sign[best]
+        pull += sign[best] * residuals[best]
+        judgements += sign[best] * problem.measured[best]
+        has_flipped = True
+
+
+# The features for which the design effect is estimated --------------------------------------------
+
+
+def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
+    """Return given or the most probable features of annealed runs, (n_features, n_objects).
+
+    The random stream is fixed, so that the design effect is a function of data and prior.
+    """
+    if isinstance(prior := parts["prior"], Given):
+        return prior.matrix.T.astype(bool)
+    # features of all groups; equal features are merged later
+    if isinstance(data, GroupedData) and not data.add_up:
+        return np.concatenate([find_probable_features(part, parts) for part in data.data])
+    pooled_data = data.pooled() if isinstance(data, GroupedData) else data
+    parts = parts | {"tempering": False}
+    plan_runs, find_best = _SEARCHES[pooled_data.kind]
+    fit_task = build_task(data=pooled_data, draws=1, tune=0, thin=1, **parts)
+    task, chain_class, n_runs = plan_runs(fit_task, 1)
+    task = replace(task, kernel=fit_task.kernel)  # the kernel of the fit, which is already compiled
+    chains = [chain_class(task, rng) for rng in spawn_generators(0, n_runs)]
+    for chain in chains:
+        chain.run_until(task.tune + task.draws)
+    draw, _ = find_best(chains, pooled_data, parts, task)
+    owners = np.zeros((len(draw.sizes), pooled_data.n_options), bool)
+    owners[np.repeat(np.arange(len(draw.sizes)), draw.sizes), draw.owners] = True
+    return owners
+
+
+def estimate_score_variances(
+    data: Any, parts: dict[str, Any], answers_by_group: list[tuple[Any, AnswersByRespondent]]
+) -> list[ScoreVariance]:
+    """Return variances of respondents' scores by group; none if all answered once."""
+    # without repeated answers, the search for features would be wasted
+    if max(clusters.n_answers.max() for _, clusters in answers_by_group) < 2.0:
+        return []
+    owners = find_probable_features(data, parts)
+    return [
+        estimate_score_variance(part, clusters, parts, owners)
+        for part, clusters in answers_by_group
+    ]
+
+
+def estimate_score_variance(
+    data: Any, clusters: AnswersByRespondent, parts: dict[str, Any], owners: np.ndarray
+) -> ScoreVariance:
+    """Return the variance of respondents' scores at the mode of the features' weights."""
+    likelihood = parts["likelihood"]
+    problem = build_feature_problem(data, owners, likelihood)
+    prior = build_weight_prior(parts["weight_prior"], likelihood)
+    return compute_score_variance(
+        problem, clusters, find_weight_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
+    )
+
+
+# For each data kind: the plan of annealed runs, and the search for the best end
+_SEARCHES = {
+    SIMILARITIES: (plan_similarity_runs, find_best_end),
+    TRIPLETS: (plan_triplet_runs, find_best_state),
+}
+
+ANNEALING = AnnealingEngine()

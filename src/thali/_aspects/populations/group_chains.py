@@ -1,0 +1,341 @@
+"""Chains and sampling tasks of several groups."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thali._data.groups import GroupedData
+from thali._data.kinds import PAIRS
+from thali._inference.chains import FIRST_DRAWS
+from thali._people.populations import COMMON, SIMILAR, Groups
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from ..group_likelihoods import make_caches, stack_likelihoods
+from ..group_state import (
+    KAPPA,
+    CommonWeights,
+    GroupModel,
+    add_rows,
+    double_group_capacity,
+    level_caches,
+    make_common_weights,
+    select_common_weights,
+    select_group_likelihood,
+)
+from ..moves.group_densities import MIN_WEIGHT
+from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
+from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
+from ..samplers.cost_model import (
+    compute_cost_ratio,
+    forecast_group_columns,
+    forecast_group_levels,
+    forecast_group_seconds,
+)
+from ..samplers.draw_record import ChainDraws, ChainRecord, build_chain_draws
+from ..samplers.group_sweeps import empty_group_record
+from ..samplers.task import FIRST_LEVELS, build_task
+from ..samplers.tempering import compute_swap_rates, find_gaps_to_split
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FIXED_UNIQUE,
+    MIN_FREE_ROWS,
+    NO_UNIQUE,
+    SWEEPS,
+    FeatureState,
+    capacity,
+    make_empty_state,
+    replica,
+    resize_state,
+    stack_states,
+)
+
+MONITORED_GROUPS = 4  # groups whose pairs the pilot monitors
+# size of all respondents' weights in the draws before the first convergence check
+MAX_FIRST_BYTES = 80_000_000
+MIN_FIRST_DRAWS = 250  # draws per chain before the first convergence check
+
+
+@dataclass
+class GroupSamplingTask:
+    """A kernel for groups, its model and the length of a run."""
+
+    kernel: Any
+    model: GroupModel
+    prior: Any
+    make_caches: Sequence[Callable[..., Any]]  # for each group: likelihood -> a chain's cache
+    n_options: int
+    alpha: float | None
+    draws: int
+    tune: int
+    thin: int
+    temperatures: tuple[float, ...] = (1.0,)
+    lengthens: bool = False
+    parameters: tuple[str, ...] = ()  # names of each group's likelihood parameters
+    pilot: int = 0
+    may_temper: bool = False
+    anneals: bool = False  # levels are added one by one, and chains are not annealed
+    sample_start: None = None  # chains begin with a prior draw
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.make_caches)
+
+    def chain(self, rng: np.random.Generator) -> "GroupChain":
+        """Build a chain in its initial state."""
+        return GroupChain(self, rng)
+
+    def forecast_sweep_seconds(self) -> float:
+        """Return the expected CPU seconds of one sweep of a chain."""
+        return forecast_group_seconds(self)
+
+    def forecast_levels(self) -> float:
+        """Return the expected number of temperatures after tuning."""
+        return forecast_group_levels(self)
+
+    def forecast_columns(self) -> float:
+        """Return the expected number of columns of a state."""
+        return forecast_group_columns(self)
+
+    def add_work_counts(self, progressbar: bool) -> "GroupSamplingTask":
+        """Return the task unchanged: groups have no short run."""
+        return self
+
+    def compute_cost_ratio(self, chains: Sequence["GroupChain"]) -> float:
+        """Return the sweep time of tuned chains, relative to the forecast.
+
+        It is 1 for individual respondents, whose sweep time depends little on the columns.
+        """
+        return 1.0 if self.model.persons else compute_cost_ratio(self, chains)
+
+    def first_draws(self, n_chains: int) -> int:
+        """Return the draws per chain before the first convergence check."""
+        if not self.model.persons:
+            return FIRST_DRAWS
+        draw_bytes = (
+            self.n_groups
+            * (self.n_options + self.prior.usual_columns(self.n_options))
+            * np.dtype(float).itemsize
+        )
+        return max(
+            MIN_FIRST_DRAWS, min(FIRST_DRAWS, int(MAX_FIRST_BYTES / (n_chains * draw_bytes)))
+        )
+
+
+class GroupChain(FeatureChain):
+    """A chain of several groups."""
+
+    _PARTS = (*FeatureChain._PARTS, "bases")
+
+    task: Any
+    states: Any  # of all levels and groups, stacked
+    bases: CommonWeights
+    caches: Any
+    tunings: Any
+    record: ChainRecord
+
+    def _initialize(self) -> None:
+        task, rng = self.task, self.rng
+        starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
+        n_rows = max(capacity(groups[0]) for groups, _ in starts)
+        levels = [stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in starts]
+        self.states = stack_states(levels)
+        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in starts])
+        likelihoods = [
+            select_group_likelihood(task.model.likelihood, g) for g in range(task.n_groups)
+        ]
+        caches = [
+            make_cache(likelihood)
+            for make_cache, likelihood in zip(task.make_caches, likelihoods, strict=True)
+        ]
+        self.caches = stack_states([stack_states(caches) for _ in levels])
+        tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack_states([tuning for _ in levels])
+        size = task.draws, task.n_options, task.n_groups, len(task.parameters)
+        common = 1 + task.model.known.shape[1] if task.model.persons else 0
+        self.record = empty_group_record(*size, n_common=common)
+
+    def _count_pilot_statistics(self) -> int:
+        if self.task.model.persons:
+            return super()._count_pilot_statistics() + 1
+        return min(self.task.n_groups, MONITORED_GROUPS) * super()._count_pilot_statistics()
+
+    @property
+    def state(self) -> Any:
+        """States of all groups at temperature 1, as views."""
+        return replica(self.states, self.ladder.at[0])
+
+    @property
+    def cache(self) -> Any:
+        """Caches of all groups at temperature 1, as views."""
+        return level_caches(self.task.model, self.caches, self.ladder.at[0])
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.states.whole[0, 0, SWEEPS])
+
+    def collect_draws(self, stop: int) -> ChainDraws:
+        stats: dict[str, Any] = compute_acceptance_rates(
+            select_tuning(select_tuning(self.tunings, 0), 0)
+        )
+        if self.ladder.beta.size > 1:
+            stats |= {
+                "temperature": 1.0 / self.ladder.beta,
+                "swap_rate": compute_swap_rates(self.ladder),
+            }
+        names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
+        return build_chain_draws(self.read_draws(self.first, stop), (*names, "kappa"), stats)
+
+    def _compute_pilot_statistics(self) -> np.ndarray:
+        if self.task.model.persons:
+            base = select_common_weights(self.bases, self.ladder.at[0])
+            common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
+            return np.append(
+                compute_pilot_statistics(self.task.model, common, self.pairs),
+                np.log(base.real[KAPPA]),
+            )
+        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, MONITORED_GROUPS))]
+        return np.concatenate(
+            [compute_pilot_statistics(self.task.model, group, self.pairs) for group in groups]
+        )
+
+    def _extend_ladder(self) -> None:
+        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        super()._extend_ladder()
+        self.bases = CommonWeights(*(np.concatenate([a, a[below]]) for a in self.bases))
+
+    def _kernel_arrays(self) -> tuple[Any, ...]:
+        return self.states, self.bases
+
+    def _enlarge_states(self) -> None:
+        self.states, self.bases = double_group_capacity(self.states, self.bases)
+
+
+def _build_base(rng: np.random.Generator, task: GroupSamplingTask, n_rows: int) -> CommonWeights:
+    """Return the initial base weights of a chain."""
+    return make_common_weights(task.n_options, n_rows, task.model, task.n_groups)
+
+
+def sample_group_states(
+    rng: np.random.Generator, task: GroupSamplingTask, build_base: Callable[..., CommonWeights]
+) -> tuple[list[FeatureState], CommonWeights]:
+    """Sample the states of all groups from the prior, given base weights from `build_base`."""
+    model, n_options = task.model, task.n_options
+    alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+    matrix = task.prior.sample(n_options, alpha, rng)
+    n_columns = matrix.shape[1]
+    n_rows = 4 * n_columns + 2 * MIN_FREE_ROWS
+    base = build_base(rng, task, n_rows + 2)
+    groups = []
+    for g in range(task.n_groups):
+        state = make_empty_state(
+            n_options, n_rows, nodes=0
+        )  # only the published sampler uses nodes
+        state.Z[:n_columns, :n_options] = matrix.T
+        kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
+        state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
+        state.m[:n_columns] = matrix.sum(0)
+        state.whole[COLUMNS] = n_columns
+        state.real[ALPHA] = alpha
+        if model.unique:
+            state.s[:n_options] = np.maximum(
+                rng.gamma(kappa, base.unique * base.unique_lift[g] / kappa), MIN_WEIGHT
+            )
+        groups.append(state)
+    return groups, base
+
+
+# Sampling tasks of groups: a prior, the likelihoods of all groups and a sampler -------------------
+
+
+# largest number of groups tempered by default; with more groups, draws are worth more than levels
+MAX_TEMPERED = 10
+
+
+def convert_groups(data: Mapping[Any, Any], weights: Any) -> Any:
+    """Return a mapping as `GroupedData`, pooled if all groups have common weights."""
+    groups = data if isinstance(data, GroupedData) else GroupedData(data)
+    if weights == COMMON and not groups.add_up:
+        raise ArgumentError(
+            Setting("people", Groups(COMMON)),
+            " requires counts; for similarities, average the data of all groups with"
+            " Similarities.from_respondents and fit the average.",
+        )
+    return groups.pooled() if weights == COMMON else groups
+
+
+def build_group_task(
+    groups: GroupedData,
+    draws: int,
+    tune: int,
+    thin: Any,
+    weights: Any,
+    noun: str = "group",
+    **parts: Any,
+) -> GroupSamplingTask:
+    """Check all arguments and build the sampling task; `noun` names a group in errors."""
+    for name, data in groups.items():
+        try:
+            parts["likelihood"].check(parts["prior"], data)
+        except DataError as error:
+            raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
+    if (
+        parts["tempering"] in (None, "auto")
+        and parts["prior"].learns_alpha
+        and 1 < len(groups) <= MAX_TEMPERED
+    ):
+        parts["tempering"] = FIRST_LEVELS
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+    if thin is None and len(task.temperatures) > 1:
+        # an interval of 25 loses a third of the effective draws (benchmarks/thinning.py)
+        task = replace(task, thin=MIN_TEMPERED)
+    prior: Any = task.model.weights
+    if prior.shape < 1.0 and groups.data[0].kind == PAIRS:
+        raise ArgumentError(
+            Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}."
+        )
+    compiled_parts = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    return build_joint_task(task, compiled_parts, parts["likelihood"], weights)
+
+
+def build_joint_task(
+    task: SamplingTask,
+    compiled_parts: Sequence[tuple[Any, Callable[..., Any]]],
+    likelihood: Any,
+    weights: Any,
+) -> GroupSamplingTask:
+    """Build the task of all groups from a task of one group.
+
+    `compiled_parts` has each group's compiled likelihood and the function that makes its cache.
+    """
+    prior: Any = task.model.weights
+    model = GroupModel(
+        prior=task.model.prior,
+        likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
+        shape=prior.shape,
+        rate=prior.rate,
+        unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
+        learn_alpha=task.model.learn_alpha,
+        similar=weights == SIMILAR,
+        kappa=float("nan"),
+    )
+    from ..samplers import group_sweeps as samplers
+
+    return GroupSamplingTask(
+        samplers.sweep_infinite_groups if task.prior.is_infinite else samplers.sweep_fixed_groups,
+        model,
+        task.prior,
+        make_caches(compiled_parts),
+        task.n_options,
+        task.alpha,
+        task.draws,
+        task.tune,
+        task.thin,
+        task.temperatures,
+        task.lengthens,
+        task.parameters,
+        may_temper=task.may_temper,
+    )

@@ -1,0 +1,306 @@
+"""Latent classes of respondents with common features and separate weights."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._compile.jit import kernel
+from thali._data.choices import Choices
+from thali._people.populations import (
+    LatentClasses,
+    check_enough_respondents,
+    unknown_respondents_error,
+)
+from thali._posterior.view import Posterior
+from thali.errors import ArgumentError, Setting
+
+from ..answers.group_posterior import select_group_columns
+from ..draws.posterior_tree import KeptDraws
+from ..group_likelihoods import build_class_answers
+from ..group_state import (
+    ClassAnswers,
+    ClassMembership,
+    LatentClassModel,
+    draw_initial_classes,
+    level_caches,
+    select_membership,
+)
+from ..likelihoods.elimination import convert_to_pairs
+from ..moves.class_membership import recount_answers
+from ..samplers.cost_model import forecast_group_seconds
+from ..samplers.draw_record import ChainRecord
+from ..samplers.group_sweeps import (
+    empty_group_record,
+    fill_class_counts,
+    sum_group_log_likelihoods,
+    update_class_membership,
+)
+from ..samplers.sweep_rounds import REBUILD_INTERVAL
+from ..samplers.task import build_task
+from ..samplers.tempering import find_gaps_to_split
+from ..state import replica, stack_states
+from .evidence import run_ladders
+from .group_chains import GroupChain, GroupSamplingTask, build_joint_task
+from .several_groups import GroupPriorLadder, rebuild_group_level, refuse_sensitivity
+from .single_group import Parts, Population
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._model.evidence import EvidenceRun
+    from thali._model.prior_sample import PriorSample
+    from thali._posterior.evidence import LogEvidence
+
+
+@dataclass(frozen=True)
+class LatentClassPopulation(Population):
+    """Respondents who each belong to one of several latent classes."""
+
+    people: LatentClasses
+
+    def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        return convert(fit_data)
+
+    def check_data(self, data: Any) -> Any:
+        return check_respondents(data, self.people)
+
+    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_class_task(data, self.people, draws, tune, thin, **parts)
+
+    def build_tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
+        from ..answers.latent_class_tree import build_class_tree
+
+        are_similar, learns_alpha = task.model.similar, task.model.learn_alpha
+        return build_class_tree(
+            draws,
+            data,
+            parts["likelihood"],
+            learned_alpha=learns_alpha,
+            similar=are_similar,
+            attrs=attrs,
+        )
+
+    def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        from thali._people.class_order import add_class_order
+
+        return add_class_order(tree)
+
+    def sample_prior(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
+        raise _simulation_error()
+
+    def simulate_replicates(
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        raise _simulation_error()
+
+    def build_observed(
+        self, posterior: Posterior, data: Any, parts: Parts
+    ) -> dict[str, np.ndarray]:
+        raise _simulation_error()
+
+    def estimate_evidence(
+        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+        refuse_sensitivity(run_settings)
+        return estimate_class_evidence(data, self.people, parts, run_settings)
+
+    def check_update(self) -> None:
+        raise ArgumentError(
+            "A model with latent classes cannot be updated, because its classes depend on all"
+            " respondents; fit all data together."
+        )
+
+
+def _simulation_error() -> ArgumentError:
+    """Return the error for simulations, which latent classes do not support."""
+    return ArgumentError(
+        "Data cannot be simulated for latent classes; set ", Setting("people", None), "."
+    )
+
+
+# Chains that also sample the latent class of each respondent --------------------------------------
+
+
+SWEEPS_PER_MOVE = 5  # sweeps of weights and features between two updates of class membership
+
+
+@dataclass(kw_only=True)
+class ClassSamplingTask(GroupSamplingTask):
+    """A sampling task of groups, with respondents to assign to them."""
+
+    people: ClassAnswers
+
+    @property
+    def class_model(self) -> LatentClassModel:
+        """Model of the moves that update class membership."""
+        return LatentClassModel(self.model, self.people)
+
+    def chain(self, rng: np.random.Generator) -> "ClassGroupChain":
+        """Build a chain in its initial state."""
+        return ClassGroupChain(self, rng)
+
+    def forecast_sweep_seconds(self) -> float:
+        """Return the expected CPU seconds of one sweep of a chain."""
+        return forecast_group_seconds(self, len(self.people.start) - 1)
+
+
+class ClassGroupChain(GroupChain):
+    """A chain of latent classes."""
+
+    _PARTS = (*GroupChain._PARTS, "membership")
+
+    task: ClassSamplingTask
+    membership: ClassMembership
+    record: ChainRecord
+
+    def __init__(self, task: ClassSamplingTask, rng: np.random.Generator) -> None:
+        super().__init__(task, rng)
+        self.membership = stack_states(
+            [draw_initial_classes(rng, task.people, task.n_groups) for _ in task.temperatures]
+        )
+        n_respondents = self.membership.of.shape[1]
+        self.record = empty_group_record(
+            task.draws, task.n_options, task.n_groups, len(task.parameters), n_respondents
+        )
+
+    def _run_kernel(self, until: int) -> None:
+        """Run group sweeps, with updates of class membership every few sweeps.
+
+        A draw has the state before the update.
+        """
+        while True:
+            if self.sweeps % REBUILD_INTERVAL == 0:
+                fill_class_counts(
+                    self.rng, self.task.class_model, self.caches, self.states, self.membership
+                )
+            n_sweeps, n_recorded = self.sweeps, self.recorded
+            # with several replicas, sweeps stop at each draw, to record the classes of the replica
+            # that is at temperature 1
+            steps = (SWEEPS_PER_MOVE, self.thin) if self.ladder.at.size > 1 else (SWEEPS_PER_MOVE,)
+            super()._run_kernel(min(until, *((n_sweeps // step + 1) * step for step in steps)))
+            self.record.classes[n_recorded : self.recorded] = self.membership.of[self.ladder.at[0]]
+            if self.sweeps > n_sweeps and self.sweeps % SWEEPS_PER_MOVE == 0:
+                update_class_membership(
+                    self.rng,
+                    self.task.class_model,
+                    self.caches,
+                    self.states,
+                    self.bases,
+                    self.membership,
+                    self.ladder,
+                )
+            if self.sweeps >= until:
+                return
+
+    def _extend_ladder(self) -> None:
+        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        super()._extend_ladder()
+        self.membership = ClassMembership(*(np.concatenate([a, a[below]]) for a in self.membership))
+
+
+# The evidence: ladders of latent classes from posterior to prior ----------------------------------
+
+
+@kernel
+def update_class_energies(
+    rng: Any, model: Any, caches: Any, states: Any, membership: Any, ladder: Any, energy: Any
+) -> Any:
+    """Complete the new class membership on the last level; compute all levels' log-likelihoods."""
+    prior_replica = ladder.at[ladder.beta.shape[0] - 1]
+    rebuild_group_level(model.groups, caches, states, prior_replica)
+    recount_answers(
+        model,
+        level_caches(model.groups, caches, prior_replica),
+        replica(states, prior_replica),
+        select_membership(membership, prior_replica),
+    )
+    for t in range(ladder.beta.shape[0]):
+        energy[t] = sum_group_log_likelihoods(model.groups, caches, states, ladder.at[t])
+
+
+class ClassPriorLadder(GroupPriorLadder, ClassGroupChain):
+    """A ladder from posterior to prior for latent classes."""
+
+    task: ClassSamplingTask
+
+    def _update_energies(self) -> None:
+        prior_replica = int(self.ladder.at[-1])
+        n_respondents = self.membership.of.shape[1]
+        self.membership.of[prior_replica], self.membership.size[prior_replica] = (
+            sample_prior_classes(self.rng, n_respondents, self.task.n_groups)
+        )
+        update_class_energies(
+            self.rng,
+            self.task.class_model,
+            self.caches,
+            self.states,
+            self.membership,
+            self.ladder,
+            self._level_energies,
+        )
+
+
+def sample_prior_classes(
+    rng: np.random.Generator, n_respondents: int, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sample the class of each respondent; return classes and their sizes.
+
+    Class shares are Dirichlet(1, ..., 1).
+    """
+    classes = rng.choice(n_classes, n_respondents, p=rng.dirichlet(np.ones(n_classes)))
+    return classes, np.bincount(classes, minlength=n_classes)
+
+
+def estimate_class_evidence(
+    data: Any, people: LatentClasses, parts: Parts, run_settings: "EvidenceRun"
+) -> "LogEvidence":
+    """Estimate the log evidence of all answers, with the constant of the pooled comparisons.
+
+    So it can be compared with the evidence of models without heterogeneity, for which pooled counts
+    are sufficient.
+    """
+    parts = parts | {"tempering": False}
+    task = build_class_task(
+        data, people, run_settings.draws, run_settings.tune, run_settings.thin, **parts
+    )
+
+    def constant(ladder: ClassPriorLadder) -> float:
+        draws, likelihood = ladder.collect_draws(1), parts["likelihood"]
+        parameters = {name: draws.extra[f"{name} 0"] for name in likelihood.parameters}
+        return float(
+            likelihood.build_posterior_part(
+                select_group_columns(KeptDraws([draws], 1), 0), parameters, data, (1, 1), False
+            ).log_constant
+        )
+
+    return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
+
+
+# Sampling tasks of latent classes -----------------------------------------------------------------
+
+
+def check_respondents(data: Any, people: LatentClasses) -> Any:
+    """Return the answers; raise without respondents or with too few for the classes."""
+    data = convert_to_pairs(data)
+    if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
+        raise unknown_respondents_error(people)
+    check_enough_respondents(people, data.respondents)
+    return data
+
+
+def build_class_task(
+    data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any
+) -> ClassSamplingTask:
+    """Check all arguments and build the sampling task of latent classes."""
+    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+    compiled_part = parts["likelihood"].compiled(data, task.model.weights)
+    groups = build_joint_task(
+        task, [compiled_part] * people.classes, parts["likelihood"], people.weights
+    )
+    return ClassSamplingTask(**vars(groups), people=build_class_answers(data, compiled_part[0]))

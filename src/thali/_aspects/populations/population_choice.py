@@ -1,0 +1,21 @@
+"""The choice of the population for the data of a fit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from thali._people.populations import Groups, Individuals
+
+from .several_groups import IndividualRespondents, SeveralGroups
+from .single_group import Population, SingleGroup
+
+
+def choose_population(data: Any, people: Any) -> Population:
+    """Return the population for the argument `people` and the data.
+
+    The data may be those that `fit` takes, or those converted from them.
+    """
+    if isinstance(people, Individuals):
+        return IndividualRespondents(people)
+    if isinstance(people, Groups) and isinstance(data, Mapping):
+        return SeveralGroups(people.weights)
+    return SingleGroup(people)  # also for groups with common weights, whose data are pooled

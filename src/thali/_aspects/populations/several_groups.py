@@ -1,0 +1,501 @@
+"""Several groups with common features and separate weights: priors, simulation, evidence."""
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._compile.jit import kernel, scalar
+from thali._data.groups import GroupedData
+from thali._model.evidence import EvidenceRun
+from thali._model.prior_sample import PriorSample
+from thali._people.populations import (
+    ADJUSTED,
+    COMMON,
+    SIMILAR,
+    Groups,
+    Individuals,
+    unknown_respondents_error,
+)
+from thali._people.respondent_columns import RespondentCovariates, build_covariates
+from thali._posterior.dependence import single_respondent_error
+from thali._posterior.evidence import LogEvidence
+from thali._posterior.view import Posterior
+from thali.errors import Argument, ArgumentError, DataError, Setting
+
+from ..answers.group_posterior import build_group_posterior, select_group_columns
+from ..answers.population import add_population
+from ..answers.weight_slopes import add_slopes
+from ..draws.posterior_tree import KeptDraws
+from ..group_state import (
+    KAPPA,
+    KAPPA_RATE,
+    KAPPA_SHAPE,
+    SLOPE_SD,
+    CommonWeights,
+    make_common_weights,
+)
+from ..moves.group_densities import MIN_WEIGHT
+from ..samplers.draw_record import ChainDraws
+from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
+from ..samplers.prior_ladder import EvidenceLadder
+from ..state import ALPHA, COLUMNS, capacity, replica
+from ..weight_priors import GammaWeights
+from .evidence import build_constant, build_evidence_task, run_ladders
+from .group_chains import (
+    MAX_TEMPERED,
+    GroupChain,
+    GroupSamplingTask,
+    build_group_task,
+    convert_groups,
+    sample_group_states,
+)
+from .single_group import (
+    Parts,
+    Population,
+    build_observed,
+    build_prior_sample,
+    concatenate_draws,
+    simulate_replicates,
+)
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._model.evidence import EvidenceRun
+    from thali._model.prior_sample import PriorSample
+    from thali._posterior.evidence import LogEvidence
+
+
+@dataclass(frozen=True)
+class SeveralGroups(Population):
+    """Several groups of respondents, by the relation between their weights.
+
+    With common weights the fitted data are a single group, the pooled comparisons of all groups.
+    """
+
+    weights: Any
+    noun: ClassVar[str] = "group"  # name of a group in errors
+
+    def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        groups = convert_groups(fit_data, self.weights)
+        return groups.mapped(convert) if isinstance(groups, GroupedData) else convert(groups)
+
+    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
+
+    def build_tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
+        return self._posterior(draws, data, parts, task, attrs).tree
+
+    def _posterior(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> Posterior:
+        """Build the view of the posterior from the draws of a task."""
+        model = task.model
+        model_settings = {
+            "learned_alpha": model.learn_alpha,
+            "similar": model.similar,
+            "persons": model.persons,
+        }
+        return build_group_posterior(
+            draws, data, parts["likelihood"], **model_settings, attrs=attrs
+        )
+
+    def sample_prior(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
+        task = self.build_task(data, 1, 0, None, parts)
+        return sample_prior_groups(
+            task,
+            parts["likelihood"],
+            data,
+            rngs,
+            lambda draw: self._posterior([draw], data, parts, task, {}),
+        )
+
+    def simulate_replicates(
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+
+        return simulate_group_replicates(posterior, parts["likelihood"], data, rng)
+
+    def build_observed(
+        self, posterior: Posterior, data: Any, parts: Parts
+    ) -> dict[str, np.ndarray]:
+
+        if data.names != posterior.groups or [*data.labels] != posterior.labels:
+            return {}
+        return build_group_observed(posterior, parts["likelihood"], data)
+
+    def estimate_evidence(
+        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+
+        refuse_sensitivity(run_settings)
+        return estimate_group_evidence(
+            data, self.weights, self.noun, parts, run_settings, data.data
+        )
+
+    def estimate_model_evidence(
+        self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+        if self.weights != COMMON:
+            return super().estimate_model_evidence(model, fit_data, run_settings)
+
+        refuse_sensitivity(run_settings)
+        group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
+        pooled = model._convert_data(fit_data)
+        return estimate_pooled_evidence(
+            group_data, pooled, model._evidence_parts(pooled), run_settings
+        )
+
+
+@dataclass(frozen=True)
+class IndividualRespondents(SeveralGroups):
+    """Respondents with individual weights: groups of one respondent, with similar weights."""
+
+    weights: str = field(default=SIMILAR, init=False)
+    people: Individuals = Individuals()
+    noun: ClassVar[str] = "respondent"
+
+    def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        if not isinstance(fit_data, Mapping):
+            group = convert(fit_data)
+            try:
+                parts = group.by_respondent()
+            except DataError:
+                raise unknown_respondents_error(self.people) from None
+            fit_data = GroupedData(parts, group.people)
+        elif any(len(part.respondents) > 1 for part in convert_groups(fit_data, SIMILAR).data):
+            raise ArgumentError(
+                Setting("people", self.people),
+                " requires one group of respondents, but the data contain several; fit the data of"
+                " one group.",
+            )
+        if len(fit_data) < 2:
+            raise single_respondent_error(self.people)
+        return super().convert_data(fit_data, convert)
+
+    def describe_data(self, data: Any) -> str:
+        return str(data.in_words(f"{len(data):,} respondents"))
+
+    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
+            parts = parts | {"tempering": False}
+        task = super().build_task(data, draws, tune, thin, parts)
+        return self._complete_task(replace(task, model=task.model._replace(persons=True)), data)
+
+    def _complete_task(self, task: GroupSamplingTask, data: GroupedData) -> GroupSamplingTask:
+        """Add the covariates of all respondents to the task."""
+        if not self.people.by:
+            return task
+        return replace(
+            task,
+            model=task.model._replace(known=self._respondent_covariates(data).matrix[:, 1:].copy()),
+        )
+
+    def _respondent_covariates(self, data: GroupedData) -> RespondentCovariates:
+        """Return the covariates of all respondents that their weights depend on."""
+        return build_covariates(self.people.by, data.people, len(data))
+
+    def _posterior(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> Posterior:
+        posterior = super()._posterior(draws, data, parts, task, attrs)
+        if self.people.by:
+            posterior = add_slopes(posterior, draws, self._respondent_covariates(data))
+        if not posterior.facts.of_choices:
+            return posterior
+        return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
+
+    def estimate_evidence(
+        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+        refuse_sensitivity(run_settings)
+        # pooled counts, because other models have their constant
+        observed_data = [data.pooled()] if data.add_up else data.data
+        return estimate_group_evidence(
+            data, self.weights, self.noun, parts, run_settings, observed_data, self._complete_task
+        )
+
+    def check_data(self, data: Any) -> Any:
+        for part in data.data:
+            if part.covariate_names:
+                part.covariates.refuse_options("elimination by aspects")
+                raise ArgumentError(
+                    Setting("people", self.people),
+                    " does not support comparisons with covariates; set ",
+                    Setting("people", ADJUSTED),
+                    ".",
+                )
+        return data
+
+
+def refuse_sensitivity(run_settings: "EvidenceRun") -> None:
+    """Raise if other priors are requested, which require one group."""
+    if run_settings.sensitivity:
+        raise ArgumentError(
+            Argument("sensitivity"),
+            " requires one group of respondents; remove ",
+            Argument("sensitivity"),
+            ".",
+        )
+
+
+# Ladders of groups from posterior to prior --------------------------------------------------------
+
+
+@kernel
+def update_group_energies(
+    rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
+) -> Any:
+    """Complete the new prior draw on the last level; compute all levels' log-likelihoods."""
+    rebuild_group_level(model, caches, states, ladder.at[ladder.beta.shape[0] - 1])
+    for t in range(ladder.beta.shape[0]):
+        energy[t] = sum_group_log_likelihoods(model, caches, states, ladder.at[t])
+
+
+@scalar
+def rebuild_group_level(model: Any, caches: Any, states: Any, r: Any) -> None:
+    """Fill the caches of all groups at replica r from columns and weights."""
+    prepare_groups(model, replica(states, r))
+    rebuild_groups(model, caches, states, r)
+
+
+def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) -> CommonWeights:
+    """Sample the base weights, kappa and slopes from their prior."""
+    model, base = task.model, make_common_weights(task.n_options, rows, task.model, task.n_groups)
+    if model.similar:
+        for weights in (base.v, base.unique):
+            draws = rng.gamma(model.shape, 1.0 / model.rate, weights.size)
+            weights[:] = np.maximum(draws, MIN_WEIGHT)
+        if math.isnan(model.kappa):
+            base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
+    if model.known.shape[1]:
+        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
+            slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
+            lift[:] = np.exp(model.known @ slope.T)
+    return base
+
+
+class GroupPriorLadder(EvidenceLadder, GroupChain):
+    """A ladder from posterior to prior for several groups."""
+
+    def _redraw_prior(self) -> None:
+        groups, base = sample_group_states(self.rng, self.task, sample_base)
+        n_columns = int(groups[0].whole[COLUMNS])
+        while capacity(self.select_group_state(0, 0)) <= n_columns:
+            self._enlarge_states()
+        prior_replica = int(self.ladder.at[-1])
+        for g, prior_state in enumerate(groups):
+            b = self.select_group_state(prior_replica, g)
+            b.Z[:n_columns], b.w[:n_columns], b.m[:n_columns] = (
+                prior_state.Z[:n_columns],
+                prior_state.w[:n_columns],
+                prior_state.m[:n_columns],
+            )
+            b.s[:], b.real[ALPHA], b.whole[COLUMNS] = (
+                prior_state.s,
+                prior_state.real[ALPHA],
+                n_columns,
+            )
+        self.bases.v[prior_replica, :n_columns], self.bases.unique[prior_replica] = (
+            base.v[:n_columns],
+            base.unique,
+        )
+        self.bases.lift[prior_replica, :, :n_columns], self.bases.unique_lift[prior_replica] = (
+            base.lift[:, :n_columns],
+            base.unique_lift,
+        )
+        self.bases.slope[prior_replica, :n_columns], self.bases.unique_slope[prior_replica] = (
+            base.slope[:n_columns],
+            base.unique_slope,
+        )
+        self.bases.real[prior_replica, KAPPA] = base.real[KAPPA]
+        self._update_energies()
+
+    def _update_energies(self) -> None:
+        """Complete the prior draw on the last level; compute log-likelihoods of all levels."""
+        update_group_energies(
+            self.rng, self.task.model, self.caches, self.states, self.ladder, self._level_energies
+        )
+
+    def select_group_state(self, t: int, g: int) -> Any:
+        """Return the state of group g at replica t, as views."""
+        return replica(replica(self.states, t), g)
+
+
+# Simulated data, at draws from the prior and at those of a fit ------------------------------------
+
+
+def sample_prior_groups(
+    task: GroupSamplingTask,
+    likelihood: Any,
+    groups: GroupedData,
+    rngs: Sequence[np.random.Generator],
+    build_posterior: Callable[[ChainDraws], Posterior],
+) -> PriorSample:
+    """Sample features, weights and parameters of all groups, and simulate data at each draw."""
+    draws, new_data, data = [], [], []
+    for rng in rngs:
+        draw = _sample_group_draw(task, likelihood, groups, rng)
+        draws.append(draw)
+        group_parts = [
+            _simulate_group_data(likelihood, draw, g, group_data, rng)
+            for g, group_data in enumerate(groups.data)
+        ]
+        new_data.append(group_parts)
+        data_by_name = dict(zip(groups.names, (part.data for part in group_parts), strict=True))
+        data.append((GroupedData(data_by_name, groups.people),))
+    return build_prior_sample(build_posterior(concatenate_draws(draws)), new_data, data)
+
+
+def _simulate_group_data(
+    likelihood: Any, draw: ChainDraws, g: int, data: Any, rng: np.random.Generator
+) -> Any:
+    """Simulate new data of one group."""
+    parameters = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
+    return likelihood.simulate_data(
+        select_group_columns(KeptDraws([draw], 1), g), parameters, data, rng
+    )
+
+
+def _sample_group_draw(
+    task: GroupSamplingTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator
+) -> ChainDraws:
+    """Sample the prior once, as a chain of one draw."""
+    states, base = sample_group_states(rng, task, sample_base)
+    first_group, n_options, weights = (
+        states[0],
+        task.n_options,
+        GammaWeights(task.model.shape, task.model.rate),
+    )
+    Z = first_group.Z[: first_group.whole[COLUMNS], :n_options]
+    column_indices = np.flatnonzero(Z.any(axis=1))  # columns of a finite prior may lack owners
+    extra = {
+        f"{name} {g}": np.array([parameter])
+        for g, data in enumerate(groups.data)
+        for name, parameter in likelihood.sample_prior_parameters(data, weights, rng).items()
+    }
+    for name in likelihood.common_parameters:
+        extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
+    common, unique = _list_base_weights(task.model, base)
+    return ChainDraws(
+        alpha=np.array([first_group.real[ALPHA]]),
+        log_likelihood=np.zeros(1),
+        unique_weights=np.stack([*(b.s[:n_options] for b in states), *unique])[None],
+        n_features=np.array([len(column_indices)]),
+        weights=np.stack(
+            [
+                *(b.w[column_indices] for b in states),
+                *(base_weights[column_indices] for base_weights in common),
+            ],
+            axis=1,
+        ),
+        sizes=Z[column_indices].sum(axis=1).astype(np.int64),
+        owners=np.nonzero(Z[column_indices])[1].astype(np.int32),
+        extra=extra | {"kappa": np.array([base.real[KAPPA]])},
+    )
+
+
+def _list_base_weights(
+    model: Any, base: CommonWeights
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return base weights and slopes of columns and of options, as recorded after the groups."""
+    if not model.persons:
+        return [], []
+    return [base.v, *base.slope.T], [base.unique, *base.unique_slope.T]
+
+
+def simulate_group_replicates(
+    posterior: Posterior, likelihood: Any, groups: GroupedData, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Simulate data of every group at every draw, as `simulate_replicates`."""
+    replicates_by_group = [
+        simulate_replicates(posterior.of_group(name), likelihood, data, rng)
+        for name, data in groups.items()
+    ]
+    return {
+        name: np.concatenate([arrays[name] for arrays in replicates_by_group], axis=2)
+        for name in replicates_by_group[0]
+    }
+
+
+def build_group_observed(
+    posterior: Posterior, likelihood: Any, groups: GroupedData
+) -> dict[str, np.ndarray]:
+    """Return observed_data of all groups, as `build_observed`."""
+    observed_by_group = [
+        build_observed(posterior.of_group(name), likelihood, data) for name, data in groups.items()
+    ]
+    if not all(observed_by_group):
+        return {}
+    return {
+        name: np.concatenate([arrays[name] for arrays in observed_by_group])
+        for name in observed_by_group[0]
+    }
+
+
+# The log evidence of models of several groups -----------------------------------------------------
+
+
+def estimate_group_evidence(
+    groups: GroupedData,
+    weights: Any,
+    noun: str,
+    parts: dict[str, Any],
+    run_settings: EvidenceRun,
+    observed_data: Sequence[Any],
+    complete_task: Callable[
+        [GroupSamplingTask, GroupedData], GroupSamplingTask
+    ] = lambda task, groups: task,
+) -> LogEvidence:
+    """Estimate the log evidence of free or similar weights for `observed_data`.
+
+    These are the data of each group, or the pooled data. `noun` is the name of a group in errors;
+    `complete_task` adds the remaining parts of the model to the task.
+    """
+    run_lengths = {
+        "draws": run_settings.draws,
+        "tune": run_settings.tune,
+        "thin": run_settings.thin,
+    }
+    task = build_group_task(
+        groups, weights=weights, noun=noun, **run_lengths, **parts | {"tempering": False}
+    )
+    constant = build_group_constant(parts["likelihood"], observed_data)
+    return run_ladders(complete_task(task, groups), constant, run_settings, GroupPriorLadder)[0]
+
+
+def estimate_pooled_evidence(
+    groups: GroupedData, pooled: Any, parts: dict[str, Any], run_settings: EvidenceRun
+) -> LogEvidence:
+    """Estimate the log evidence of common weights for the data of each group."""
+    return run_ladders(
+        build_evidence_task(parts, pooled, run_settings),
+        build_constant(parts["likelihood"], groups.data),
+        run_settings,
+    )[0]
+
+
+def build_group_constant(
+    likelihood: Any, observed_data: Sequence[Any]
+) -> Callable[[GroupPriorLadder], float]:
+    """Return a function of a ladder: the constant that the samplers' log-likelihoods omit."""
+
+    def constant(ladder: GroupPriorLadder) -> float:
+        draws, total = ladder.collect_draws(1), 0.0
+        for g, data in enumerate(observed_data):
+            parameters = {name: draws.extra[f"{name} {g}"] for name in likelihood.parameters}
+            columns = select_group_columns(KeptDraws([draws], 1), g)
+            total += likelihood.build_posterior_part(
+                columns, parameters, data, (1, 1), False
+            ).log_constant
+        return float(total)
+
+    return constant

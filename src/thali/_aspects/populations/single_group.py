@@ -1,0 +1,287 @@
+"""The population of the data, which builds tasks, posteriors and simulations; a single group."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._model.prior_sample import (
+    PriorSample,
+    add_sample_dimensions,
+    build_predictive_group,
+    select_observed,
+)
+from thali._people.populations import check_not_groups
+from thali._posterior.view import Posterior
+from thali.errors import DataError
+
+from ..draws.covariate_lifts import read_parameter_draws
+from ..draws.feature_columns import concatenate_chain_columns, read_columns
+from ..draws.posterior_tree import build_datatree
+from ..samplers.draw_record import ChainDraws
+from ..samplers.task import build_task
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali._model.evidence import EvidenceRun
+    from thali._model.prior_sample import PriorSample
+    from thali._posterior.evidence import LogEvidence
+
+    from ..samplers.chains import SamplingTask
+
+
+Parts = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and tempering
+
+
+class Population(ABC):
+    """The respondents of the data: one group, several groups, or latent classes. It is a value.
+
+    `fit_data` are the data given to `fit`; `data` are these after the model's `_convert_data`.
+    """
+
+    @abstractmethod
+    def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        """Convert data given to `fit` for the engine; `convert` converts one group."""
+
+    def describe_data(self, data: Any) -> str:
+        """Describe the data that a model was fitted to, for a report."""
+        return str(data)
+
+    def check_data(self, data: Any) -> Any:
+        """Return the data with ties and covariates treated; raise for other populations."""
+        return data
+
+    @abstractmethod
+    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        """Check all arguments and build the sampling task."""
+
+    @abstractmethod
+    def build_tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
+        """Build the posterior from the draws of a task."""
+
+    def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """Add results that need all draws to the posterior of a finished fit."""
+        return tree
+
+    @abstractmethod
+    def sample_prior(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
+        """Sample the prior once per generator, and data of the same design at each draw."""
+
+    @abstractmethod
+    def simulate_replicates(
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Simulate data at every draw, as arrays (chain, draw, ...) named as in `observed_data`."""
+
+    @abstractmethod
+    def build_observed(
+        self, posterior: Posterior, data: Any, parts: Parts
+    ) -> dict[str, np.ndarray]:
+        """Return `observed_data` of a fit to these data, empty for another design."""
+
+    @abstractmethod
+    def estimate_evidence(
+        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+        """Estimate the log evidence of these parts for the data."""
+
+    def estimate_model_evidence(
+        self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+        """Estimate the log evidence of a model for data that its `fit` takes."""
+        data = model._convert_data(fit_data)
+        return model._population(data).estimate_evidence(
+            data, model._evidence_parts(data), run_settings
+        )
+
+    def check_update(self) -> None:
+        """Raise if comparisons cannot be added to those of a fit."""
+        return None
+
+
+@dataclass(frozen=True)
+class SingleGroup(Population):
+    """Respondents of one group; raises if `people` describes differences between groups."""
+
+    people: Any = None
+
+    def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        if isinstance(fit_data, Mapping):
+            raise DataError(
+                "A model built from a prior and a likelihood requires one group of respondents, but"
+                " the data contain several; fit each group, or use EliminationByAspects or"
+                " AdditiveClustering."
+            )
+        check_not_groups(self.people)
+        return convert(fit_data)
+
+    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+
+    def build_tree(
+        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+    ) -> "xarray.DataTree":
+        learns_alpha = task.model.learn_alpha
+        return build_datatree(
+            draws, data, parts["likelihood"], learned_alpha=learns_alpha, attrs=attrs, task=task
+        )
+
+    def sample_prior(
+        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+    ) -> "PriorSample":
+
+        return sample_prior_features(
+            self.build_task(data, 1, 0, None, parts), parts["likelihood"], data, rngs
+        )
+
+    def simulate_replicates(
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+
+        return simulate_replicates(posterior, parts["likelihood"], data, rng)
+
+    def build_observed(
+        self, posterior: Posterior, data: Any, parts: Parts
+    ) -> dict[str, np.ndarray]:
+
+        if [*map(str, data.labels)] != posterior.labels:
+            return {}
+        return build_observed(posterior, parts["likelihood"], data)
+
+    def estimate_evidence(
+        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+    ) -> "LogEvidence":
+        from .evidence import build_constant, build_evidence_task, estimate_sensitivity, run_ladders
+
+        task = build_evidence_task(parts, data, run_settings)
+        evidence, ladders = run_ladders(
+            task, build_constant(parts["likelihood"], [data]), run_settings
+        )
+        if not run_settings.sensitivity:
+            return evidence
+        return replace(
+            evidence, sensitivity=estimate_sensitivity(evidence, ladders, parts, data, run_settings)
+        )
+
+
+# Data simulated at every draw of a posterior, by the likelihood itself ----------------------------
+
+
+def simulate_replicates(
+    posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Simulate data at every draw, as arrays (chain, draw, ...) by name."""
+    columns, parameters = (
+        read_columns(posterior),
+        read_parameter_draws(posterior, likelihood.parameters),
+    )
+    replicates = []
+    for draw in range(columns.n_draws):
+        draw_parameters = {name: array[draw] for name, array in parameters.items()}
+        new_data = likelihood.simulate_data(columns.select_draw(draw), draw_parameters, data, rng)
+        replicates.append(new_data.observed)
+    arrays = {}
+    for name in replicates[0]:
+        array = np.asarray([replicate[name] for replicate in replicates])
+        arrays[name] = array.reshape(*posterior.shape, *array.shape[1:])
+    return arrays
+
+
+def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
+    """Return the group observed_data of a fit to these data, empty for another design."""
+    parameters = {
+        name: values[:1]
+        for name, values in read_parameter_draws(posterior, likelihood.parameters).items()
+    }
+    part = likelihood.build_posterior_part(
+        read_columns(posterior).select_draw(0), parameters, data, (1, 1), False
+    )
+    return select_observed(posterior, part)
+
+
+# Draws from the prior: any prior over features, joined with any likelihood ------------------------
+
+
+def sample_prior_features(
+    task: "SamplingTask", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]
+) -> PriorSample:
+    """Sample features, weights and parameters, and simulate data at each draw."""
+    draws, new = [], []
+    for rng in rngs:
+        draw = _sample_prior_draw(task, likelihood, data, rng)
+        draws.append(draw)
+        parameters = {name: array[0] for name, array in draw.extra.items()}
+        new.append(
+            likelihood.simulate_data(concatenate_chain_columns([draw], 1), parameters, data, rng)
+        )
+    posterior = Posterior(
+        build_datatree(
+            [concatenate_draws(draws)], data, likelihood, learned_alpha=task.model.learn_alpha
+        )
+    )
+    return build_prior_sample(
+        posterior, [[new_data] for new_data in new], [(new_data.data,) for new_data in new]
+    )
+
+
+def build_prior_sample(
+    posterior: Posterior, new_data: Sequence[Sequence[Any]], data: Sequence[tuple[Any]]
+) -> PriorSample:
+    """Build a prior sample from draws and the new data of all groups at each draw.
+
+    `data` are the new data as `fit` takes them.
+    """
+    observed = posterior.observed
+    dims, log_likelihood = add_sample_dimensions(
+        [sum(group.log_likelihood for group in groups) for groups in new_data]
+    )
+    attributes = {"description": "of the data simulated at the same draw, natural logarithm"}
+    prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, attributes))
+    simulated = {}
+    for name in map(str, observed.data_vars):
+        draws = [np.concatenate([group.observed[name] for group in groups]) for groups in new_data]
+        simulated[name] = np.asarray(draws)[None]
+    predictive = build_predictive_group(observed, prior, simulated)
+    fixed = {"observed_data": observed, "constant_data": posterior.fixed}
+    return PriorSample(prior, predictive, data, fixed, posterior.latent)
+
+
+def _sample_prior_draw(
+    task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator
+) -> ChainDraws:
+    """Sample the prior once, as a chain of one draw."""
+    model, n_options = task.model, task.n_options
+    alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+    columns = task.prior.sample(n_options, alpha, rng).T
+    columns = columns[columns.any(axis=1)]
+    weights = model.weights.random(rng, len(columns))
+    unique = model.weights.random(rng, n_options) if likelihood.unique else np.zeros(n_options)
+    parameters = likelihood.sample_prior_parameters(data, model.weights, rng)
+    return ChainDraws(
+        alpha=np.array([alpha], float),
+        log_likelihood=np.zeros(1),
+        unique_weights=unique[None],
+        n_features=np.array([len(columns)]),
+        weights=weights,
+        sizes=columns.sum(axis=1),
+        owners=np.nonzero(columns)[1].astype(np.int32),
+        extra={name: np.array([parameter]) for name, parameter in parameters.items()},
+    )
+
+
+def concatenate_draws(draws: Sequence[ChainDraws]) -> ChainDraws:
+    """Concatenate draws into one chain."""
+    arrays: dict[str, Any] = {
+        array_field.name: np.concatenate([getattr(draw, array_field.name) for draw in draws])
+        for array_field in fields(ChainDraws)
+        if array_field.name not in ("extra", "stats")
+    }
+    extra = {name: np.concatenate([draw.extra[name] for draw in draws]) for name in draws[0].extra}
+    return ChainDraws(**arrays, extra=extra)

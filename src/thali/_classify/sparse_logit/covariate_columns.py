@@ -1,0 +1,153 @@
+"""Standardised covariates and the intercept's ones as columns: dense, sparse, or in blocks.
+
+Subtracting means would fill a sparse matrix. So it is stored as S - 1 s^T with a sparse S and a
+vector s; the intercept's ones are a column of zeros in S, with s = -1.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dask_blocks import sum_over_blocks
+from ..input import Standardization
+
+
+class DenseColumns:
+    """Standardised covariates as a dense matrix Z (n, m)."""
+
+    Z: np.ndarray
+    n: int
+    m: int
+
+    def __init__(self, matrix: np.ndarray, intercept: bool) -> None:
+        self.Z = np.column_stack([matrix, np.ones(len(matrix))]) if intercept else matrix
+        self.n, self.m = self.Z.shape
+
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return Z coef^T for coef (q, m)."""
+        return self.Z @ coef.T
+
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return residuals^T Z for residuals (n, q)."""
+        return residuals.T @ self.Z
+
+    def compute_gram(
+        self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
+    ) -> np.ndarray:
+        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        return self.Z[:, columns_a].T @ (weights[:, None] * self.Z[:, columns_b])
+
+
+class SparseColumns:
+    """Standardised covariates Z = S - 1 s^T with sparse S (n, m), s (m,)."""
+
+    S: Any  # a sparse array (n, m)
+    shift: np.ndarray
+    n: int
+    m: int
+
+    def __init__(self, S: Any, shift: np.ndarray) -> None:
+        self.S, self.shift = S, shift
+        self.n, self.m = S.shape
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (m, n), the order of covariates in a problem."""
+        return self.m, self.n
+
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return Z coef^T for coef (q, m)."""
+        return self.S @ coef.T - coef @ self.shift
+
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return residuals^T Z for residuals (n, q)."""
+        return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
+
+    def compute_gram(
+        self, weights: np.ndarray, columns_a: Any = slice(None), columns_b: Any = slice(None)
+    ) -> np.ndarray:
+        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        from scipy import sparse
+
+        a, b = self.S[:, columns_a], self.S[:, columns_b]
+        s, t = self.shift[columns_a], self.shift[columns_b]
+        gram = (a.T @ (sparse.diags_array(weights) @ b)).toarray()
+        gram -= np.outer(a.T @ weights, t) + np.outer(s, b.T @ weights)
+        return gram + weights.sum() * np.outer(s, t)
+
+    def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
+        """Return z^T M z of each row z for a matrix M (m, m)."""
+        quadratic = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
+            matrix @ self.shift + self.shift @ matrix
+        )
+        return np.asarray(quadratic + self.shift @ matrix @ self.shift)
+
+    def store_by_rows(self) -> "SparseColumns":
+        """Return the same columns, stored by rows."""
+        return SparseColumns(self.S.tocsr(), self.shift)
+
+    def select_rows(self, row_selection: Any) -> "SparseColumns":
+        """Return the same columns for a selection of rows."""
+        return SparseColumns(self.S[row_selection], self.shift)
+
+
+def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
+    """Standardise the varying columns of a sparse matrix, stored by columns."""
+    from scipy import sparse
+
+    varies = np.flatnonzero(standard.varies)
+    scale = 1.0 / (standard.unit * standard.sd)[varies]
+    scaled = sparse.csc_array(matrix)[:, varies] @ sparse.diags_array(scale)
+    ones = [sparse.csc_array((matrix.shape[0], 1))] if intercept else []
+    S = sparse.csc_array(sparse.hstack([scaled, *ones]))
+    return SparseColumns(S, np.append((standard.mean / standard.sd)[varies], [-1.0] * intercept))
+
+
+class BlockColumns:
+    """Standardised covariates as delayed `DenseColumns`, one per block of rows."""
+
+    n: int
+    m: int
+
+    def __init__(self, blocks: Sequence[Any], rows: Sequence[int], m: int) -> None:
+        self._held, self.n, self.m = list(blocks), sum(rows), m
+        ends = np.cumsum([0, *rows]).tolist()
+        self._parts = [slice(*pair) for pair in zip(ends, ends[1:], strict=False)]
+
+    def multiply(self, coef: np.ndarray) -> np.ndarray:
+        """Return Z coef^T for coef (q, m)."""
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        return np.concatenate(
+            compute(*(delayed(DenseColumns.multiply)(block, coef) for block in self._held))
+        )
+
+    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
+        """Return residuals^T Z for residuals (n, q)."""
+        pieces = [residuals[block_rows] for block_rows in self._parts]
+        return sum_over_blocks(
+            _multiply_block_transposed, list(zip(self._held, pieces, strict=True))
+        )
+
+    def compute_gram(
+        self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
+    ) -> np.ndarray:
+        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        pieces = [weights[block_rows] for block_rows in self._parts]
+        return sum_over_blocks(
+            _compute_block_gram, list(zip(self._held, pieces, strict=True)), columns_a, columns_b
+        )
+
+
+def _multiply_block_transposed(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
+    """Return residuals^T Z of one block and its residuals."""
+    return block[0].multiply_transposed(block[1])
+
+
+def _compute_block_gram(
+    block: tuple[DenseColumns, np.ndarray], columns_a: np.ndarray, columns_b: np.ndarray
+) -> np.ndarray:
+    """Return Z_a^T diag(weights) Z_b of one block and its weights."""
+    return block[0].compute_gram(block[1], columns_a, columns_b)

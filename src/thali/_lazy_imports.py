@@ -1,0 +1,38 @@
+"""Objects that lower layers import from higher layers when needed: methods and models."""
+
+from importlib import import_module
+from typing import Any
+
+HOMES = {
+    "Model.report": "thali._surfaces.report:report",
+    "Classifier.cross_validate": "thali._comparison.rows:cross_validate",
+    "Classifier.check_folds": "thali._comparison.rows:check_folds",
+    "Picture.draw": "thali.plots:__getattribute__",
+    "Tree.plot": "thali._plots.tree:tree",
+    "Individuals": "thali._people.populations:Individuals",
+}
+
+# The `ModelSpec` of each model, in the order of lists of models.
+MODELS = (
+    "thali._aspects.spec:ELIMINATION",
+    "thali._worths.spec:BRADLEY_TERRY_LUCE",
+    "thali._aspects.spec:ADDITIVE",
+    "thali._aspects.spec:OPEN",
+    "thali._choice.product_classes.spec:PRODUCT_CLASSES",
+    "thali._choice.logits.spec:MULTINOMIAL",
+    "thali._choice.logits.spec:HIERARCHICAL",
+    "thali._choice.latent_class.spec:LATENT_CLASS",
+    "thali._classify.plackett_luce.spec:PLACKETT_LUCE",
+    "thali._classify.sparse_logit.spec:SPARSE_LOGIT",
+)
+
+
+def load_method(method: str) -> Any:
+    """Load the function of a higher layer that implements a method."""
+    return load_object(HOMES[method])
+
+
+def load_object(path: str) -> Any:
+    """Load the object at a path "module:NAME"."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

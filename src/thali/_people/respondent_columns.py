@@ -1,0 +1,377 @@
+"""Columns that describe respondents: filters and weights of simulators, and covariates."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.people import list_differing_columns
+from thali._inference.arrays import encode_base64
+from thali._inference.warn import warn
+from thali._labels import format_label, format_plural, shorten, suggest
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+MAX_VALUES = 12  # maximum of a column that selects respondents
+MISSING = "(missing)"
+
+
+class RespondentColumn(NamedTuple):
+    """A column with few distinct values."""
+
+    name: str
+    values: tuple[str, ...]
+    codes: np.ndarray  # (respondents,) uint8, indices of values
+
+
+class MarketRespondents(NamedTuple):
+    """Respondents of a simulator, in order: columns, weights and classes."""
+
+    number: int
+    columns: tuple[RespondentColumn, ...]  # that select respondents
+    weights: tuple[tuple[str, np.ndarray], ...]  # names and (respondents,) float32
+    kinds: tuple[str, ...]  # latent classes, as in the choice rule
+    others: tuple[str, ...]  # columns with more values that are not weights
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the respondents as JSON types."""
+        return {
+            "number": self.number,
+            "columns": [
+                {"name": c.name, "values": c.values, "codes": encode_base64(c.codes)}
+                for c in self.columns
+            ],
+            "weights": [
+                {"name": name, "values": encode_base64(values)} for name, values in self.weights
+            ],
+            "kinds": self.kinds,
+        }
+
+
+def describe_respondents(
+    table: "pandas.DataFrame | None", n_respondents: int, classes: tuple[str, ...] = ()
+) -> MarketRespondents | None:
+    """Describe respondents by the columns of a table; None if all are equal."""
+    columns, weights, other_columns = [], [], []
+    cells_by_name = {} if table is None else {str(name): cells for name, cells in table.items()}
+    for name in list_differing_columns(table):
+        column = _encode_column(name, cells_by_name[name])
+        weight = _read_weights(cells_by_name[name])
+        if column is not None:
+            columns.append(column)
+        if weight is not None:
+            weights.append((name, weight))
+        if column is None and weight is None:
+            other_columns.append(name)
+    if not (columns or weights or classes):
+        return None
+    return MarketRespondents(
+        n_respondents, tuple(columns), tuple(weights), classes, tuple(other_columns)
+    )
+
+
+def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None:
+    """Encode a column; None if it has too many values.
+
+    Values are in the order of categories, or sorted.
+    """
+    import pandas as pd
+
+    if cells.nunique(dropna=False) > MAX_VALUES:
+        return None
+    has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
+    codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
+    labels = [
+        *(value if isinstance(value, str) else format_label(value) for value in labels_in_order),
+        MISSING,
+    ]
+    return RespondentColumn(
+        name,
+        tuple(labels[: None if (codes < 0).any() else -1]),
+        (codes % len(labels)).astype(np.uint8),
+    )
+
+
+def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
+    """Return a column as weights, float32; None if it cannot be weights."""
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(cells) or not pd.api.types.is_numeric_dtype(cells):
+        return None
+    with np.errstate(over="ignore"):
+        weights = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
+    return weights if np.isfinite(weights).all() and (weights >= 0.0).all() else None
+
+
+# Covariates of respondents, on which parameters may depend ----------------------------------------
+
+
+class RespondentCovariates(NamedTuple):
+    """Standardised numbers that describe respondents.
+
+    The prior does not depend on their units.
+    """
+
+    names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
+    # (respondents, q): 1, and standardised covariates
+    matrix: np.ndarray
+    sd: np.ndarray  # (q - 1,)
+    mean: np.ndarray  # (q - 1,)
+    first: tuple[str, ...]  # (q - 1,) reference label of the column; "" for numeric columns
+    columns: tuple[str, ...]  # (q - 1,) columns, such as "age", "sex"
+
+    def list_labels(self) -> dict[str, tuple[str, ...]]:
+        """List the labels of each column, the reference label first."""
+        labels_by_column: dict[str, tuple[str, ...]] = {}
+        for name, column, reference in zip(self.names, self.columns, self.first, strict=True):
+            if name != column:
+                labels_by_column[column] = (
+                    *labels_by_column.get(column, (reference,)),
+                    _label_in(name, column),
+                )
+        return labels_by_column
+
+    def describe_label(self, name: str) -> tuple[str, str, str] | None:
+        """Return column, label and reference of a covariate; None for a numeric one."""
+        index = self.names.index(name)
+        column = self.columns[index]
+        return None if name == column else (column, _label_in(name, column), self.first[index])
+
+    @property
+    def sources(self) -> list[str]:
+        """Names of the columns, without repetition."""
+        return list(dict.fromkeys(self.columns))
+
+    def store(self, dimension: str) -> dict[str, Any]:
+        """Return variables of a dataset; respondents are along `dimension`, covariates along
+        `known`.
+        """
+        return {
+            "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),
+            "known_mean": ("known", self.mean),
+            "known_sd": ("known", self.sd),
+            "known_first": ("known", list(self.first)),
+            "known_column": ("known", list(self.columns)),
+        }
+
+    def encode_respondent(self, given: Any) -> np.ndarray:
+        """Return the covariates of a new respondent, shape (q - 1,).
+
+        `given` maps column names to numbers and labels.
+
+        Raises
+        ------
+        ArgumentError
+            If a column is missing or unknown, or a label is one that no respondent has.
+        """
+        import pandas as pd
+
+        sources, name = self.sources, Argument("respondent")
+        cells = (
+            {str(column): value for column, value in given.items()}
+            if isinstance(given, Mapping)
+            else {}
+        )
+        if missing := [column for column in sources if column not in cells]:
+            raise ArgumentError(
+                name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}."
+            )
+        if unknown_columns := [column for column in cells if column not in sources]:
+            column = unknown_columns[0]
+            sources_text = (
+                f"the model depends only on {shorten(sources)}.{suggest(column, sources)}"
+            )
+            raise ArgumentError(name, f" contains {unknown_columns[0]!r}, but {sources_text}")
+        person = pd.DataFrame({column: [cells[column]] for column in sources}, dtype=object)
+        for column in self.find_unknown_labels(person):
+            label, labels = str(cells[column]), self.list_labels()[column]
+            message = (
+                f" has {label!r} for {column!r}, but the fitted respondents have only"
+                f" {shorten(labels)}."
+            )
+            raise ArgumentError(name, message + suggest(label, labels))
+        return self.standardise_rows(person)[0, 1:]
+
+    def encode_table(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
+        """Return the covariates of other respondents, one row each; NaN if unknown."""
+        import pandas as pd
+
+        missing = [name for name in self.sources if table is None or name not in table.columns]
+        if table is None or missing:
+            raise DataError(
+                f"The model depends on the respondent column {missing[0]!r}, which the data do not"
+                " contain; add the column."
+            )
+        return pd.DataFrame(self.standardise_rows(table)[:, 1:], index=table.index)
+
+    def find_unknown_labels(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
+        """Return masks of rows with labels that no respondent has, by column."""
+        labels_by_column = self.list_labels().items()
+        unknown_by_column = {
+            column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
+            for column, labels in labels_by_column
+        }
+        return {column: rows for column, rows in unknown_by_column.items() if rows.any()}
+
+    def standardise_rows(self, table: "pandas.DataFrame") -> np.ndarray:
+        """Return covariates (rows, q) of other respondents, in the same units.
+
+        NaN in rows with a label that no respondent has, with a warning.
+        """
+        found = np.ones((len(table), 1 + len(self.names)))
+        for name in dict.fromkeys(self.columns):
+            if gaps := int(table.loc[:, name].isna().sum()):
+                raise DataError(
+                    f"Column {name!r} of new respondents is missing in"
+                    f" {format_plural(gaps, 'row')}; fill it in."
+                )
+        for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
+            given = table.loc[:, column]
+            values = (
+                _read_numbers(name, given)
+                if name == column
+                else given.astype(str) == _label_in(name, column)
+            )
+            found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
+        for column, rows in self.find_unknown_labels(table).items():
+            label = str(table.loc[:, column].iloc[int(rows.argmax())])
+            labels = shorten(sorted(self.list_labels()[column]))
+            warn(
+                DataWarning(
+                    f"Column {column!r} of the new respondents contains {label!r}, but the fitted"
+                    f" respondents have only {labels}; the value is treated as unknown for these"
+                    " respondents."
+                )
+            )
+            found[rows, 1:] = np.nan
+        return found
+
+
+def _label_in(name: str, column: str) -> str:
+    """The label in the name of a covariate of a column."""
+    return name[len(column) + 1 : -1]
+
+
+def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
+    """Read what `RespondentCovariates.stored` made; None if there are none."""
+    if "known" not in fixed.coords:
+        return None
+    names, first, columns = (
+        tuple(map(str, fixed[name].values)) for name in ("known", "known_first", "known_column")
+    )
+    matrix = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
+    return RespondentCovariates(
+        names, matrix, fixed["known_sd"].values, fixed["known_mean"].values, first, columns
+    )
+
+
+def no_covariates_error() -> ArgumentError:
+    """Return the error for a description of a respondent if the model has no covariates."""
+    name = Argument("respondent")
+    return ArgumentError(
+        name, " requires a model that depends on respondent columns; remove ", name, "."
+    )
+
+
+def build_covariates(
+    by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by"
+) -> RespondentCovariates:
+    """Build covariates from the columns that an argument names.
+
+    Numeric columns have one covariate; columns of labels have one per label except the first.
+    """
+    names, covariate_columns, references, columns = [], [], [], []
+    for name in list_column_names(by, argument):
+        if table is None:
+            raise DataError(
+                "The data have no respondent columns, so ",
+                Argument(argument),
+                f" cannot contain {name!r}; add a column that is constant within each respondent.",
+            )
+        if name not in table.columns:
+            column_names = [str(column) for column in table.columns]
+            raise ArgumentError(
+                Argument(argument),
+                f" contains {name!r}, which is not a respondent column; available:"
+                f" {shorten(column_names, 20)}.{suggest(name, column_names)}",
+            )
+        for label, numbers in _expand_column(name, table.loc[:, name], argument):
+            names.append(label)
+            covariate_columns.append(numbers)
+            references.append("" if label == name else min(map(str, table.loc[:, name])))
+            columns.append(name)
+    matrix = np.array(covariate_columns, float).reshape(len(covariate_columns), people).T
+    sd = matrix.std(axis=0)
+    standard = (matrix - matrix.mean(axis=0)) / sd
+    if np.linalg.matrix_rank(np.column_stack([np.ones(people), standard])) < 1 + len(names):
+        raise DataError(
+            Argument(argument),
+            f": {format_plural(len(names), 'covariate')} of {format_plural(people, 'respondent')}"
+            " are collinear, so their effects cannot be separated; remove one covariate.",
+        )
+    standard = np.column_stack([np.ones(people), standard])
+    return RespondentCovariates(
+        tuple(names), standard, sd, matrix.mean(axis=0), tuple(references), tuple(columns)
+    )
+
+
+def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
+    """Return a numeric column of new respondents; raise for other cells."""
+    import pandas as pd
+
+    numbers = np.asarray(pd.to_numeric(column, errors="coerce"), float)
+    if not np.isfinite(numbers).all():
+        bad_cell = column.iloc[int(np.argmin(np.isfinite(numbers)))]
+        raise DataError(
+            f"Column {name!r} was numeric in the fitted data, but contains {str(bad_cell)!r} for"
+            " the new respondents; use numbers."
+        )
+    return numbers
+
+
+def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
+    """Return the argument `by`, or another one, as names of columns."""
+    if columns is None:
+        return ()
+    if isinstance(columns, str):
+        return (columns,)
+    if not isinstance(columns, Iterable):
+        raise ArgumentError(
+            Argument(argument), f" must be a list of columns of `data.people`; got {columns!r}."
+        )
+    return tuple(dict.fromkeys(str(name) for name in columns))
+
+
+def _expand_column(
+    name: str, column: "pandas.Series", argument: str = "by"
+) -> list[tuple[str, np.ndarray]]:
+    """Return the covariates of a column with their names."""
+    gaps = int(column.isna().sum())
+    if gaps:
+        raise DataError(
+            Argument(argument),
+            f": {name!r} is missing for {gaps} of {format_plural(len(column), 'respondent')}; fill"
+            " it in, or remove the covariate or the respondents without it.",
+        )
+    if column.nunique() < 2:
+        raise DataError(
+            Argument(argument),
+            f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing;"
+            " remove the column.",
+        )
+    if _is_numeric(column):
+        return [(name, column.to_numpy(float))]
+    labels = sorted({str(label) for label in column})
+    return [
+        (f"{name}[{label}]", (column.astype(str) == label).to_numpy(float)) for label in labels[1:]
+    ]
+
+
+def _is_numeric(column: "pandas.Series") -> bool:
+    """Return whether a column has numbers rather than booleans or labels."""
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)

@@ -1,0 +1,28 @@
+"""Selection of effects whose signs are certain, with a joint error probability."""
+
+import numpy as np
+import numpy.typing as npt
+
+CERTAIN = 0.95  # probability from which on a statement is made
+
+
+def select_certain_signs(above: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return masks of effects that are certainly above, and certainly below, 0.
+
+    `above` has the probability that each effect is above 0; NaN: the effect is skipped. The most
+    certain effects are selected, on either side, while the sum of their error probabilities is at
+    most .05. The sum bounds the probability of any error, so with more effects each must be more
+    certain.
+
+    Examples
+    --------
+    >>> high, low = surely([0.99, 0.98, 0.03, 0.96, 0.001])
+    >>> high.tolist(), low.tolist()
+    ([True, True, False, False, False], [False, False, False, False, True])
+    """
+    above = np.asarray(above, float)
+    error_probability = np.where(np.isnan(above), 1.0, np.minimum(above, 1.0 - above))
+    order = np.argsort(error_probability, kind="stable")
+    is_selected = np.zeros(len(above), bool)
+    is_selected[order] = np.cumsum(error_probability[order]) <= 1.0 - CERTAIN + 1e-9
+    return is_selected & (above > 0.5), is_selected & (above < 0.5)

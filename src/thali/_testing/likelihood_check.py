@@ -1,0 +1,439 @@
+"""Three kinds of checks of a custom likelihood, in one table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali._aspects.likelihoods.custom import Custom
+from thali._aspects.likelihoods.delta_checks import (
+    WorstDifference,
+    arrange_like_samplers,
+    bound_rounding,
+    compare_changes,
+    sample_states,
+)
+from thali._aspects.likelihoods.parameter_priors import PRIOR_NAMES
+from thali._aspects.likelihoods.validation import call_checked, check_functions
+from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.samplers.chains import FeatureChain
+from thali._aspects.samplers.task import build_task, build_weight_prior
+from thali._aspects.state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
+from thali._compile.jit import compile_separately
+from thali._described import DescribedObject, Description
+from thali.errors import ArgumentError
+
+from .exact import compute_move_errors
+
+# Joint-distribution test by restarts: draw features from the prior, simulate data, run a few sweeps
+#
+# If the sampler leaves the posterior of every data set invariant, features and weights have the
+# prior distribution before and after the sweeps, whatever the length of the run and the amount of
+# data. The restarts are independent, so the detection of an error does not depend on the mixing of
+# a long chain.
+
+
+N_SWEEPS = 20
+NAMES = (
+    "the log-likelihood",
+    "alpha",
+    "the number of features",
+    "the number of features of one option",
+    "the number of features of two",
+    "the number of features of the first option",
+    "the sum of the weights of shared features",
+    "the number of shared features heavier than the mean",
+)
+
+
+def compute_restart_scores(
+    prior: Any, likelihood: Any, observed: Any, n_rounds: int, weight_prior: Any, random_seed: int
+) -> dict[Any, Any]:
+    """Return means of quantities before and after the sweeps, and z-scores."""
+    settings = {"weight_prior": weight_prior, "alpha": None, "tempering": False}
+    task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
+    rng = np.random.default_rng(random_seed)
+    chain = FeatureChain(task, rng)
+    weights = task.model.weights
+    empty = np.zeros((observed.n_options, 0)), np.zeros(0)
+    start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
+    log_likelihood, _ = compile_separately(
+        likelihood.log_likelihood,
+        (
+            likelihood.set_parameters(observed.fields, start),
+            arrange_like_samplers(empty[0]),
+            empty[1],
+        ),
+    )
+    rows_before, rows_after = [], []
+    for _ in range(n_rounds):
+        chain.states = stack_states([_draw_state(rng, prior, task.model, observed.n_options)])
+        parameters = likelihood.sample_prior_parameters(observed, weights, rng)
+        chain.caches.parameters[0] = list(parameters.values())
+        simulated = likelihood.simulate(
+            likelihood.set_parameters(observed.original, parameters),
+            *_copy_features(chain.state),
+            rng,
+        )
+        observed.replace(
+            likelihood.set_parameters(
+                simulated, {name: getattr(observed.original, name) for name in parameters}
+            )
+        )
+        rows_before.append(
+            _compute_quantities(
+                chain, likelihood, log_likelihood, observed.fields, weights.expected()
+            )
+        )
+        chain.run_until(N_SWEEPS)
+        rows_after.append(
+            _compute_quantities(
+                chain, likelihood, log_likelihood, observed.fields, weights.expected()
+            )
+        )
+    values_before, values_after = np.array(rows_before), np.array(rows_after)
+    change = values_after - values_before
+    std_error = change.std(0) / np.sqrt(n_rounds)
+    z = np.divide(change.mean(0), std_error, out=np.zeros(std_error.size), where=std_error != 0.0)
+    names = (*NAMES, *(f"the parameter {name}" for name in likelihood.parameters))
+    return {
+        name: tuple(map(float, row))
+        for name, *row in zip(names, values_before.mean(0), values_after.mean(0), z, strict=True)
+    }
+
+
+def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
+    """Draw a state from the prior, with alpha from Gamma(1, 1).
+
+    Features that the likelihood ignores are only counted.
+    """
+    alpha = rng.standard_exponential()
+    columns = prior.sample(n, alpha, rng).T
+    sizes = columns.sum(1)
+    counted_columns = columns[sizes >= model.lo]
+    n_columns = len(counted_columns)
+    state = make_empty_state(n, 2 * len(columns) + MIN_FREE_ROWS)
+    state.Z[:n_columns, :n] = counted_columns
+    state.w[:n_columns] = model.weights.random(rng, n_columns)
+    state.m[:n_columns] = counted_columns.sum(1)
+    state.singles[:] = columns[sizes < model.lo].sum(0)
+    state.whole[COLUMNS] = n_columns
+    state.real[ALPHA] = alpha
+    return state
+
+
+def _copy_features(state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return copies of the features, shape (n_options, n_features), and weights."""
+    columns = int(state.whole[COLUMNS])
+    return state.Z[:columns, :-1].T.copy(), state.w[:columns].copy()
+
+
+def _compute_quantities(
+    chain: Any, likelihood: Any, log_likelihood: Any, fields: Any, mean_weight: float
+) -> list[float]:
+    """Return the quantities of `NAMES`, and the parameters."""
+    state, parameter_values = chain.state, chain.caches.parameters[0].tolist()
+    fields = likelihood.set_parameters(
+        fields, dict(zip(likelihood.parameters, parameter_values, strict=True))
+    )
+    features, weights = _copy_features(state)
+    sizes = features.sum(0)
+    shared = weights[sizes > 1]
+    return [
+        float(log_likelihood(fields, arrange_like_samplers(features), weights)),
+        float(state.real[ALPHA]),
+        sizes.size + state.singles.sum(),
+        (sizes == 1).sum() + state.singles.sum(),
+        (sizes == 2).sum(),
+        features[0].sum() + state.singles[0],
+        shared.sum(),
+        (shared > mean_weight).sum(),
+        *parameter_values,
+    ]
+
+
+N_STATES, N_CHANGES = 8, 25  # numbers of states, and of changes of each kind and state
+LIMIT = 5.0  # standard errors; a correct likelihood exceeds it once in 200,000 checks
+# Tolerance of pi P - pi for probabilities up to 1, and relative rounding error of a log-likelihood
+# that is a sum of half a million terms.
+ABSOLUTE, RELATIVE = 1e-12, 1e-11
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of the table."""
+
+    check: str  # "naive", "exact" or "joint"
+    compared: str
+    error: str  # the largest error, with its unit
+    result: str  # "right", "WRONG" or "not run"
+    words: str = ""  # the error, or why the check was not run
+
+
+@dataclass(frozen=True)
+class LikelihoodCheck(DescribedObject):
+    """The result of `check`; prints as a table.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether every check was run and found no error; `str` reports skipped checks.
+    checks : tuple of Check
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check was run and found no error."""
+        return all(line.result == "right" for line in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def _description(self) -> Description:
+        return Description("Check of a likelihood", text=str(self))
+
+    def __str__(self) -> str:
+        head = ("check", "comparison", "largest error", "result")
+        rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines = [
+            "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*lines, *(f"{c.check}: {c.words}" for c in self.checks if c.words)])
+
+
+def check(
+    likelihood: Any,
+    data: Any,
+    weight_prior: Any = (1.0, 1.0),
+    rounds: int = 5_000,
+    random_seed: int = 1,
+) -> LikelihoodCheck:
+    """Run every check on a custom likelihood, and print a table of errors.
+
+    - naive: changes by moves, from `of_pair` and `of_option`, are compared with differences of
+      `log_likelihood`; the order of the features must have no effect.
+    - exact: the transition matrix of the sampler's moves on a few entries, with every outcome of
+      every random draw, must leave the posterior of `log_likelihood` unchanged, `|pi P - pi|` = 0.
+    - joint: features are drawn from the prior, data from `simulate`, then the sampler runs; the
+      means of features, weights, alpha and log-likelihood over many rounds must not change. Only
+      this check shows whether `log_likelihood` is the density of the data that `simulate` draws. It
+      compiles the sampler, as `fit` does, and is skipped without `simulate`, and after errors in
+      the other checks.
+
+    Parameters
+    ----------
+    likelihood : thali.likelihoods.Custom
+    data : NamedTuple
+        A few options, at least two, so that the checks are fast; with three or fewer, the exact
+        checks include births and deaths of features. The joint check does not use the observed
+        values.
+    weight_prior : (shape, rate) or thali.likelihoods.Normal
+        Prior of the weights.
+    rounds : int
+        Number of rounds of the joint check.
+    random_seed : int
+
+    Returns
+    -------
+    Checked
+        `.ok`, and `.checks`, the lines of the table.
+
+    Raises
+    ------
+    ArgumentError
+        If a function fails, or returns something that is not a finite number.
+    DataError
+        If the data are not a NamedTuple with `labels`.
+
+    References
+    ----------
+    Geweke (2004), Getting it right: joint distribution tests of posterior simulators; Gandy & Scott
+    (2020), Unit testing for MCMC and other Monte Carlo methods.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np, thali as th
+    >>> class Ratings(NamedTuple):
+    ...     rating: np.ndarray
+    ...     labels: list
+    >>> def log_likelihood(data, features, weights):
+    ...     return -0.5 * np.sum((data.rating - features @ weights) ** 2)
+    >>> def of_option(data, i, own):  # the half is missing
+    ...     return -((data.rating[i] - own) ** 2)
+    >>> wrong = th.likelihoods.Custom(log_likelihood, of_option=of_option)
+    >>> found = check(
+    ...     wrong, Ratings(np.array([0.5, 2.0, 1.0]), ["tea", "coffee", "milk"])
+    ... )  # doctest: +ELLIPSIS
+    check  comparison ...
+    naive  ... by of_option against differences of log_likelihood ... WRONG
+    ...
+    >>> found.ok
+    False
+    """
+    if not isinstance(likelihood, Custom):
+        raise ArgumentError(
+            "check requires a custom likelihood, thali.likelihoods.Custom; got"
+            f" {type(likelihood).__name__}."
+        )
+    observed = likelihood.wrap_data(data)
+    if observed.n_options < 2:
+        raise ArgumentError("check requires data with at least two options.")
+    rng = np.random.default_rng(random_seed)
+    weights = build_weight_prior(weight_prior, likelihood)
+    states = sample_states(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
+    check_functions(likelihood, observed, weights, checks_terms=False)
+    compiled, make_cache = likelihood.build_uncompiled(observed, weights)
+    fields = observed.fields
+
+    def log_likelihood(features: Any, feature_weights: Any) -> Any:
+        return call_checked(
+            "log_likelihood",
+            likelihood.log_likelihood,
+            fields,
+            arrange_like_samplers(features),
+            feature_weights,
+        )
+
+    lines = [
+        *_check_changes(
+            likelihood.terms, compiled, make_cache, log_likelihood, states, observed.labels, rng
+        ),
+        _check_order(log_likelihood, states, rng),
+        *_check_moves(
+            compiled, make_cache, log_likelihood, states, observed.n_options, weights, rng
+        ),
+    ]
+    is_right = all(line.result == "right" for line in lines)
+    lines.append(_check_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
+    likelihood_check = LikelihoodCheck(tuple(lines))
+    print(likelihood_check)
+    return likelihood_check
+
+
+def _format_result(error: WorstDifference) -> str:
+    """Return "right" if the error is rounding, or "WRONG"."""
+    return "right" if error.is_rounding else "WRONG"
+
+
+def _check_changes(
+    terms: str,
+    compiled: Any,
+    make_cache: Any,
+    log_likelihood: Any,
+    states: Any,
+    labels: Any,
+    rng: np.random.Generator,
+) -> list[Check]:
+    """Check changes by `of_pair` and `of_option` against `log_likelihood`."""
+    if not terms:  # each change is then an evaluation of log_likelihood
+        return []
+    difference = compare_changes(
+        compiled, make_cache, log_likelihood, states, labels, rng, N_CHANGES
+    )
+    compared = f"{difference.count} changes by {terms} against differences of log_likelihood"
+    words = (
+        ""
+        if difference.is_rounding
+        else f"{terms} disagree with log_likelihood by {difference.size:.3g}: {difference.words}."
+    )
+    return [Check("naive", compared, f"{difference.size:.2g}", _format_result(difference), words)]
+
+
+def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
+    """Check that the order of the features does not affect `log_likelihood`."""
+    difference = WorstDifference()
+    for features, weights in states:
+        order = rng.permutation(weights.size)
+        ordered, shuffled = (
+            log_likelihood(features, weights),
+            log_likelihood(features[:, order], weights[order]),
+        )
+        difference = difference.worse(
+            ordered, shuffled, bound_rounding(None, ordered), f"{ordered:.6g} became {shuffled:.6g}"
+        )
+    words = ""
+    if not difference.is_rounding:
+        words = (
+            f"log_likelihood depends on the order of the features: {difference.words} after"
+            " shuffling."
+        )
+    compared = f"{difference.count} feature matrices with shuffled features"
+    return Check("naive", compared, f"{difference.size:.2g}", _format_result(difference), words)
+
+
+def _check_moves(
+    compiled: Any,
+    make_cache: Any,
+    log_likelihood: Any,
+    states: Any,
+    n: int,
+    weights: Any,
+    rng: np.random.Generator,
+) -> list[Check]:
+    """Check that each move leaves the posterior invariant."""
+    lines = []
+    for move, error in compute_move_errors(
+        compiled, make_cache, log_likelihood, states, n, weights, rng
+    ).items():
+        allowed = ABSOLUTE + RELATIVE * max(abs(log_likelihood(*state)) for state in states)
+        words = ""
+        if not error <= allowed:
+            words = (
+                f"{move} do not preserve the posterior: |pi P - pi| is {error:.3g} in"
+                " probability, but should be 0."
+            )
+        label = "right" if error <= allowed else "WRONG"
+        lines.append(
+            Check(
+                "exact",
+                f"transition matrix of {move} against the posterior",
+                f"{error:.2g}",
+                label,
+                words,
+            )
+        )
+    return lines
+
+
+def _check_joint(
+    likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool
+) -> Check:
+    """Check the joint distribution of features and simulated data."""
+    compared = (
+        f"{len(NAMES) + len(likelihood.parameters)} means before and after {N_SWEEPS}"
+        " sweeps on simulated data"
+    )
+    if likelihood.log_prior is not None:
+        return Check(
+            "joint",
+            compared,
+            "",
+            "not run",
+            f"log_prior cannot be sampled from; use one of the priors {PRIOR_NAMES}.",
+        )
+    if likelihood.simulate is None:
+        return Check(
+            "joint", compared, "", "not run", "give Custom a function simulate to run this check."
+        )
+    if not is_right:
+        return Check("joint", compared, "", "not run", "correct the errors above first.")
+    scores = compute_restart_scores(
+        IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed
+    )
+    name, (before, after, z) = max(
+        scores.items(), key=lambda item: np.nan_to_num(abs(item[1][2]), nan=np.inf)
+    )
+    error = f"{abs(z):.1f} standard errors"
+    if abs(z) <= LIMIT:
+        return Check("joint", compared, error, "right")
+    words = (
+        f"The mean of {name} was {before:.4g} in simulated data and {after:.4g} after sampling"
+        f" given these data, {abs(z):.1f} standard errors apart: log_likelihood is not the"
+        " density that simulate draws from."
+    )
+    return Check("joint", compared, error, "WRONG", words)

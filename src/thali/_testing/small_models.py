@@ -1,0 +1,668 @@
+"""A small problem for each sampler; each is fitted in a second, once its code is compiled.
+
+`thali cache warm` and `thali cache build` fit all of them, so that later fits need no compilation.
+The conformance test checks the problems of the models completely. A model, a method, a kind of data
+or a population with separate compiled code adds a row to `SMALL_MODELS`.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+from thali._arguments import check_allowed
+from thali._compile import targets
+from thali.errors import Argument, ArgumentError
+
+
+def simulate_experiment(
+    n_respondents: int = 30, n_tasks: int = 8, sd: float = 1.0, seed: int = 0
+) -> pd.DataFrame:
+    """Simulate choices among three products by a hierarchical logit, as a table."""
+    rng = np.random.default_rng(seed)
+    tastes = np.array([-1.0, 0.5, -0.5, 1.0]) + sd * rng.normal(size=(n_respondents, 4))
+    rows = []
+    for respondent in range(n_respondents):
+        for task in range(n_tasks):
+            price, brand, zoom = (
+                rng.integers(3, size=3),
+                rng.integers(3, size=3),
+                rng.integers(2, size=3),
+            )
+            x = np.column_stack([price, brand == 1, brand == 2, zoom])
+            chosen = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
+            for j in range(3):
+                product = {
+                    "price": 10.0 * price[j] + 5.0,
+                    "brand": "ABC"[brand[j]],
+                    "zoom": ["no", "yes"][zoom[j]],
+                }
+                rows.append(
+                    {
+                        "id": f"p{respondent}",
+                        "task": task + 1,
+                        "alt": j + 1,
+                        "choice": int(j == chosen),
+                        **product,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+@cache
+def build_experiment():
+    """Return a small choice experiment."""
+    return th.ChoiceExperiment.from_frame(
+        simulate_experiment(n_respondents=6, n_tasks=4, seed=4), levels={"zoom": ["no", "yes"]}
+    )
+
+
+def build_pairs():
+    """Return small paired comparisons, as arguments of `fit`."""
+    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
+
+
+def build_groups():
+    """Return paired comparisons of two groups, as arguments of `fit`."""
+    return (
+        {
+            "women": build_pairs()[0],
+            "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc")),
+        },
+    )
+
+
+def build_choice_groups():
+    """Return choices from sets of two and three options, which differ by group."""
+    offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
+    groups = {}
+    for name, sets in offered.items():
+        choices = [(members, option) for members, chosen in sets.items() for option in chosen]
+        rows = [
+            (task, x, int(x == option))
+            for task, (members, option) in enumerate(choices)
+            for x in members
+        ]
+        groups[name] = th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
+    return (groups,)
+
+
+def build_answered_pairs():
+    """Return the paired comparisons with a column of respondents."""
+    frame = build_pairs()[0].to_frame()
+    repeated_index = frame.index.repeat(frame["count"].to_numpy().tolist())
+    rows = frame.loc[repeated_index, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
+    rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
+    rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
+    return (
+        th.PairedComparisons.from_trials(
+            rows, "first", "second", "chosen", respondent="person", labels=list("abc")
+        ),
+    )
+
+
+def build_described_pairs():
+    """Return the paired comparisons with the option shown first as a covariate."""
+    frame = build_pairs()[0].to_frame()
+    is_reversed = np.arange(len(frame)) % 3 == 1
+    left, right = (frame[side].astype(str).to_numpy() for side in ("chosen", "rejected"))
+    trials = {
+        "left": np.where(is_reversed, right, left),
+        "right": np.where(is_reversed, left, right),
+    }
+    trials |= {"winner": np.where(is_reversed, "right", "left"), "count": frame["count"].to_numpy()}
+    return (
+        th.PairedComparisons.from_trials(
+            pd.DataFrame(trials), covariates=["order"], labels=list("abc")
+        ),
+    )
+
+
+def build_similarities():
+    """Return small similarities."""
+    matrix = np.random.default_rng(3).random((4, 4))
+    return (th.Similarities((matrix + matrix.T) / 2, labels=list("abcd")),)
+
+
+def build_triplets():
+    """Return small triplets."""
+    rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
+    return (th.Triplets(rows),)
+
+
+def build_rows():
+    """Return covariates and classes."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
+    return X, np.where(X["height"] + rng.logistic(size=20) > 0, "yes", "no")
+
+
+def build_tied_pairs():
+    """Return small paired comparisons with ties."""
+    ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"), ties=ties),)
+
+
+def build_sets():
+    """Return choices from sets of two and three options."""
+    offered = {"ab": "bab", "abc": "acb", "bc": "bb"}
+    choices = [
+        (f"{s} {k}", s, option) for s, chosen in offered.items() for k, option in enumerate(chosen)
+    ]
+    rows = [(task, x, int(x == option)) for task, members, option in choices for x in members]
+    return (th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"])),)
+
+
+def build_answered_best_worst():
+    """Return best and worst of four options, by three respondents."""
+    rows = [
+        ("a", "b", "c", "d", best, worst, f"p{k % 3}")
+        for k, (best, worst) in enumerate("ac bd ad cb ac ba".split())
+    ]
+    columns = ["item1", "item2", "item3", "item4", "best", "worst", "person"]
+    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns), respondent="person"),)
+
+
+def build_answered_sets():
+    """Return the choices from sets with a column of respondents."""
+    frame = build_sets()[0].to_frame()
+    frame["person"] = [f"p{k % 4}" for k in frame["choice_id"]]
+    return (
+        th.Choices(frame, "choice_id", "alternative", "chosen", respondent="person", count="count"),
+    )
+
+
+def build_rankings():
+    """Return small rankings."""
+    return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
+
+
+def build_similarity_groups():
+    """Return similarities of two groups."""
+    matrix = np.random.default_rng(5).random((4, 4))
+    return (
+        {
+            "women": build_similarities()[0],
+            "men": th.Similarities((matrix + matrix.T) / 2, labels=list("abcd")),
+        },
+    )
+
+
+def _build_triplet_groups():
+    """Return triplets of two groups."""
+    rows = [("a", "b", "c"), ("b", "d", "c"), ("c", "d", "b")]
+    return ({"women": build_triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
+
+
+def _build_described_groups():
+    """Return comparisons of two groups with the option shown first as a covariate."""
+    rows = {
+        "left": list("abcbcb"),
+        "right": list("bcaaba"),
+        "winner": list("abcbba"),
+        "count": [2, 1, 3, 2, 2, 2],
+    }
+    men = th.PairedComparisons.from_trials(
+        pd.DataFrame(rows), covariates=["order"], labels=list("abc")
+    )
+    return ({"women": build_described_pairs()[0], "men": men},)
+
+
+# argument of `fit` -> argument of the constructor of classifiers
+_CONSTRUCTOR_ARGUMENTS = {name: name for name in ("draws", "tune", "chains")} | {
+    "random_seed": "random_state"
+}
+
+
+@dataclass(frozen=True)
+class SmallModelCase:
+    """A model with data, with which it is fitted in a second.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the model, given arguments of its constructor.
+    data : callable
+        Returns the positional arguments of `fit` as a tuple.
+    run : dict
+        The settings of a run: arguments of `fit`; for classifiers, the constructor takes some of
+        them, as in scikit-learn.
+    predict : callable
+        Returns predictions of a fitted model for data that it was fitted to.
+    """
+
+    make: Callable[..., Any]
+    data: Callable[[], tuple]
+    run: dict[str, Any]
+    predict: Callable[[Any], Any]
+
+    def model(self, **run: Any) -> Any:
+        """Return a model that is not fitted."""
+        model, run = self.make(), self.run | run
+        parameters = model.get_params()
+        return model.set_params(
+            **{
+                parameter: run[name]
+                for name, parameter in _CONSTRUCTOR_ARGUMENTS.items()
+                if name in run and parameter in parameters
+            }
+        )
+
+    def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
+        """Fit a model with short settings; return the result of its `fit`."""
+        data = self.data() if data is None else data
+        parameters, run = model.get_params(), self.run | run
+        return model.fit(
+            *data,
+            **{
+                name: setting
+                for name, setting in run.items()
+                if _CONSTRUCTOR_ARGUMENTS.get(name) not in parameters
+            },
+        )
+
+    def build_fitted(self, **run: Any) -> Any:
+        """Return a fitted model."""
+        model = self.model(**run)
+        self.fit(model, **run)
+        return model
+
+
+CHAINS = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+DRAWS = {"draws": 12, "chains": 2, "random_seed": 1, "progressbar": False}
+ONCE = {"random_seed": 1, "progressbar": False}
+
+
+def predict_first_pair(model):
+    """Return the predicted probabilities of the first pair."""
+    return model.predict_proba([("a", "b")])
+
+
+def predict_first_set(model):
+    """Return the predicted probabilities of the first set."""
+    return model.predict_proba([("a", "b", "c")])[0]
+
+
+def predict_first_tasks(model):
+    """Return the predicted probabilities of the experiment."""
+    return model.predict_proba(build_experiment())
+
+
+def predict_first_rows(model):
+    """Return the predicted probabilities of the first rows."""
+    return model.predict_proba(build_rows()[0][:5])
+
+
+def estimate_similarity(model):
+    """Return the estimated similarities."""
+    return model.estimate().similarity.to_numpy()
+
+
+def summarise_worths(model):
+    """Return the posterior means of a summary."""
+    return model.summary()["mean"].to_numpy()
+
+
+def _build_tree(data):
+    """Return a tree of the options in two groups."""
+    return th.Tree.from_groups({"left": ["a", "b"], "right": list(data[0].labels[2:])})
+
+
+def _build_experiments():
+    """Return the experiment as arguments of `fit`."""
+    return (build_experiment(),)
+
+
+def build_aged_experiments():
+    """Return the experiment with the age of each respondent."""
+    rows = build_experiment().to_frame()
+    age = 20 + 10 * rows["id"].astype("category").cat.codes
+    return (
+        th.ChoiceExperiment.from_frame(rows.assign(age=age), attributes=["price", "brand", "zoom"]),
+    )
+
+
+def _bind_tree(model, data):
+    """Return a function that builds a model with the tree of the options."""
+    return lambda: model(_build_tree(data()))
+
+
+GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
+PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
+_TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
+_INDIVIDUALS = th.people.Individuals()
+EBA, ADDITIVE, BTL = "elimination-by-aspects", "additive-clustering", "bradley-terry-luce"
+
+SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
+    BTL: SmallModelCase(th.BradleyTerryLuce, build_pairs, DRAWS, predict_first_pair),
+    f"{BTL}, mcmc": SmallModelCase(
+        partial(th.BradleyTerryLuce, method="mcmc"), build_pairs, CHAINS, predict_first_pair
+    ),
+    f"{BTL}, maximum likelihood": SmallModelCase(
+        partial(th.BradleyTerryLuce, method="maximum-likelihood"),
+        build_pairs,
+        {},
+        predict_first_pair,
+    ),
+    f"{BTL}, individuals": SmallModelCase(
+        partial(th.BradleyTerryLuce, people=_INDIVIDUALS),
+        build_answered_pairs,
+        CHAINS,
+        predict_first_pair,
+    ),
+    f"{BTL}, best and worst individuals": SmallModelCase(
+        partial(th.BradleyTerryLuce, people=_INDIVIDUALS),
+        build_answered_best_worst,
+        CHAINS,
+        predict_first_set,
+    ),
+    f"{BTL}, classes": SmallModelCase(
+        partial(th.BradleyTerryLuce, people=_TWO_CLASSES),
+        build_answered_pairs,
+        CHAINS,
+        predict_first_pair,
+    ),
+    f"{BTL}, groups": SmallModelCase(
+        partial(th.BradleyTerryLuce, people=th.people.Groups()),
+        build_groups,
+        CHAINS,
+        lambda model: predict_first_pair(model.of_group("women")),
+    ),
+    EBA: SmallModelCase(th.EliminationByAspects, build_pairs, CHAINS, predict_first_pair),
+    f"{EBA}, unique": SmallModelCase(
+        partial(th.EliminationByAspects, aspects="unique"), build_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, number": SmallModelCase(
+        partial(th.EliminationByAspects, aspects=2), build_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, given": SmallModelCase(
+        partial(th.EliminationByAspects, aspects=GIVEN), build_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, tree": SmallModelCase(
+        _bind_tree(th.EliminationByAspects, build_pairs), build_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, no unique": SmallModelCase(
+        partial(th.EliminationByAspects, unique=False), build_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, ties": SmallModelCase(
+        th.EliminationByAspects, build_tied_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, unique, ties": SmallModelCase(
+        partial(th.EliminationByAspects, aspects="unique"),
+        build_tied_pairs,
+        CHAINS,
+        predict_first_pair,
+    ),
+    f"{EBA}, covariates": SmallModelCase(
+        th.EliminationByAspects, build_described_pairs, CHAINS, predict_first_pair
+    ),
+    f"{EBA}, unique, covariates": SmallModelCase(
+        partial(th.EliminationByAspects, aspects="unique"),
+        build_described_pairs,
+        CHAINS,
+        predict_first_pair,
+    ),
+    f"{EBA}, choices": SmallModelCase(
+        th.EliminationByAspects, build_sets, CHAINS, predict_first_set
+    ),
+    f"{EBA}, rankings": SmallModelCase(
+        th.EliminationByAspects, build_rankings, CHAINS, predict_first_set
+    ),
+    f"{EBA}, groups": SmallModelCase(
+        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+        build_groups,
+        CHAINS,
+        lambda model: predict_first_pair(model.of_group("women")),
+    ),
+    f"{EBA}, choice groups": SmallModelCase(
+        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+        build_choice_groups,
+        CHAINS,
+        lambda model: predict_first_set(model.of_group("men")),
+    ),
+    f"{EBA}, described groups": SmallModelCase(
+        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+        _build_described_groups,
+        CHAINS,
+        lambda model: predict_first_pair(model.of_group("women")),
+    ),
+    f"{EBA}, kinds": SmallModelCase(
+        partial(th.EliminationByAspects, people=_TWO_CLASSES),
+        build_answered_pairs,
+        CHAINS,
+        predict_first_pair,
+    ),
+    f"{EBA}, choice kinds": SmallModelCase(
+        partial(th.EliminationByAspects, people=_TWO_CLASSES),
+        build_answered_sets,
+        CHAINS,
+        predict_first_set,
+    ),
+    f"{EBA}, maximum likelihood": SmallModelCase(
+        partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),
+        build_pairs,
+        {"random_seed": 1},
+        predict_first_pair,
+    ),
+    ADDITIVE: SmallModelCase(
+        th.AdditiveClustering, build_similarities, CHAINS, estimate_similarity
+    ),
+    f"{ADDITIVE}, number": SmallModelCase(
+        partial(th.AdditiveClustering, features=2), build_similarities, CHAINS, estimate_similarity
+    ),
+    f"{ADDITIVE}, given": SmallModelCase(
+        partial(th.AdditiveClustering, features=[[1], [1], [0], [0]]),
+        build_similarities,
+        CHAINS,
+        estimate_similarity,
+    ),
+    f"{ADDITIVE}, tree": SmallModelCase(
+        _bind_tree(th.AdditiveClustering, build_similarities),
+        build_similarities,
+        CHAINS,
+        estimate_similarity,
+    ),
+    f"{ADDITIVE}, map": SmallModelCase(
+        partial(th.AdditiveClustering, method="map"), build_similarities, ONCE, estimate_similarity
+    ),
+    f"{ADDITIVE}, groups": SmallModelCase(
+        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
+        build_similarity_groups,
+        CHAINS,
+        summarise_worths,
+    ),
+    f"{ADDITIVE}, triplet groups": SmallModelCase(
+        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
+        _build_triplet_groups,
+        CHAINS,
+        lambda model: predict_first_set(model.of_group("men")),
+    ),
+    f"{ADDITIVE}, triplets": SmallModelCase(
+        th.AdditiveClustering, build_triplets, CHAINS, predict_first_set
+    ),
+    f"{ADDITIVE}, triplets, map": SmallModelCase(
+        partial(th.AdditiveClustering, method="map"), build_triplets, ONCE, predict_first_set
+    ),
+    "latent-feature-model": SmallModelCase(
+        lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
+        build_pairs,
+        CHAINS,
+        predict_first_pair,
+    ),
+    "product-classes": SmallModelCase(
+        th.ProductClasses, _build_experiments, PRODUCTS, predict_first_tasks
+    ),
+    "product-classes, smc": SmallModelCase(
+        partial(th.ProductClasses, method="smc"),
+        _build_experiments,
+        {"chains": 2, "draws": 4, "sweeps_per_step": 2, **ONCE},
+        predict_first_tasks,
+    ),
+    "multinomial-logit": SmallModelCase(
+        th.MultinomialLogit, _build_experiments, {}, predict_first_tasks
+    ),
+    "multinomial-logit, amounts": SmallModelCase(
+        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"),
+        _build_experiments,
+        {},
+        predict_first_tasks,
+    ),
+    "hierarchical-logit": SmallModelCase(
+        th.HierarchicalLogit, _build_experiments, CHAINS, predict_first_tasks
+    ),
+    "hierarchical-logit, attention": SmallModelCase(
+        partial(th.HierarchicalLogit, attention=["price", "zoom"]),
+        _build_experiments,
+        CHAINS,
+        predict_first_tasks,
+    ),
+    "hierarchical-logit, amounts": SmallModelCase(
+        partial(th.HierarchicalLogit, linear="price", space="willingness-to-pay"),
+        _build_experiments,
+        CHAINS,
+        predict_first_tasks,
+    ),
+    "latent-class-logit": SmallModelCase(
+        partial(th.LatentClassLogit, classes=2), _build_experiments, ONCE, predict_first_tasks
+    ),
+    "latent-class-logit, columns of people": SmallModelCase(
+        partial(th.LatentClassLogit, classes=2, linear="price", by="age"),
+        build_aged_experiments,
+        ONCE,
+        predict_first_tasks,
+    ),
+    "plackett-luce": SmallModelCase(
+        th.PlackettLuceRegression, build_rows, CHAINS, predict_first_rows
+    ),
+    "plackett-luce, map": SmallModelCase(
+        partial(th.PlackettLuceRegression, method="map", a=1.1),
+        build_rows,
+        ONCE,
+        predict_first_rows,
+    ),
+    "plackett-luce, variational": SmallModelCase(
+        partial(th.PlackettLuceRegression, method="variational"),
+        build_rows,
+        ONCE,
+        predict_first_rows,
+    ),
+    "sparse-logit": SmallModelCase(
+        partial(th.SparseMultinomialLogit, method="polya-gamma"),
+        build_rows,
+        CHAINS,
+        predict_first_rows,
+    ),
+    "sparse-logit, laplace": SmallModelCase(
+        partial(th.SparseMultinomialLogit, method="laplace"), build_rows, DRAWS, predict_first_rows
+    ),
+    "sparse-logit, variational": SmallModelCase(
+        partial(th.SparseMultinomialLogit, method="variational"),
+        build_rows,
+        DRAWS,
+        predict_first_rows,
+    ),
+    "sparse-logit, map": SmallModelCase(
+        partial(th.SparseMultinomialLogit, method="map", eta=1.0),
+        build_rows,
+        ONCE,
+        predict_first_rows,
+    ),
+}
+
+
+# Compilation in advance: for this machine, or for all machines with a level of processor ---------
+
+
+_FIT = "import sys; from thali._testing.small_models import fit_case; fit_case(sys.argv[1])"
+
+
+@dataclass(frozen=True)
+class CompiledCase:
+    """The result of fitting a case in a separate process.
+
+    Parameters
+    ----------
+    name : str
+        Name of the case.
+    error : str
+        The last line that the process printed; empty if it succeeded.
+    """
+
+    name: str
+    error: str
+
+
+def list_cases(models: Sequence[str]) -> list[str]:
+    """Return the names of the cases of these models, or of all."""
+    return [name for name in SMALL_MODELS if not models or name.partition(",")[0] in models]
+
+
+def fit_case(name: str) -> None:
+    """Fit a case, predict and write its report, so that their code is compiled."""
+    warnings.simplefilter("ignore")
+    model = SMALL_MODELS[name].build_fitted()
+    SMALL_MODELS[name].predict(model)
+    with tempfile.TemporaryDirectory() as folder:
+        model.report(Path(folder) / "report.html")
+
+
+def find_processor_level() -> str:
+    """Return the processor level of most machines of this kind."""
+    if platform.machine().lower() in targets.X86:
+        return "x86-64-v3"
+    return "apple-m1" if sys.platform == "darwin" else "generic"
+
+
+def build_environment(level: str, folder: Path) -> dict[str, str]:
+    """Return the environment in which code for a processor level is compiled.
+
+    Raises
+    ------
+    ArgumentError
+        If the level is unknown, or this processor cannot run its code.
+    """
+    check_allowed("target", level, tuple(targets.LEVELS))
+    reason = targets.explain_incompatibility(level)
+    if reason:
+        raise ArgumentError(Argument("target"), f" {level} cannot be built here, because {reason}.")
+    if folder.exists() and not folder.is_dir():
+        raise ArgumentError(
+            Argument("out"), f" must be a folder; '{folder}' is a file. Choose another name."
+        )
+    return {
+        "NUMBA_CPU_NAME": level,
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_CACHE_DIR": str(folder.absolute()),
+    }
+
+
+def fit_in_processes(
+    names: Sequence[str], cores: int, environment: dict[str, str] | None
+) -> Iterator[CompiledCase]:
+    """Fit cases in separate processes, `cores` in parallel; yield them as they end."""
+
+    def run(name: str) -> CompiledCase:
+        command = [sys.executable, "-c", _FIT, name]
+        completed = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
+        )
+        lines = completed.stderr.strip().splitlines() or [
+            f"it ended with exit code {completed.returncode}"
+        ]
+        return CompiledCase(name, lines[-1] if completed.returncode else "")
+
+    with ThreadPoolExecutor(cores) as pool:
+        for future in as_completed([pool.submit(run, name) for name in names]):
+            yield future.result()
