@@ -298,8 +298,8 @@ def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, 
     if not series:
         raise DataError(
             f"The design has {format_plural(tasks, 'set')}, but no columns contain the answers;"
-            " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1', ...; or"
-            " 'rank1_1', 'rank2_1', ..."
+            " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1',"
+            " ...; or 'rank1_1', 'rank2_1', ..."
         )
     return series
 
