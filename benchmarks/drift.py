@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.worths import WorthsRequest, posed
+from thali._paired.worths import WorthsRequest, build_worth_problem
 from thali._worths.laplace import Marginal
 
 # periods that are seen before the first prediction; points of a unit of Glicko-2
@@ -51,7 +51,7 @@ def of_posterior(seen: pd.DataFrame, new: pd.DataFrame, in_time: bool) -> np.nda
     data = PairedComparisons.from_trials(
         frame, first="first", second="second", chosen="chosen", **columns
     )
-    density = posed(data, WorthsRequest(period="t" if in_time else None)).density
+    density = build_worth_problem(data, WorthsRequest(period="t" if in_time else None)).density
     rng = np.random.default_rng(1)
     points, spreads = Marginal(density).draw_points(rng, 1000)
     worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)[-1]

@@ -20,7 +20,7 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.worths import WorthsRequest, posed
+from thali._paired.worths import WorthsRequest, build_worth_problem
 from thali._worths.chains import run_chains
 from thali._worths.laplace import Marginal
 
@@ -66,7 +66,7 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
                 simulated(rng, worth, log_d, each), respondent="judge", labels=range(n)
             )
             judged, plain = (
-                posed(data, WorthsRequest(judges=with_judges)).density
+                build_worth_problem(data, WorthsRequest(judges=with_judges)).density
                 for with_judges in (True, False)
             )
             order = [int(name) for name in data.respondents]

@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 
 import thali as th
-from thali._paired.estimates import drawn_of
-from thali._paired.ranked import CERTAIN
+from thali._paired.board_table import CERTAIN
+from thali._paired.estimates import estimate_worths
 from thali._paired.scale import WorthScale
 from thali._paired.worths import WorthsRequest
 
@@ -51,7 +51,7 @@ def main(small: bool = False, repeats: int = 300) -> None:
     begun = counts(rng, WORTHS, NU, VOTES, PAIRS)
     board = board_of(begun)
     first = [LABELS.index(label) for label in board.table.index[:3]]
-    drawn = drawn_of(board.data, WorthsRequest(random_seed=1), WorthScale(), False)
+    drawn = estimate_worths(board.data, WorthsRequest(random_seed=1), WorthScale(), False)
     for way, pairs in (("as_so_far", PAIRS), ("among_these", list(combinations(sorted(first), 2)))):
         for number in numbers:
             told = 0

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 import thali as th
-from thali._paired.estimates import WorthEstimates, drawn_of
+from thali._paired.estimates import WorthEstimates, estimate_worths
 from thali._paired.scale import WorthScale
 from thali._paired.worths import WorthsRequest
 
@@ -39,7 +39,7 @@ def votes(
 
 def estimates(data: th.PairedComparisons, spread: float | None) -> WorthEstimates:
     """The worths of a leaderboard."""
-    return drawn_of(data, WorthsRequest(random_seed=1, spread=spread), WorthScale(), False)
+    return estimate_worths(data, WorthsRequest(random_seed=1, spread=spread), WorthScale(), False)
 
 
 def covered(rng: np.random.Generator, n: int, each: int, sd: float) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import xarray as xr
 from scipy.special import expit
 
 from thali._inference.seeds import spawn_generators
-from thali._paired.worths import WorthsRequest, posed
+from thali._paired.worths import WorthsRequest, build_worth_problem
 from thali._worths.chains import Sampler, tune_step
 from thali._worths.laplace import Marginal
 
@@ -29,7 +29,7 @@ class Board(NamedTuple):
 
 def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar=False, **asked):
     """The draws of paired comparisons; `asked`: judges=True, or period="..."."""
-    pose = posed(data, WorthsRequest(**asked), lapse)
+    pose = build_worth_problem(data, WorthsRequest(**asked), lapse)
     density = pose.density
     sampler = Sampler(Marginal(density, None, None, None))
     (rng,) = spawn_generators(random_seed, 1)

@@ -251,7 +251,7 @@ def test_brackets_in_the_names_of_columns_and_labels_are_no_marks():
         "sex [self]": ("f", "m [other]")
     }
     np.testing.assert_array_equal(odd.standardise_rows(table), known.standardise_rows(PEOPLE))
-    np.testing.assert_array_equal(odd.of(table), known.matrix)
+    np.testing.assert_array_equal(odd.standardise_rows(table), known.matrix)
     stored = plain.posterior_["constant_data"].to_dataset()
     plain.posterior_["constant_data"] = stored.assign(
         known_column=("known", list(odd.columns))

@@ -602,3 +602,26 @@ def test_wide_attributes_called_as_columns_of_tasks_are_refused(name):
     )
     with refused(DataError, "task column", name):
         th.ChoiceExperiment.from_wide(wide.assign(choice=[1, 2, 1]))
+
+
+def test_alternatives_end_the_names_of_columns_without_a_separator():
+    frame = pd.DataFrame(
+        [
+            ("boat", 15, 34, 0.2, 0.5, 9),
+            ("pier", 12, 30, 0.1, 0.4, 8),
+            ("pier", 20, 3, 0.1, 0.3, 7),
+        ],
+        columns=["mode", "ppier", "pboat", "cpier", "cboat", "income"],
+    )
+    data = th.ChoiceExperiment.from_wide(frame, chosen="mode", alternatives=["pier", "boat"])
+    assert (data.n_tasks, data.n_alternatives, {*data.levels}) == (3, 6, {"p", "c"})
+
+
+@pytest.mark.parametrize("name", ["Package", "Option", "profile"])
+def test_a_column_that_numbers_the_products_of_a_task_is_no_attribute(name):
+    frame = pd.DataFrame(
+        {"id": 1, "task": [1, 1, 2, 2], "price": [1, 2, 2, 1], "choice": [1, 0, 0, 1]}
+    ).assign(**{name: [1, 2, 1, 2]})
+    assert {*th.ChoiceExperiment.from_frame(frame).levels} == {"price"}
+    other = frame.assign(**{name: [2, 1, 1, 2]})  # which describes the products
+    assert {*th.ChoiceExperiment.from_frame(other).levels} == {"price", name}

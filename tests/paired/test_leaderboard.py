@@ -13,7 +13,7 @@ from helpers.sentences import refused, said, warned
 from scipy.special import ndtr, ndtri
 
 import thali as th
-from thali._paired.more_votes import information, more_votes
+from thali._paired.more_votes import forecast_separation, vote_information
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
@@ -753,7 +753,7 @@ def test_the_forecast_of_two_options_is_that_of_normal_distributions(is_known):
     mean, sd, nu, rng = 0.2, 0.2, 0.4, np.random.default_rng(1)
     draws = rng.normal([mean, 0.0], [sd, 1e-9], (40_000, 2))
     so_far = (lambda n: np.array([[n * 0.1]])) if is_known else None
-    table = more_votes(draws, so_far, nu, 0.02, effect=2.0)
+    table = forecast_separation(draws, so_far, nu, 0.02, effect=2.0)
     for way, of_vote in (("among_these", _information(mean, nu, 0.02) / 2.0), ("as_so_far", 0.1)):
         if not is_known and way == "as_so_far":
             assert way not in table
@@ -786,10 +786,10 @@ def test_the_forecast_is_that_of_precisions(nu, lapse, size):
         size
     )
     d, so_far = -np.diff(draws), 0.02 * np.eye(size - 1) + 0.01
-    table = more_votes(draws, lambda n: n * so_far, nu, lapse, 2.0)
+    table = forecast_separation(draws, lambda n: n * so_far, nu, lapse, 2.0)
     mean, precision = d.mean(axis=0), np.linalg.inv(np.atleast_2d(np.cov(d.T)))
     pairs = np.array([[1.0]] if size == 2 else [[1, 0], [1, 1], [0, 1]], float)
-    of_pairs = information(pairs @ mean, nu, lapse) / 2.0 / len(pairs)
+    of_pairs = vote_information(pairs @ mean, nu, lapse) / 2.0 / len(pairs)
     for way, of_vote in (("among_these", (pairs.T * of_pairs) @ pairs), ("as_so_far", so_far)):
         noise = np.roll(d - mean, 500, axis=0) @ np.linalg.cholesky(precision)
         for n in table.index[1:]:
@@ -813,7 +813,9 @@ def test_the_forecast_of_worths_that_differ_along_one_direction(along, middle):
     rng = np.random.default_rng(1)
     exact = np.outer(rng.normal(size=1000), along) + middle
     noisy = [exact + 1e-9 * rng.normal(size=(1000, 3)) * any(along) for _ in "ab"]
-    tables = [more_votes(each, lambda n: n * np.eye(2), np.nan, 0.0, 1.0) for each in noisy]
+    tables = [
+        forecast_separation(each, lambda n: n * np.eye(2), np.nan, 0.0, 1.0) for each in noisy
+    ]
     pd.testing.assert_frame_equal(*tables)
     assert tables[0].stack().between(0.0, 1.0).all()
     # two that are equal for certain are never told apart

@@ -231,3 +231,31 @@ def test_a_triangle_without_a_diagonal_may_hold_distances():
     data, sentence = taken("tea milk\nmilk 4\nwater 2 1\n", dissimilarities="linear")
     assert data.values.tolist() == [0, 2, 3]
     said(sentence, "dissimilarities")
+
+
+RANKED_SETS = "task,option1,option2,option3\n1,a,b,c\n2,a,b,d\n"
+RANKED_ANSWERS = {
+    "a column for each set": "who,ranking_1,ranking_2\nx,a > b,b>a>d\ny,c>a>b,b > a > d\n",
+    "a column for each rank": "who,rank1_1,rank2_1,rank1_2,rank2_2\nx,a,b,b,a\ny,c,a,b,a\n",
+    "numbers of options": "who,rank1_1,rank2_1,rank1_2,rank2_2\nx,1,2,2,1\ny,3,1,2,1\n",
+    "loops of Qualtrics": "who,1_rank1,1_rank2,2_rank1,2_rank2\nx,a,b,b,a\ny,c,a,b,a\n",
+}
+
+
+@pytest.mark.parametrize("text", RANKED_ANSWERS.values(), ids=RANKED_ANSWERS)
+def test_rankings_beside_a_design(text, tmp_path):
+    """Options of the set that have no rank come after the others."""
+    (tmp_path / "design.csv").write_text(RANKED_SETS)
+    text = text.replace("who", "respondent")
+    data, sentence = taken(text, design=tmp_path / "design.csv")
+    rows = "\n1,x,a > b > c\n2,x,b > a > d\n1,y,c > a > b\n2,y,b > a > d\n"
+    expected = taken("task,respondent,ranking" + rows)[0]
+    assert data == expected and data.respondents == ("x", "y")
+    assert "option" not in sentence.partition("not used")[2]
+
+
+def test_scores_of_football_and_races_with_an_id():
+    data, _ = taken("Team 1,FT,Team 2\nHull,4-1,Stoke\nStoke,0-0,Hull\n")
+    assert (data.n_comparisons, data.n_ties) == (2, 1)
+    text = "raceId,driverId,position\n1,a,1\n1,b,2\n1,c,\\N\n2,b,1\n2,a,2\n2,c,3\n"
+    assert taken(text, option="driverId")[0].n_choices == 3

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import halfnorm, norm
 from worth_problems import build_spreads, naive, random_density
 
-from thali._paired.more_votes import Vote
+from thali._paired.more_votes import VoteOutcome
 from thali._worths.density import add_bordered, compute_derivatives, split_probabilities
 
 SETTINGS = list(
@@ -81,7 +81,7 @@ def test_the_slope_of_each_judge():
 def test_slopes_are_exact_quotients_at_any_log_odds(log_odds, lapse, nu):
     """By decimals of 100 digits, of which no quotient is 0/0."""
     wins, losses, tied = 3.0, 2.0, 4.0 if nu else 0.0
-    rows = Vote(*(np.full(1, each) for each in (wins, losses, tied)), lapse, nu is not None)
+    rows = VoteOutcome(*(np.full(1, each) for each in (wins, losses, tied)), lapse, nu is not None)
     found = compute_derivatives(
         rows, *split_probabilities(np.full(1, log_odds)), np.log(np.full(1, nu or 1.0))
     )

@@ -245,7 +245,8 @@ ALTERNATIVE = Role(
     "alternative",
     "the alternative",
     LABEL,
-    "alternative alternatives alternativeid alt alts altid concept conceptno",
+    "alternative alternatives alternativeid alternativenumber alternativeno alt alts altid altno"
+    " concept conceptno conceptnumber",
     "alternative konzept",
     "alternative concept",
     "alternativa concepto",
@@ -338,7 +339,7 @@ RESULT = Role(
     "result",
     "the result",
     ANSWER,
-    "result ftr fulltimeresult outcome res score",
+    "result ftr fulltimeresult ft outcome res score finalscore",
     "ergebnis resultat",
     "résultat",
     "resultado",

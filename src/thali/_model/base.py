@@ -484,9 +484,11 @@ class SampledModel(Model):
         """Raise if the method has no draws."""
         if not self._engine.draws:
             method_names = (name for name, engine in self._ENGINES.items() if engine.draws)
-            methods = [part for each in method_names for part in (" or ", Setting("method", each))][
-                1:
-            ]
+            methods = [
+                part
+                for method_name in method_names
+                for part in (" or ", Setting("method", method_name))
+            ][1:]
             current_method = Setting("method", self.method)
             raise ArgumentError("Posterior draws require ", *methods, "; got ", current_method, ".")
 

@@ -91,14 +91,20 @@ MAX_RANKED = 60  # options; above, ranks are not drawn
 
 def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
     """Build the finding about ranks: sentence, table of every rank, picture."""
-    (best, first), (worst, last) = (
+    (best, first_rank), (worst, last_rank) = (
         (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
     sentence = describe_best(table)
     text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=describe_interval(ci))
     caption = str(
         phrase(
-            SENTENCES, "ranks.caption", title=title, best=best, first=first, worst=worst, last=last
+            SENTENCES,
+            "ranks.caption",
+            title=title,
+            best=best,
+            first=first_rank,
+            worst=worst,
+            last=last_rank,
         )
     )
     return Finding(
@@ -214,15 +220,15 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
         SENTENCES, "option_scores.sum" if anchor is None else "option_scores.anchor", none=anchor
     )
     named_scale = str(phrase(SENTENCES, title, scale=scale))
-    shown = table.sort_values("score", ascending=False, kind="stable") if is_single else None
+    sorted_table = table.sort_values("score", ascending=False, kind="stable") if is_single else None
     brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=average)
-    brief = Brief("Scores", brief_text, table=shown if is_single else table)
+    brief = Brief("Scores", brief_text, table=sorted_table if is_single else table)
     shown_picture = picture if is_drawable else None
     return Finding(
         sentence,
         title=named_scale,
         table=table,
-        shown=shown,
+        shown=sorted_table,
         picture=shown_picture,
         notes=notes,
         brief=brief,
@@ -238,13 +244,13 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = describe_check(table)
     # without a p-value every interval is as wide as the picture
-    drawn = (
+    picture = (
         None
         if math.isnan(table.attrs["p_value"])
         else Picture("check", SENTENCES["check.caption"], table)
     )
     return build_check_finding(
-        table, sentence, passes_check(table), SENTENCES["check.title"], drawn
+        table, sentence, passes_check(table), SENTENCES["check.title"], picture
     )
 
 

@@ -154,7 +154,10 @@ def join_rank_tables(
     joined = pd.concat(ranks_by_name, ignore_index=True)
     joined.insert(0, column, joined.pop(column))
     joined = joined.set_index([column, "option"])
-    shown, table = joined[["rank", "rank_low", "rank_high", "p_1"]], joined.reset_index("option")
+    main_columns, table = (
+        joined[["rank", "rank_low", "rank_high", "p_1"]],
+        joined.reset_index("option"),
+    )
     rank_lines = {
         "ranks": [
             ", ".join(map(" ".join, format_ranks(ranks_by_name)[:MAX_GROUPS]))
@@ -166,4 +169,4 @@ def join_rank_tables(
         table=pd.DataFrame(rank_lines, index=pd.Index(list(tables), name=column)),
         order=0,
     )
-    return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)
+    return Finding(sentence, title=title, table=table, shown=main_columns, leads=leads, brief=brief)

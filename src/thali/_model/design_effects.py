@@ -59,7 +59,7 @@ def choose_dependence(
             if n_identified == 1
             else None
         )
-    counts = np.concatenate([each.n_answers for each in clusters])
+    counts = np.concatenate([group_answers.n_answers for group_answers in clusters])
     default = default_model if np.mean(counts >= 2.0) >= MIN_REPEATED else INDEPENDENT
     model = people if isinstance(people, str) else default
     if model == ADJUSTED and counts.max() < 2.0:

@@ -130,7 +130,7 @@ class Finding(DescribedObject):
 
     def format_sentences(self, words: Words = PYTHON) -> list[str]:
         """Format the sentence and the notes for an interface."""
-        return [render_text(each, words) for each in (self.sentence, *self.notes) if each != ""]
+        return [render_text(text, words) for text in (self.sentence, *self.notes) if text != ""]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw its picture.
@@ -199,7 +199,7 @@ def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
     return {
         "columns": [str(name) for name in split["columns"]],
         "index_names": names,
-        "index": [_to_json(each) for each in split["index"]],
+        "index": [_to_json(label) for label in split["index"]],
         "data": [[_to_json(value) for value in row] for row in split["data"]],
         "attrs": _to_json(table.attrs),
     }
@@ -208,9 +208,9 @@ def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
 def _to_json(cell: Any) -> Any:
     """Convert cells, labels and attrs to JSON types."""
     if isinstance(cell, Mapping):
-        return {str(name): _to_json(each) for name, each in cell.items()}
+        return {str(name): _to_json(entry) for name, entry in cell.items()}
     if isinstance(cell, list | tuple | set | frozenset):
-        return [_to_json(each) for each in cell]
+        return [_to_json(entry) for entry in cell]
     if hasattr(cell, "item"):  # a number of NumPy
         cell = cell.item()
     if isinstance(cell, float):
@@ -353,7 +353,7 @@ class Findings(Sequence[Finding], DescribedObject):
             return maker.add_key(Finding(message, good=False, headline="This is a bug in thali."))
 
     def __iter__(self) -> Iterator[Finding]:
-        return (found for key in self._makers if (found := self.find(key)) is not None)
+        return (result for key in self._makers if (result := self.find(key)) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -375,7 +375,7 @@ class Findings(Sequence[Finding], DescribedObject):
         return key in self._makers and self.find(str(key)) is not None
 
     def _description(self) -> Description:
-        facts = tuple((found.key, found.question) for found in self)
+        facts = tuple((result.key, result.question) for result in self)
         return Description("Findings", facts)
 
     def __repr__(self) -> str:

@@ -50,10 +50,10 @@ class QuestionOutcomes(NamedTuple):
     def select_questions(self, questions: np.ndarray) -> "QuestionOutcomes":
         """Select some of the questions."""
         sizes = np.diff(self.start)[questions]
-        places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(
-            sizes.sum()
-        )
-        return QuestionOutcomes(self.probabilities[:, places], part_bounds(sizes))
+        outcome_indices = np.repeat(
+            self.start[questions] - np.cumsum(sizes) + sizes, sizes
+        ) + np.arange(sizes.sum())
+        return QuestionOutcomes(self.probabilities[:, outcome_indices], part_bounds(sizes))
 
     def compute_entropies(self) -> np.ndarray:
         """Return the entropy of each question in each draw, shape (draws, questions)."""

@@ -312,7 +312,7 @@ CODING = Option(
     PAIRS,
     DATA,
     default="recognised",
-    metavar="VALUE=first|second|tie|missing",
+    metavar="VALUE=left|right|tie|missing",
 )
 OPTION = _column_option(roles.OPTION, "rankings", " (requires --rank)")
 RANK = _column_option(roles.RANK, "rankings")

@@ -204,8 +204,10 @@ def _describe_missed_row(row: Any, row_text: str) -> str:
         ),
         9,
     )
-    shown = f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
-    return f"{row_text} ({shown})"
+    numbers_text = (
+        f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
+    )
+    return f"{row_text} ({numbers_text})"
 
 
 def _format_p_value(p_value: float, resolution: float) -> str:

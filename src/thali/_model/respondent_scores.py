@@ -227,8 +227,8 @@ def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.nd
 
 def _leverage_correction(shares: np.ndarray) -> np.ndarray:
     """Return (1 - leverage)^(-1/2); 0 if no other respondent has information."""
-    rest = 1.0 - shares
-    return np.where(rest > MIN_REST, np.maximum(rest, MIN_REST) ** -0.5, 0.0)
+    unleveraged = 1.0 - shares
+    return np.where(unleveraged > MIN_REST, np.maximum(unleveraged, MIN_REST) ** -0.5, 0.0)
 
 
 def _sum_entry_variances(matrices: np.ndarray) -> np.ndarray:

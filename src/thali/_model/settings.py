@@ -125,7 +125,11 @@ def build_settings(
     options = (
         {}
         if spec is None
-        else {each.name: each for each in spec.select_options(method) if each.to == REPORT}
+        else {
+            option_of_report.name: option_of_report
+            for option_of_report in spec.select_options(method)
+            if option_of_report.to == REPORT
+        }
     )
     names = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
     for name, value in arguments.items():

@@ -1,4 +1,4 @@
-"""A leaderboard: its table, what is not known about the order, and how it is saved and goes on."""
+"""Leaderboards: tables, uncertainty of the order, saving and updating."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,72 +19,71 @@ from thali._posterior.interval import INTERVAL
 from thali._printed import PrintedResult
 from thali.errors import DataError, Message
 
-from .counted import Judgements
+from .vote_counts import Judgements
 
 if TYPE_CHECKING:
     import pandas
 
-    from .leaderboard import Made
+    from .leaderboard import LeaderboardRecipe
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Leaderboard(PrintedResult):
-    """A leaderboard; printed, it is `table` with a sentence.
+    """A leaderboard; it prints as `table` with a sentence.
 
     Attributes
     ----------
     table : pandas.DataFrame
-        One row an option, the best first: `rank` (1 is the best, by the most probable log worth
-        given the standard deviations, averaged over these, which no seed changes) with the interval
-        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `tier`, the numbers
-        of the tiers in which the option is: two options are in one tier together if and only if
-        neither is above the other with a probability of .95 or more; `rating` with its interval,
-        from mean log worths (neighbours in whose means the noise of draws reverses the order share
-        a rating), 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more
-        are odds of 10 to 1, or, with an anchor (`anchor_model`), its rating + 400 log10(worth /
-        worth of the anchor); `worth` with its interval (they sum to 1); `comparisons`, `wins`,
-        `losses`, `ties`. Of choices from sets, also those of which rankings consist, `comparisons`
-        are the sets in which the option was offered, `wins` those in which it was chosen and
-        `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
-        neither in `ties`. Intervals contain `ci` of the draws. With covariates all of these are
-        those of options that have the same covariates, and `rank_without` and `rating_without` are
-        what the rank and the rating would be without control for covariates.
+        One row per option, the best first: `rank` (1 is best, by the most probable log worth given
+        the standard deviations, averaged over these; independent of the seed) with the interval
+        `rank_low` to `rank_high`; `p_1`, the probability of rank 1; `tier`, the numbers of the
+        tiers of the option (two options share a tier if neither is above the other with
+        probability .95 or more); `rating` with its interval, 1000 + 400 log10(worth / geometric
+        mean of the worths), so that 400 points are odds of 10 to 1, or with an anchor
+        (`anchor_model`) its rating + 400 log10(worth / worth of the anchor), from mean log worths
+        (neighbours whose means are reversed by noise of the draws share a rating); `worth` with
+        its interval (worths sum to 1); `comparisons`, `wins`, `losses`, `ties`. For choices from
+        sets, rankings included, `comparisons` counts the sets that offered the option, `wins` the
+        sets in which it was chosen and `losses` the others; for best and worst, `wins` counts
+        best, `losses` worst and `ties` neither. Intervals contain `ci` of the draws. With
+        covariates, all numbers refer to options with equal covariates, and `rank_without` and
+        `rating_without` are rank and rating without control for covariates.
     order : pandas.DataFrame, options by options
         The probability that the row is above the column.
     groups : tuple of tuples of str
         The members of each tier, the best first.
     tie : float
-        nu, the parameter of ties: two equal options end in a tie with probability nu / (2 + nu).
+        nu, the parameter of ties: two equal options tie with probability nu / (2 + nu).
         NaN without ties.
     data : PairedComparisons or Choices
-        What was counted.
+        The counted data.
     effects : pandas.DataFrame or None
-        What `covariate_effects` returns; None without covariates.
+        Result of `covariate_effects`; None without covariates.
     boards : mapping from str to Leaderboard
         A leaderboard for each value of the column that divides the comparisons (`by`); named by
         column and value, such as "language de", if there are several columns. The leaderboard
-        itself is that of all together.
+        itself includes all comparisons.
     of_judges, in_time : pandas.DataFrame or None
-        What `judges` and `worths_in_time` return; None without judges, or periods.
+        Results of `judges` and `worths_in_time`; None without judges, or periods.
     of_more_votes : pandas.DataFrame or None
-        What `more_votes` returns; None of a part.
+        Result of `more_votes`; None for a part.
     made : Made
-        What `update` begins with.
+        Counts and settings, for `update`.
     of_chains : ConvergenceCheck or None
-        What `convergence` returns; None where there are no chains.
+        Result of `convergence`; None without chains.
     people : Dependence or None
-        What was made of the answers of the same people: `.model`, `.by`, `.number` of people,
-        `.effect` (the design effect), `.warning`; None where nobody knows who answered.
+        Treatment of repeated answers of respondents: `.model`, `.by`, `.number` of respondents,
+        `.effect` (the design effect), `.warning`; None if respondents are unknown.
     ci : float
         The probability of intervals.
     of_check : pandas.DataFrame or None
-        What was observed of each pair, or of each member of a set, beside what the model predicts,
-        as `EliminationByAspects.check` returns it; None of a part, of fractional counts, and of
+        Observed and predicted proportions of each pair, or of each member of a set, as
+        `EliminationByAspects.check` returns them; None for a part, for fractional counts, and for
         very many comparisons.
     check_facts : mapping
-        The p-value of the check and what else its sentence needs, or why there is none.
+        The p-value and other facts of the check, or the reason why there is no check.
     of_reliability : pandas.DataFrame or None
-        What `reliability` returns; None of a part, of two options, and by maximum likelihood.
+        Result of `reliability`; None for a part, for two options, and by maximum likelihood.
     """
 
     order: "pandas.DataFrame"
@@ -96,7 +95,7 @@ class Leaderboard(PrintedResult):
     of_judges: "pandas.DataFrame | None" = None
     in_time: "pandas.DataFrame | None" = None
     of_more_votes: "pandas.DataFrame | None" = None
-    made: "Made | None" = None
+    made: "LeaderboardRecipe | None" = None
     people: Dependence | None = None
     of_chains: ConvergenceCheck | None = None
     ci: float = INTERVAL
@@ -115,19 +114,17 @@ class Leaderboard(PrintedResult):
         self.table.attrs["tiers"] = [members for members in self.groups if len(members) > 1]
 
     @property
-    def said_of_people(self) -> Message | None:
-        """What was made of the answers of the same people, in a sentence; None where that is not
-        worth a word."""
+    def dependence_sentence(self) -> Message | None:
+        """Sentence on repeated answers of respondents; None if not worth reporting."""
         return None if self.people is None else self.people.sentence
 
     def _description(self) -> Description:
-        said = self.said_of_people
-        note = self.note if said is None else f"{self.note} {said}"
+        sentence = self.dependence_sentence
+        note = self.note if sentence is None else f"{self.note} {sentence}"
         return Description(self.title, table=self.table, note=note)
 
     def convergence(self) -> ConvergenceCheck:
-        """Whether the chains agree and are long enough: R-hat at most 1.01 and effective sample
-        sizes of 100 a chain.
+        """Return whether the chains agree: R-hat ≤ 1.01 and ESS ≥ 100 per chain.
 
         Returns
         -------
@@ -158,28 +155,24 @@ class Leaderboard(PrintedResult):
         return self.of_chains
 
     def judges(self) -> "pandas.DataFrame":
-        r"""How sharply each judge sees the worths of options: a judge of discrimination d chooses i
-        over k by
+        r"""Return the discrimination of each judge.
 
-        .. math::
-            \log \frac{P(i)}{P(k)} = d (\log w_i - \log w_k) + x' \beta, \qquad
-            \log d \sim \mathrm{Normal}(0, \tau^2)
+        A judge of discrimination d chooses i over k by
 
-        Discrimination 0 is guessing, 1 that of the typical judge, and larger ones are sharper.
-        Signs are not turned: a judge against everybody has one near 0, and a log score below that
-        of chance.
+        Discrimination 0 is guessing, 1 the typical judge; larger values are sharper. Signs are not
+        reversed: a judge who contradicts all others has a discrimination near 0, and a log score
+        below chance.
 
         Returns
         -------
         pandas.DataFrame
-            One row a judge, the sharpest first: `discrimination` (the median) with its interval
-            from `low` to `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the
+            One row per judge, the sharpest first: `discrimination` (median) with its interval from
+            `low` to `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the
             probability that it is above the median of all judges; `comparisons`; `log_score`, the
-            mean log probability of the judge's answers as those of all others predict them for a
-            judge of discrimination 1, beside that which such a judge has on the same comparisons on
-            average (`log_score_typical`) and that of guesses (`log_score_chance`); with
-            `judge_bias` for each covariate `bias_NAME`, the judge's own coefficient, with its
-            interval.
+            mean log probability of the judge's answers, predicted from all other judges for
+            discrimination 1; the expected score of such a judge on the same comparisons
+            (`log_score_typical`) and the score of guesses (`log_score_chance`); with `judge_bias`,
+            the individual coefficient `bias_NAME` of each covariate, with its interval.
 
         Raises
         ------
@@ -206,21 +199,21 @@ class Leaderboard(PrintedResult):
         return table
 
     def worths_in_time(self) -> "pandas.DataFrame":
-        r"""The ratings of options in each period in which there are comparisons.
+        r"""Return the ratings of options in each period with comparisons.
 
         .. math:: \log w_{it} \sim \mathrm{Normal}(\log w_{i,t-1}, s^2)
 
         Returns
         -------
         pandas.DataFrame
-            One row a period and option that was there already: `option`, `period` (the first day of
-            a week, the month, the year, the day, or the number), `rating` with its interval from
-            `low` to `high`, `rank` with `rank_low` and `rank_high`; `p_better`, the probability
-            that the rating is higher than in the period in which the option entered; `probability`
-            of a judge of discrimination 1 to choose it over the first of ``data.labels``, ties
-            aside. Ratings of all periods have a mean of 1000 over the options that are there in
-            every period, or over all if none is, unless an option is the anchor (`anchor_model`),
-            which stands still: a change that is common to all is not seen.
+            One row per period and option present: `option`, `period` (the first day of a week, the
+            month, the year, the day, or the number), `rating` with its interval from `low` to
+            `high`, `rank` with `rank_low` and `rank_high`; `p_better`, the probability that the
+            rating is higher than in the first period of the option; `probability` of a judge of
+            discrimination 1 to choose it over the first of ``data.labels``, ties excluded. In all
+            periods the mean rating is 1000 over the options that are always present, or over all
+            options if none is, unless an option is the anchor (`anchor_model`), whose rating is
+            constant: a change common to all options is not identified.
 
         Raises
         ------
@@ -252,27 +245,25 @@ class Leaderboard(PrintedResult):
         return table
 
     def more_votes(self) -> "pandas.DataFrame":
-        r"""Are there enough votes? How probable it is that more of them tell the first three
-        options apart.
+        r"""Return the probability that more votes separate the first three options.
 
-        Three options are told apart if of each two one is above the other with probability .95 or
-        more. Truths are drawn from the posterior, and what votes say of them from these, as normal
-        distributions of log worths: with the precision :math:`\Lambda` of their differences, after
-        n votes each of which is expected to have the information J (Fisher's), it is :math:`\Lambda
-        + n J`.
+        Three options are separated if of each two one is above the other with probability .95 or
+        more. Truths are drawn from the posterior, and the information of votes from these, as
+        normal distributions of log worths: the precision :math:`\Lambda` of their differences
+        becomes :math:`\Lambda + n J` after n votes, each with the expected (Fisher) information J.
 
         Returns
         -------
         pandas.DataFrame
             Indexed by the number of more votes, from 0 to where either probability reaches .9:
-            `as_so_far`, if votes go to pairs in the proportions that they have so far (absent with
-            periods, of which the last has the fewest); `among_these`, if all are on pairs of these
-            three, on each pair equally many.
+            `as_so_far`, if votes go to pairs in the current proportions (absent with periods, of
+            which the last has the fewest votes); `among_these`, if all votes are on pairs of these
+            three, equally often.
 
         Raises
         ------
         DataError
-            Of the leaderboard of a part.
+            For the leaderboard of a part.
 
         Examples
         --------
@@ -291,23 +282,22 @@ class Leaderboard(PrintedResult):
         return self.of_more_votes.copy()
 
     def reliability(self) -> "pandas.DataFrame":
-        r"""How well the ratings agree with the worths themselves, from 0 to 1, as comparative
-        judgement reports it.
+        r"""Return how well ratings agree with the true worths, from 0 to 1.
 
         Returns
         -------
         pandas.DataFrame
-            A row a measure, `reliability` with its interval from `low` to `high`: `r_squared`, the
-            posterior mean of the squared correlation of mean log worths m with a draw of log
+            One row per measure, `reliability` with its interval from `low` to `high`: `r_squared`,
+            the posterior mean of the squared correlation of mean log worths m with a draw of log
             worths; `separation`, Var(m) / (Var(m) + v) with the mean v of posterior variances,
-            without an interval; `split_half_judges`, or `split_half_comparisons` where judges are
-            not known, the correlation of estimates from random halves (Spearman and Brown; the
-            median of 20 splits), without an interval; absent above 500 options.
+            without an interval; `split_half_judges`, or `split_half_comparisons` if judges are
+            unknown, the correlation of estimates from random halves (Spearman and Brown; the median
+            of 20 splits), without an interval; absent above 500 options.
 
         Raises
         ------
         DataError
-            Of the leaderboard of a part, of two options, and by maximum likelihood.
+            For the leaderboard of a part, for two options, and by maximum likelihood.
 
         References
         ----------
@@ -330,17 +320,15 @@ class Leaderboard(PrintedResult):
         return self.of_reliability.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
-        """The leaderboard of these comparisons and further ones, which equals that of all of them
-        together.
+        """Return the leaderboard of the old comparisons and more.
 
         Parameters
         ----------
         more : str, path, DataFrame, PairedComparisons or Choices
-            Further comparisons, as `leaderboard` takes them. Their columns are those that were
-            named then, by the same names; options may be new. If a column of identifiers was named
-            (`id`), answers that were counted before are left out; else a row that is there twice
-            counts twice. Between comparisons of two and choices out of larger sets ties count as
-            `ties` says, "half" or "drop".
+            More comparisons, as `leaderboard` takes them, with the same column names; options may
+            be new. If a column of identifiers was named (`id`), answers that were counted before
+            are skipped; otherwise a repeated row counts twice. If comparisons of two are merged
+            with choices from larger sets, `ties` must be "half" or "drop".
         progressbar : bool
         **columns
             Columns that have other names now, as `leaderboard` takes them.
@@ -348,24 +336,25 @@ class Leaderboard(PrintedResult):
         Returns
         -------
         Leaderboard
-            A new one; this one stays as it is.
+            A new leaderboard; this one is unchanged.
 
         Raises
         ------
         ArgumentError
-            If `by`, `id` or `covariates` is named that the leaderboard was made without, or is no
-            longer.
+            If `by`, `id` or `covariates` is named but the leaderboard was made without it, or the
+            reverse.
         DataError
-            If the further comparisons cannot be read, have other covariates, or are all known; if
-            some rows of an answer are known and others are not; if comparisons with ties (of
-            `ties="davidson"`), covariates or dates meet choices out of larger sets.
+            If the new comparisons cannot be read, have other covariates, or were all counted
+            before; if some rows of an answer were counted and others were not; if comparisons with
+            ties (for `ties="davidson"`), covariates or dates are merged with choices from larger
+            sets.
 
         Warns
         -----
         DataWarning
-            If one of the two does not say who answered, which is then forgotten of all; if a column
-            of people has another value of somebody than before; or if new labels differ from old
-            ones in capitals or blanks alone.
+            If old or new comparisons do not identify respondents, who are then ignored; if a
+            respondent has another value in a column of respondents than before; or if new labels
+            differ from old labels only in case or blanks.
 
         Examples
         --------
@@ -379,18 +368,17 @@ class Leaderboard(PrintedResult):
         'D'
         """
         assert self.made is not None
-        return self.made.with_more(more, progressbar, columns).board(progressbar)
+        return self.made.add_votes(more, progressbar, columns).build_board(progressbar)
 
     def covariate_effects(self) -> "pandas.DataFrame":
-        r"""What covariates of comparisons add to the log odds that the first option is chosen, per
-        unit.
+        r"""Return effects of covariates on the log odds of the first option, per unit.
 
         .. math:: \log \frac{P(i)}{P(j)} = \log w_i - \log w_j + x' \beta
 
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: `effect` (the mean of its coefficient, by maximum likelihood the
+            One row per covariate: `effect` (the mean of its coefficient, by maximum likelihood the
             estimate; a log odds ratio), with its interval from `low` to `high`.
 
         Raises
@@ -420,32 +408,36 @@ class Leaderboard(PrintedResult):
         return self.effects.copy()
 
     def votes_by_pair(self) -> "pandas.DataFrame":
-        """How many comparisons each two options have, or in how many sets of these they are
-        together; options by options in the order of the table."""
+        """Return comparisons, or sets offering both, per pair, (options, options).
+
+        Options are in the order of the table.
+        """
         import pandas as pd
 
         data, n = self.data, self.data.n_options
-        found = np.zeros((n, n))
+        counts = np.zeros((n, n))
         if isinstance(data, Choices):
-            row, place = list_row_members(data)
+            row, row_order = list_row_members(data)
             offered = np.zeros((len(data.times), n))
-            offered[row, data.members[place]] = 1.0
-            found = (offered.T * data.times) @ offered * (1.0 - np.eye(n))
+            offered[row, data.members[row_order]] = 1.0
+            counts = (offered.T * data.times) @ offered * (1.0 - np.eye(n))
         else:
-            found[data.first, data.second] = found[data.second, data.first] = (
+            counts[data.first, data.second] = counts[data.second, data.first] = (
                 data.wins + data.losses + data.tied
             )
-        place = [data.labels.index(label) for label in self.table.index]
+        row_order = [data.labels.index(label) for label in self.table.index]
         labels = self.table.index
-        return pd.DataFrame(convert_whole_counts(found)[np.ix_(place, place)], labels, labels)
+        return pd.DataFrame(
+            convert_whole_counts(counts)[np.ix_(row_order, row_order)], labels, labels
+        )
 
     def by_part(self) -> "pandas.DataFrame":
-        """The boards of all parts in one table.
+        """Return the boards of all parts in one table.
 
         Returns
         -------
         pandas.DataFrame
-            A row a part and option, the columns those of `table`, the index `part` and `option`.
+            One row per part and option, with the columns of `table` and the index `part`, `option`.
 
         Raises
         ------
@@ -462,15 +454,16 @@ class Leaderboard(PrintedResult):
         return pd.concat({name: part.table for name, part in self.boards.items()}, names=["part"])
 
     def save(self, path: Any) -> None:
-        """Write the leaderboard itself to a file that `thali.load` reads and `update` goes on from,
-        or its table.
+        """Write the leaderboard, or its table, to a file.
+
+        `thali.load` reads a leaderboard, which `update` can extend.
 
         Parameters
         ----------
         path : str or path
-            "board.nc" holds the leaderboard with what was counted (and 8-byte hashes of
-            identifiers, if a column of them was named); "board.csv" the table, "board.json" the
-            table with a row an object. A file that exists is replaced.
+            "board.nc" stores the leaderboard with its counts (and 8-byte hashes of identifiers, if
+            their column was named); "board.csv" the table, "board.json" the table with one object
+            per row. An existing file is replaced.
 
         Raises
         ------
@@ -478,16 +471,16 @@ class Leaderboard(PrintedResult):
             If the name ends in none of these, or the file cannot be written.
         """
         path = Path(path)
-        kinds = {".nc": as_netcdf, ".csv": as_csv, ".json": as_json}
-        if path.suffix.lower() not in kinds:
+        encoders = {".nc": encode_netcdf, ".csv": encode_csv, ".json": encode_json}
+        if path.suffix.lower() not in encoders:
             raise DataError(
                 f"'{path}' must end in .nc, .csv or .json, which selects the file format."
             )
-        atomic_write(path, kinds[path.suffix.lower()](self))
+        atomic_write(path, encoders[path.suffix.lower()](self))
 
 
-def as_netcdf(board: Leaderboard) -> memoryview:
-    """The leaderboard itself, as `thali.load` reads it."""
+def encode_netcdf(board: Leaderboard) -> memoryview:
+    """Encode the leaderboard as netCDF, which `thali.load` reads."""
     from thali._model.model_files import encode_result
 
     assert board.made is not None
@@ -498,12 +491,12 @@ def as_netcdf(board: Leaderboard) -> memoryview:
     return encode_result(replace(board, made=board.made._replace(settings=settings)))
 
 
-def as_csv(board: Leaderboard) -> bytes:
-    """The table as CSV."""
+def encode_csv(board: Leaderboard) -> bytes:
+    """Encode the table as CSV."""
     return board.table.to_csv(lineterminator="\n").encode()
 
 
-def as_json(board: Leaderboard) -> bytes:
-    """The table as JSON, a row an object."""
+def encode_json(board: Leaderboard) -> bytes:
+    """Encode the table as JSON, one object per row."""
     text = str(board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False))
     return f"{text}\n".encode()

@@ -1,4 +1,4 @@
-"""All pairs of options, in a balanced order and orientation."""
+"""Design of all pairs of options, balanced in order and orientation."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,8 +18,7 @@ class PairDesign(PrintedResult):
 
 
 def pair_design(options: Any) -> PairDesign:
-    """Lay out all pairs so that every option is shown first as often as second: `designs.pairs`, in
-    its rounds.
+    """Build a design of all pairs in which options are shown first equally often.
 
     With an odd number of options the balance is exact, with an even one the two numbers differ by
     one. In each round no option occurs twice. Give half the respondents `list_a`, the others
@@ -28,7 +27,7 @@ def pair_design(options: Any) -> PairDesign:
     Parameters
     ----------
     options : int or sequence of str
-        How many (3 or more), or their labels.
+        Their number (3 or more), or their labels.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a leaderboard finds out."""
+"""Findings about a leaderboard."""
 
 import itertools
 from dataclasses import replace
@@ -16,22 +16,25 @@ from thali._model.predictive_check import describe_check
 from thali._posterior.certain_signs import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
 
-from . import made
+from . import board_report
 from .board import Leaderboard
-from .counted import named_parts
-from .more_votes import CHANCES, FIRST, needed
-from .worths import FEW
+from .more_votes import CHANCES, FIRST, find_votes_needed
+from .vote_counts import name_parts
+from .worths import MIN_JUDGE_COMPARISONS
 
-_MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
-_MAX_NAMED = 12  # covariates, or parts, of a sentence
-_FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
-_MAX_ORDERS = 20  # options whose orders are shown
+_MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
+    60,
+    40,
+)  # maximum of options in a picture, and in the table of pairs
+_MAX_NAMED = 12  # maximum of covariates, or parts, in a sentence
+_FEW_VOTES = 30  # votes in a part, or the number of options, below which the prior dominates
+_MAX_ORDERS = 20  # maximum of options in the table of order probabilities
 _CHECK = "Observed proportions against model predictions."
 _MISFIT = (
     "Some results depend on more than the two ratings, so one rating per option does not"
     " describe them."
 )
-_READ = (
+_MAIN_COLUMNS = (
     "rank",
     "rank_low",
     "rank_high",
@@ -41,17 +44,17 @@ _READ = (
     "rating_high",
     "comparisons",
 )
-_BESIDES = ("rank_without", "rating_without")  # with covariates
+_COVARIATE_COLUMNS = ("rank_without", "rating_without")  # with covariates
 
 
 def shorten_words(words: list[str]) -> str:
-    """The first of several words, and how many more there are."""
-    more = f" and {len(words) - _MAX_NAMED} more" if len(words) > _MAX_NAMED else ""
-    return ", ".join(words[:_MAX_NAMED]) + more
+    """Join the first of several words, with the number of others."""
+    rest_text = f" and {len(words) - _MAX_NAMED} more" if len(words) > _MAX_NAMED else ""
+    return ", ".join(words[:_MAX_NAMED]) + rest_text
 
 
-def findings_of(board: Leaderboard) -> Findings:
-    """The findings of a leaderboard."""
+def build_board_findings(board: Leaderboard) -> Findings:
+    """Build the findings of a leaderboard."""
     return Findings(
         board,
         (
@@ -67,99 +70,112 @@ def findings_of(board: Leaderboard) -> Findings:
                 order,
                 votes_by_pair,
             ),
-            *(check, made.data, made.methods, made.convergence, made.independence),
+            *(
+                check,
+                board_report.data,
+                board_report.methods,
+                board_report.convergence,
+                board_report.independence,
+            ),
         ),
     )
 
 
-def _left_out(names: list[str], most: int) -> str:
-    """A sentence that says which options a picture does not have; "" if it has all."""
-    if len(names) <= most:
+def _describe_omitted(names: list[str], n_drawn: int) -> str:
+    """Return a sentence on options missing from a picture; "" if none."""
+    if len(names) <= n_drawn:
         return ""
-    if len(names) == most + 1:
+    if len(names) == n_drawn + 1:
         return f" Omitted: rank {len(names):,} ({names[-1]})."
-    return f" Omitted: ranks {most + 1:,} to {len(names):,} ({in_words(names[most:], 8)})."
+    return f" Omitted: ranks {n_drawn + 1:,} to {len(names):,} ({in_words(names[n_drawn:], 8)})."
 
 
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
-    """Ranks and ratings with their intervals."""
-    besides = () if board.effects is None else _BESIDES
-    said = board.said_of_people
+    """Report ranks and ratings with intervals."""
+    covariate_columns = () if board.effects is None else _COVARIATE_COLUMNS
+    dependence_sentence = board.dependence_sentence
     return Finding(
-        _first(board),
+        _describe_leader(board),
         title="Ranks and ratings",
         table=board.table,
-        shown=board.table[[*_READ, *besides]],
+        shown=board.table[[*_MAIN_COLUMNS, *covariate_columns]],
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be"
-            " distinguished." + _left_out(board.table.index.tolist(), _MAX_OPTIONS),
+            " distinguished." + _describe_omitted(board.table.index.tolist(), _MAX_OPTIONS),
             board.table,
         ),
-        notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
-        brief=Brief("Ranks", table=board.table[list(_READ)]),
+        notes=(
+            f"{board.title}.",
+            board.note,
+            *(() if dependence_sentence is None else (dependence_sentence,)),
+        ),
+        brief=Brief("Ranks", table=board.table[list(_MAIN_COLUMNS)]),
     )
 
 
-def _first(board: Leaderboard) -> str:
-    """A sentence about who is first, how sure that is, and who cannot be told apart from it."""
-    first, *others = board.table.index
-    alike = [option for option in others if board.order.loc[first, option] < CERTAIN]
-    p_1 = float(board.table["p_1"].loc[first])
-    sentence = f"{first} ranks first (probability {format_probability(p_1)}); "
-    if not alike:
+def _describe_leader(board: Leaderboard) -> str:
+    """Describe the leader, its probability, and options not separated from it."""
+    leader, *others = board.table.index
+    not_separated = [option for option in others if board.order.loc[leader, option] < CERTAIN]
+    p_1 = float(board.table["p_1"].loc[leader])
+    sentence = f"{leader} ranks first (probability {format_probability(p_1)}); "
+    if not not_separated:
         return f"{sentence}all other options are separated from it."
-    return f"{sentence}{in_words(alike, 8)} cannot be distinguished from it."
+    return f"{sentence}{in_words(not_separated, 8)} cannot be distinguished from it."
 
 
 @finding("groups", "Tiers")
 def groups(board: Leaderboard, settings: None) -> Finding | None:
-    """The groups of several options."""
-    several = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
-    if not several:
+    """Report the tiers with several options."""
+    tiers = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
+    if not tiers:
         return None
     return Finding(
         "Tiers of several options (options within a tier cannot be distinguished):",
-        notes=tuple(f"{k}: {in_words(members, 8)}." for k, members in several),
+        notes=tuple(f"{k}: {in_words(members, 8)}." for k, members in tiers),
     )
 
 
 @finding("votes", "Votes needed to separate the leaders", ON_SCREEN)
 def votes(board: Leaderboard, settings: None) -> Finding | None:
-    """How many more votes tell the first three apart."""
+    """Report how many more votes separate the first three options."""
     if board.of_more_votes is None:
         return None
     table = board.more_votes()
-    first = board.table.index[:FIRST].tolist()
-    these = {2: "two", 3: "three"}[len(first)]
+    leaders = board.table.index[:FIRST].tolist()
+    leaders_word = {2: "two", 3: "three"}[len(leaders)]
     if table.loc[0].min() == 1.0:
-        headline = f"The top {these} are separated."
-        told = f"The top {these} ({in_words(first)}) are separated."
+        headline = f"The top {leaders_word} are separated."
+        told = f"The top {leaders_word} ({in_words(leaders)}) are separated."
         return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
-    pairs = itertools.pairwise(first)
-    sure = [
+    pairs = itertools.pairwise(leaders)
+    order_texts = [
         f"that {above} is above {below}: {format_probability(board.order.loc[above, below])}"
         for above, below in pairs
     ]
-    sentence = f"The top {these} are not separated yet (probability {'; '.join(sure)})."
-    asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
-    brief, ways = (
+    sentence = (
+        f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
+    )
+    votes_text = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
+    brief_text, texts_by_column = (
         sentence,
         {
-            "as_so_far": f"{asked} in the current mix",
-            "among_these": f"votes on pairs of these {these} only",
+            "as_so_far": f"{votes_text} in the current mix",
+            "among_these": f"votes on pairs of these {leaders_word} only",
         },
     )
-    shown = {0, table.index[-1]}
-    for way, meant in ways.items():
-        if way in table:
-            even, sure_of_it = (
-                needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES
+    shown_rows = {0, table.index[-1]}
+    for column, text in texts_by_column.items():
+        if column in table:
+            n_half, n_certain = (
+                find_votes_needed(table[column].tolist(), table.index.tolist(), chance)
+                for chance in CHANCES
             )
-            shown.update(filter(None, (even, sure_of_it)))
-            sentence += f" {_more(meant, even, sure_of_it, table.index[-1])}."
-            brief = sentence if way == "as_so_far" else brief
+            shown_rows.update(filter(None, (n_half, n_certain)))
+            sentence += f" {_describe_votes_needed(text, n_half, n_certain, table.index[-1])}."
+            brief_text = sentence if column == "as_so_far" else brief_text
     note = (
         "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The"
         " forecast uses posterior simulation with a normal approximation; options of nearly equal"
@@ -167,38 +183,43 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     )
     return Finding(
         sentence,
-        title=f"Probability that the top {these} are separated after more votes",
+        title=f"Probability that the top {leaders_word} are separated after more votes",
         table=table,
-        shown=table.loc[sorted(shown)],
+        shown=table.loc[sorted(shown_rows)],
         picture=Picture(
             "more_votes", "Probability that the leaders are separated after more votes.", table
         ),
         notes=(note,),
         good=False,
-        headline=f"The top {these} are not separated yet.",
-        brief=Brief("Votes", brief, order=2),
+        headline=f"The top {leaders_word} are not separated yet.",
+        brief=Brief("Votes", brief_text, order=2),
     )
 
 
-def _more(votes: str, even: int | None, sure: int | None, most: int) -> str:
-    """How many more votes, in words."""
+def _describe_votes_needed(
+    votes: str, n_half: int | None, n_certain: int | None, max_votes: int
+) -> str:
+    """Describe how many more votes separate the leaders."""
     low, high = (f"{chance:.2f}" for chance in CHANCES)
-    if even is None:
-        return f"Even with {most:,} more {votes}, they would be separated with probability < {low}"
-    if sure is None:
+    if n_half is None:
         return (
-            f"With {even:,} more {votes}, they would be separated with probability {low}; with"
-            f" {most:,}, < {high}"
+            f"Even with {max_votes:,} more {votes}, they would be separated with probability"
+            f" < {low}"
+        )
+    if n_certain is None:
+        return (
+            f"With {n_half:,} more {votes}, they would be separated with probability {low}; with"
+            f" {max_votes:,}, < {high}"
         )
     return (
-        f"With {even:,} more {votes}, they would be separated with probability {low}; with"
-        f" {sure:,}, {high}"
+        f"With {n_half:,} more {votes}, they would be separated with probability {low}; with"
+        f" {n_certain:,}, {high}"
     )
 
 
 @finding("reliability", "Reliability")
 def reliability(board: Leaderboard, settings: None) -> Finding | None:
-    """How well ratings agree with the worths themselves."""
+    """Report how well ratings agree with the true worths."""
     if board.of_reliability is None:
         return None
     from thali._worths.reliability import describe_reliability
@@ -208,32 +229,42 @@ def reliability(board: Leaderboard, settings: None) -> Finding | None:
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(board: Leaderboard, settings: None) -> Finding | None:
-    """Which observed proportions the model misses."""
+    """Report observed proportions that the model misses."""
     if board.of_check is None:
         return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
-    table, good = board.of_check, passes_check(board.of_check)
-    drawn = None if good is None else Picture("check", _CHECK, table)
+    table, fits = board.of_check, passes_check(board.of_check)
+    picture = None if fits is None else Picture("check", _CHECK, table)
     sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
         sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
-    found = build_check_finding(table, sentence, good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
-    return replace(found, notes=(_MISFIT,)) if good is False else replace(found, brief=None)
+    finding_without_notes = build_check_finding(
+        table, sentence, fits, f"{_CHECK[:-1]}, worst-fitting first", picture
+    )
+    return (
+        replace(finding_without_notes, notes=(_MISFIT,))
+        if fits is False
+        else replace(finding_without_notes, brief=None)
+    )
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)
 def judges(board: Leaderboard, settings: None) -> Finding | None:
-    """The discrimination of judges, the sharpest and the least sharp first."""
+    """Report the discrimination of judges, sharpest and least sharp first."""
     if board.of_judges is None:
         return None
     table: Any = board.judges()
     sharp, dull = (table.index[each].tolist() for each in select_certain_signs(table["p_sharper"]))
-    is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
+    is_known = (
+        table["comparisons"] >= MIN_JUDGE_COMPARISONS
+    )  # the score of few answers is uninformative
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
     sentence = (
         f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
     )
     sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
-    sentence += _all_right(len(sharp) + len(dull), format_plural(len(table), "judge"))
+    sentence += _describe_joint_certainty(
+        len(sharp) + len(dull), format_plural(len(table), "judge")
+    )
     if against:
         sentence += (
             " Judges whose votes the other judges do not predict better than chance:"
@@ -252,17 +283,19 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     )
 
 
-def _all_right(named: int, asked: str) -> str:
-    """A sentence about how sure it is that some of many are named rightly."""
-    if named == 0:
-        return f" No difference is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
-    statements = "This statement is" if named == 1 else f"These {named:,} statements are jointly"
-    return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
+def _describe_joint_certainty(n_named: int, compared_text: str) -> str:
+    """Describe how certain all named differences are jointly."""
+    if n_named == 0:
+        return f" No difference is certain (probability ≥ {CERTAIN:g}; {compared_text} compared)."
+    statements = (
+        "This statement is" if n_named == 1 else f"These {n_named:,} statements are jointly"
+    )
+    return f" {statements} correct with probability ≥ {CERTAIN:g} ({compared_text} compared)."
 
 
 @finding("worths_in_time", "Ratings over time", ON_SCREEN)
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
-    """The ratings in each period, and who rose or fell surely since its first."""
+    """Report ratings by period, and options that clearly rose or fell."""
     if board.in_time is None:
         return None
     table = board.worths_in_time()
@@ -270,7 +303,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     rose, fell = table.attrs["better"], table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
-    sentence += _all_right(
+    sentence += _describe_joint_certainty(
         len(rose) + len(fell), format_plural(int(last["p_better"].count()), "option")
     )
     caption = (
@@ -289,26 +322,26 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(board: Leaderboard, settings: None) -> Finding | None:
-    """The effects of covariates, and whose rank changes most by the control for them."""
-    described = board.data.covariates
-    if board.effects is None or described is None:
+    """Report effects of covariates, and the rank most affected by control."""
+    pair_covariates = board.data.covariates
+    if board.effects is None or pair_covariates is None:
         return None
     table, names = (
         board.covariate_effects().rename(columns={"effect": "log_odds"}),
         list(board.effects.index),
     )
-    table["more"] = described.units(table["log_odds"].tolist())
-    for of, odds in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
-        table[odds] = np.exp(table[of] * table["more"])
+    table["more"] = pair_covariates.units(table["log_odds"].tolist())
+    for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
+        table[odds_column] = np.exp(table[column] * table["more"])
     factors = [
         f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases"
         f" by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
     sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
-    moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
-    if moved.max() > 0:
-        option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
+    rank_changes: Any = (board.table["rank_without"] - board.table["rank"]).abs()
+    if rank_changes.max() > 0:
+        option, row = rank_changes.idxmax(), board.table.loc[rank_changes.idxmax()]
         sentence += (
             " Without controlling for"
             f" {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would rank"
@@ -319,91 +352,95 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
 
 @finding("boards", "Leaderboards by part", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
-    """The board of each part of the comparisons: who is first, and whose place differs surely."""
+    """Report the board of each part: leaders, and ratings that differ."""
     if not board.boards:
         return None
     table = board.by_part()
-    first = [f"{part.table.index[0]} in {name}" for name, part in board.boards.items()]
-    sentence = f"Ranked first: {shorten_words(first)}."
-    ends: list[Any] = [table[f"rating_{end}"].groupby(level="option") for end in ("low", "high")]
-    differ = ends[0].max() > ends[1].min()
-    options = [option for option in board.table.index if differ.get(option, False)]
+    leaders = [f"{part.table.index[0]} in {name}" for name, part in board.boards.items()]
+    sentence = f"Ranked first: {shorten_words(leaders)}."
+    rating_ends: list[Any] = [
+        table[f"rating_{end}"].groupby(level="option") for end in ("low", "high")
+    ]
+    is_different = rating_ends[0].max() > rating_ends[1].min()
+    options = [option for option in board.table.index if is_different.get(option, False)]
     sentence += (
         f" Ratings that differ between parts (intervals do not overlap): {in_words(options, 8)}."
         if options
         else " No rating clearly differs between parts (all intervals overlap)."
     )
-    notes = (*_in_no_part(board), *_of_few(board))
+    notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(
         sentence,
         title="Ranks and ratings in each part",
         table=table,
-        shown=table[list(_READ)],
+        shown=table[list(_MAIN_COLUMNS)],
         notes=notes,
         brief=Brief("Parts"),
     )
 
 
-def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
-    """A sentence about comparisons whose cell of a column that divides them is empty."""
+def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
+    """Describe comparisons that belong to no part of a column."""
     if board.made is None:
         return ()
-    left = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
-    for name, (column, _) in named_parts(board.made.counted.parts).items():
-        left[column] -= board.boards[name].data.n_answers
+    n_unassigned = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
+    for name, (column, _) in name_parts(board.made.counted.parts).items():
+        n_unassigned[column] -= board.boards[name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
         f"{simplify_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"
         " belong to no part and count towards the overall leaderboard only."
-        for column, number in left.items()
+        for column, number in n_unassigned.items()
         if number > 0
     )
 
 
-def _of_few(board: Leaderboard) -> tuple[Message, ...]:
-    """A sentence about parts with fewer votes than options, or than 30."""
+def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
+    """Describe parts with fewer votes than options, or than 30."""
     parts = board.boards.items()
-    few = [
+    small_parts = [
         f"{name} ({part.data.n_answers:,})"
         for name, part in parts
         if part.data.n_answers < max(_FEW_VOTES, part.data.n_options)
     ]
-    if not few:
+    if not small_parts:
         return ()
-    said = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(few)}"
+    sentence = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(small_parts)}"
     if board.made is not None and board.made.settings["pool"]:
-        return (Message(f"{said}. The prior is centred on the ratings that the parts share."),)
-    return (Message(said, "; ", Setting("pool", True), " shares information between parts."),)
+        return (Message(f"{sentence}. The prior is centred on the ratings that the parts share."),)
+    return (Message(sentence, "; ", Setting("pool", True), " shares information between parts."),)
 
 
 @finding("order", "Pairwise order probabilities", FULL)
 def order(board: Leaderboard, settings: None) -> Finding:
-    """The probability that the row is above the column, of the first options."""
-    first = board.table.index[:_MAX_ORDERS]
-    table = board.order.loc[first, first].rename_axis("option")
-    more = len(board.order) - len(first)
-    besides = f", of the first {len(first)} of {len(board.order):,}" if more else ""
+    """Report the probability that the row option is above the column option."""
+    leaders = board.table.index[:_MAX_ORDERS]
+    table = board.order.loc[leaders, leaders].rename_axis("option")
+    n_omitted = len(board.order) - len(leaders)
+    scope = f", of the first {len(leaders)} of {len(board.order):,}" if n_omitted else ""
     return Finding(
-        title=f"Probability that the row option is better than the column option{besides}",
-        table=table.where(~np.eye(len(first), dtype=bool)),
+        title=f"Probability that the row option is better than the column option{scope}",
+        table=table.where(~np.eye(len(leaders), dtype=bool)),
     )
 
 
 @finding("votes_by_pair", "Comparisons per pair", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
-    """How many comparisons each pair has."""
+    """Report the number of comparisons of each pair."""
     labels, table = board.data.labels, board.votes_by_pair()
     first, second = np.triu_indices(len(labels), 1)
     total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
-    compared, most = total[total > 0], int(total.argmax())
-    how = "shown together" if isinstance(board.data, Choices) else "compared"
+    compared, most_frequent = total[total > 0], int(total.argmax())
+    verb = "shown together" if isinstance(board.data, Choices) else "compared"
     sentence = (
         f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"
-        f" {how} (median "
-        f"{simplify_number(float(np.median(compared))):,} times; most often {labels[first[most]]}"
-        f" and {labels[second[most]]}, {simplify_number(float(total[most])):,} times)."
+        f" {verb} (median "
+        f"{simplify_number(float(np.median(compared))):,} times; most often"
+        f" {labels[first[most_frequent]]}"
+        f" and {labels[second[most_frequent]]}, {simplify_number(float(total[most_frequent])):,}"
+        " times)."
     )
-    counted = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
-    first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]
-    besides = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
-    return Finding(sentence, title=f"{counted} each pair{besides}", table=first)
+    noun = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
+    first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]
+    scope = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
+    return Finding(sentence, title=f"{noun} each pair{scope}", table=first)

@@ -1,4 +1,4 @@
-"""Do groups of judges differ in the weights of aspects?"""
+"""Tests of group differences in the weights of aspects."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,81 +24,84 @@ from thali._labels import format_plural, shorten
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
-from .counted import as_groups, names_of, pair_places, pooled
-from .tests_of_models import equal_means_row, notes, tests_table
+from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
+from .vote_counts import find_pair_indices, list_group_names, pool_groups, prepare_groups
 
 if TYPE_CHECKING:
     import pandas
 
 
-# Permutations of people among groups --------------------------------------------------------------
+# Permutations of respondents among groups ---------------------------------------------------------
 
 
 def permutation_test(
     groups: Sequence[PairedComparisons],
-    together: Estimates,
+    pooled_fit: Estimates,
     statistic: float,
     df: int,
     random_seed: Any,
 ) -> FitTest:
-    """Whether groups of people differ by more than groups of the same sizes into which people fall
-    at random.
+    """Test whether groups differ by more than random groups of respondents.
 
-    p = (1 + permutations with a statistic at least as large) / (1 + permutations); the answers of a
-    person stay together, whatever they have to do with each other.
+    p = (1 + permutations with a statistic at least as large) / (1 + permutations). All answers of a
+    respondent stay together, so that they may depend on each other.
     """
-    of_people, sizes = _tallies(groups, together.data), []
+    tallies, sizes = _tally_respondents(groups, pooled_fit.data), []
     for group in groups:
         assert group.answers is not None
         sizes.append(len(np.unique(group.answers.respondent)))
     pose, start = (
-        together.problem,
-        np.log(np.maximum(together.weights, 1e-3 * together.weights.max())),
+        pooled_fit.problem,
+        np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max())),
     )
     samples = choose_n_samples(pose.work * len(groups))
-    rng, reached = spawn_generators(random_seed, 1)[0], 0
+    rng, n_reached = spawn_generators(random_seed, 1)[0], 0
     ends = np.cumsum(sizes)[:-1]
     for _ in range(samples):
-        parts = np.split(rng.permutation(len(of_people)), ends)
-        poses = (pose.with_counts(of_people[part].sum(axis=0)) for part in parts)
-        value = 2.0 * (
-            sum(estimate_maximum(each, start, together.maximum.beta) for each in poses)
-            - together.maximum.value
+        parts = np.split(rng.permutation(len(tallies)), ends)
+        problems = (pose.with_counts(tallies[part].sum(axis=0)) for part in parts)
+        permuted_statistic = 2.0 * (
+            sum(
+                estimate_maximum(group_problem, start, pooled_fit.maximum.beta)
+                for group_problem in problems
+            )
+            - pooled_fit.maximum.value
         )
-        # which equal groups reach, rounding aside
-        reached += value >= statistic - 1e-5 * max(1.0, statistic)
+        # equal statistics count as reached, despite rounding
+        n_reached += permuted_statistic >= statistic - 1e-5 * max(1.0, statistic)
     return FitTest(
         statistic,
         df,
-        (1 + reached) / (1 + samples),
+        (1 + n_reached) / (1 + samples),
         samples,
-        people=len(of_people),
+        people=len(tallies),
         is_permutation=True,
     )
 
 
-def _tallies(groups: Sequence[PairedComparisons], pooled: PairedComparisons) -> np.ndarray:
-    """Choices of either side of each pair of the pooled data by each person, group after group."""
-    found = []
+def _tally_respondents(
+    groups: Sequence[PairedComparisons], pooled: PairedComparisons
+) -> np.ndarray:
+    """Count choices of each side of the pooled pairs by respondent, group by group."""
+    tallies = []
     for group in groups:
         assert group.answers is not None
-        each = group.answers
-        at = pair_places(group, pooled)
-        there, row = np.unique(each.respondent, return_inverse=True)
-        tally = np.zeros((len(there), pooled.n_pairs, 2))
-        tally[row, at[each.pair], 0] = each.wins
-        tally[row, at[each.pair], 1] = each.losses
-        found.append(tally.reshape(len(there), -1))
-    return np.concatenate(found)
+        answers = group.answers
+        pair_indices = find_pair_indices(group, pooled)
+        respondents, row = np.unique(answers.respondent, return_inverse=True)
+        tally = np.zeros((len(respondents), pooled.n_pairs, 2))
+        tally[row, pair_indices[answers.pair], 0] = answers.wins
+        tally[row, pair_indices[answers.pair], 1] = answers.losses
+        tallies.append(tally.reshape(len(respondents), -1))
+    return np.concatenate(tallies)
 
 
-_LEVEL = 0.05  # below which a p-value is taken for a difference
+_LEVEL = 0.05  # p-values below indicate a difference
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GroupTest(PrintedResult):
-    """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance;
-    `weights`."""
+    """Tests of group differences; `.table` has one row per test."""
 
     statistic: float
     df: int
@@ -123,20 +126,20 @@ def group_test(
     Parameters
     ----------
     groups : list or mapping of PairedComparisons, or of square tables of counts
-        Of the same options in the same order.
+        Data sets with the same options in the same order.
     aspects, unique
-        As those of `EliminationByAspects`; known aspects only.
+        As in `EliminationByAspects`; known aspects only.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        Of permutations: where all groups say who answered, as those of `PairedComparisons.by_group`
-        do, the p-value of "group" is that among random exchanges of people, whose own answers need
-        not be independent.
+        Seed of permutations: if all groups identify respondents, as the results of
+        `PairedComparisons.by_group` do, the p-value of "group" is based on random permutations of
+        respondents, whose answers need not be independent.
 
     Returns
     -------
     GroupTest
         statistic, df and p_value of the group effect; `table` with all tests, whose column `test`
-        says where a p-value comes from, as `EliminationByAspects.fit_test` does; `weights`, one
-        column a group and one of all together.
+        states the source of a p-value, as in `EliminationByAspects.fit_test`; `weights`, one column
+        per group and one of all groups together.
 
     Raises
     ------
@@ -157,11 +160,11 @@ def group_test(
     """
     import pandas as pd
 
-    each = as_groups(groups, "groups")
-    names = names_of(groups, len(each), "group")
-    together = estimate(pooled(each), aspects, unique)
+    data_sets = prepare_groups(groups, "groups")
+    names = list_group_names(groups, len(data_sets), "group")
+    pooled_fit = estimate(pool_groups(data_sets), aspects, unique)
     fits = []
-    for name, data in zip(names, each, strict=True):
+    for name, data in zip(names, data_sets, strict=True):
         try:
             fits.append(estimate(data, aspects, unique))
         except DataError as error:
@@ -169,20 +172,19 @@ def group_test(
         for warning in warn_unbounded(fits[-1]):
             warn(warning)
     wins, losses = (
-        np.concatenate([getattr(data, side) for data in each]) for side in ("wins", "losses")
+        np.concatenate([getattr(data, side) for data in data_sets]) for side in ("wins", "losses")
     )
     n, cells = wins + losses, np.concatenate([wins, losses])
-    # The prediction of the pooled model for the choices of each group, with the coefficients of the
-    # groups.
+    # log-likelihood of the pooled model for the choices of all groups, with their coefficients
     coefficients = sum(fit.coefficient for fit in fits)
-    pooled_value = together.maximum.value + coefficients
+    pooled_value = pooled_fit.maximum.value + coefficients
     by_group = sum(fit.log_likelihood for fit in fits)
     saturated = sum(fit.saturated for fit in fits)
-    weights = together.n_parameters
+    weights = pooled_fit.n_parameters
     rows = {
         "overall": equal_means_row(cells),
-        "model": (weights * len(each), len(n), by_group, saturated),
-        "group": (weights, weights * len(each), pooled_value, by_group),
+        "model": (weights * len(data_sets), len(n), by_group, saturated),
+        "group": (weights, weights * len(data_sets), pooled_value, by_group),
         "effect": (0, weights, float(log_binomial(wins, losses, 0.5).sum()), pooled_value),
         "imbalance": equal_means_row(n),
     }
@@ -191,7 +193,7 @@ def group_test(
     def model_test(statistic: float) -> FitTest:
         inverse = np.concatenate([fit.inverse for fit in fits])
         is_whole = all(fit.is_whole for fit in fits)
-        free = len(together.weights) * len(fits)
+        free = len(pooled_fit.weights) * len(fits)
 
         def replicate(rng: np.random.Generator) -> float:
             return sum(fit.replicate(rng) for fit in fits)
@@ -204,28 +206,30 @@ def group_test(
         "model": lambda _: test,
         "imbalance": lambda value: run_equal_means_test(n, value),
     }
-    if len(each) > 1 and all(data.answers is not None for data in each):
+    if len(data_sets) > 1 and all(data.answers is not None for data in data_sets):
         tests["group"] = lambda value: permutation_test(
-            each, together, value, weights * (len(each) - 1), random_seed
+            data_sets, pooled_fit, value, weights * (len(data_sets) - 1), random_seed
         )
-    table = tests_table(rows, tests)
+    table = tabulate_tests(rows, tests)
     columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {
-        "together": together.weights
+        "together": pooled_fit.weights
     }
-    caveats = notes(test, float(n.sum()), max(weights * len(each), 1), "group and effect")
+    caveats = describe_caveats(
+        test, float(n.sum()), max(weights * len(data_sets), 1), "group and effect"
+    )
     return GroupTest(
-        title=f"Tests of group effects ({format_plural(len(each), 'group')})",
+        title=f"Tests of group effects ({format_plural(len(data_sets), 'group')})",
         table=table,
-        note=" ".join(filter(None, (_group_sentence(table, names), caveats))),
+        note=" ".join(filter(None, (_describe_group_difference(table, names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
-        weights=pd.DataFrame(columns, index=pd.Index(together.known.names, name="aspect")),
+        weights=pd.DataFrame(columns, index=pd.Index(pooled_fit.known.names, name="aspect")),
     )
 
 
-def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
-    """Whether the groups differ, in a sentence; nothing of a single group."""
+def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:
+    """Return the sentence on whether groups differ; "" for a single group."""
     row = table.loc["group"]
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
@@ -233,9 +237,9 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
         f"row 'group': deviance {row['deviance']:.2f} on {format_plural(int(row['df']), 'degree')}"
         f" of freedom, {format_p_value(p)}"
     )
-    found = (
+    verdict = (
         "differ significantly in their weights"
         if p < _LEVEL
         else "do not differ significantly in their weights"
     )
-    return f"Groups {shorten(names)} {found} ({numbers})."
+    return f"Groups {shorten(names)} {verdict} ({numbers})."

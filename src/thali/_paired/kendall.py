@@ -10,15 +10,14 @@ from thali._data.pairs import PairedComparisons
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
-from .counted import as_pairs, whole
+from .vote_counts import check_integer_counts, prepare_pairs
 
-_MAX_EXACT = 200_000  # agreeing pairs of judges, in all
+_MAX_EXACT = 200_000  # maximum number of pairs of judges
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AgreementTest(PrintedResult):
-    """Agreement of judges: `u`, the least possible `u_min`, and a test against chance: `statistic`,
-    `df`, `p_value`."""
+    """Agreement of judges: `u`, its minimum `u_min`, and a test against chance."""
 
     u: float
     u_min: float
@@ -28,7 +27,7 @@ class AgreementTest(PrintedResult):
 
 
 def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> AgreementTest:
-    r"""Kendall's u: how much the judges of pairs agree, and whether more than by chance.
+    r"""Test whether judges agree by Kendall's u.
 
     .. math:: u = \frac{2 \Sigma}{\sum_{i<j} \binom{n_{ij}}2} - 1, \qquad
         \Sigma = \sum_{i<j} \binom{x_{ij}}2 + \binom{x_{ji}}2
@@ -49,7 +48,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     Returns
     -------
     Agreement
-        u, u_min, statistic, df (NaN if exact), p_value; `table` holds the same in one row.
+        u, u_min, statistic, df (NaN if exact), p_value; `table` has the same values in one row.
 
     Raises
     ------
@@ -70,31 +69,33 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     import pandas as pd
 
     check_allowed("test", test, ("asymptotic", "exact"))
-    data = as_pairs(data)
-    whole(data, "Kendall's u")
+    data = prepare_pairs(data)
+    check_integer_counts(data, "Kendall's u")
     _check_judges(data)
     judges = data.wins + data.losses
-    agreeing = float(np.sum(_pairs(data.wins) + _pairs(data.losses)))
-    possible = float(_pairs(judges).sum())
+    agreeing = float(np.sum(_count_pairs(data.wins) + _count_pairs(data.losses)))
+    possible = float(_count_pairs(judges).sum())
     if possible == 0.0:
         raise DataError(
             "No pair was judged by at least two judges, so agreement is undefined; add judges."
         )
-    least = float((_pairs(np.floor(judges / 2)) + _pairs(np.ceil(judges / 2))).sum())
-    u, u_min = 2 * agreeing / possible - 1, 2 * least / possible - 1
+    min_agreeing = float(
+        (_count_pairs(np.floor(judges / 2)) + _count_pairs(np.ceil(judges / 2))).sum()
+    )
+    u, u_min = 2 * agreeing / possible - 1, 2 * min_agreeing / possible - 1
     statistic, df = np.nan, np.nan
     if test == "exact":
-        p_value = _exact(judges, agreeing, possible)
+        p_value = _exact_p_value(judges, agreeing, possible)
     else:
-        # Cumulants of Sigma by chance; chi-square with the same mean, variance and skewness.
+        # cumulants of Sigma by chance; chi-square with the same mean, variance and skewness
         mean, variance = possible / 2, possible / 4
-        third = float((_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
-        if third == 0.0:
+        third_cumulant = float((_count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
+        if third_cumulant == 0.0:
             raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
         from scipy.special import chdtrc
 
-        scale = third / (4 * variance)
-        df = 8 * variance**3 / third**2
+        scale = third_cumulant / (4 * variance)
+        df = 8 * variance**3 / third_cumulant**2
         statistic = (agreeing - correct - mean) / scale + df
         p_value = float(chdtrc(df, max(statistic, 0.0)))
     table = pd.DataFrame(
@@ -107,29 +108,30 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
 
 
 def _check_judges(data: PairedComparisons) -> None:
-    """Raise where a known judge compared a pair more than once."""
-    given = data.answers
-    if given is None:
+    """Raise if an identified judge compared a pair more than once."""
+    answers = data.answers
+    if answers is None:
         return
-    times = given.wins + given.losses
-    most = int(times.argmax())
-    if times[most] > 1:
-        judge, pair = given.respondents[given.respondent[most]], given.pair[most]
+    times = answers.wins + answers.losses
+    pair_index = int(times.argmax())
+    if times[pair_index] > 1:
+        judge, pair = answers.respondents[answers.respondent[pair_index]], answers.pair[pair_index]
         first, second = data.labels[data.first[pair]], data.labels[data.second[pair]]
         raise DataError(
             f"Kendall's u requires one judgement of each pair from every judge, but {judge!r}"
-            f" compared {first!r} and {second!r} {times[most]:,.0f} times; keep one of these"
+            f" compared {first!r} and {second!r} {times[pair_index]:,.0f} times; keep one of these"
             " judgements, or omit the column of respondents to treat each judgement as made by a"
             " different judge."
         )
 
 
-def _pairs(count: np.ndarray) -> np.ndarray:
+def _count_pairs(count: np.ndarray) -> np.ndarray:
+    """Return the number of pairs, n (n - 1) / 2."""
     return count * (count - 1) / 2
 
 
-def _exact(judges: np.ndarray, agreeing: float, possible: float) -> float:
-    """P(Sigma >= the observed one) if all choices are fair coins."""
+def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> float:
+    """Return P(Sigma >= observed) if all choices are fair coins."""
     from scipy.signal import fftconvolve
     from scipy.stats import binom
 
@@ -138,10 +140,18 @@ def _exact(judges: np.ndarray, agreeing: float, possible: float) -> float:
             f"The exact test is limited to {_MAX_EXACT:,} pairs of judges in total, but these data"
             f" have {possible:,.0f}; use test='asymptotic'."
         )
-    total = np.ones(1)
+    distribution = np.ones(1)
     for m in judges.astype(int):
         x = np.arange(m + 1)
-        of_pair = np.zeros(m * (m - 1) // 2 + 1)
-        np.add.at(of_pair, (_pairs(x) + _pairs(m - x)).astype(int), binom.pmf(x, m, 0.5))
-        total = fftconvolve(total, of_pair) if len(total) > 2000 else np.convolve(total, of_pair)
-    return float(np.clip(total[int(agreeing) :].sum(), 0.0, 1.0))
+        pair_distribution = np.zeros(m * (m - 1) // 2 + 1)
+        np.add.at(
+            pair_distribution,
+            (_count_pairs(x) + _count_pairs(m - x)).astype(int),
+            binom.pmf(x, m, 0.5),
+        )
+        distribution = (
+            fftconvolve(distribution, pair_distribution)
+            if len(distribution) > 2000
+            else np.convolve(distribution, pair_distribution)
+        )
+    return float(np.clip(distribution[int(agreeing) :].sum(), 0.0, 1.0))

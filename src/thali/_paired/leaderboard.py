@@ -1,4 +1,4 @@
-"""Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
+"""Leaderboards: options ranked by paired comparisons, with the uncertainty of their order."""
 
 import itertools
 import math
@@ -23,32 +23,32 @@ from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .board import Leaderboard
-from .check import check_votes
-from .counted import (
+from .board_check import check_votes
+from .board_table import build_board
+from .estimates import WorthEstimates, estimate_worths, fit_individuals
+from .more_votes import FIRST, forecast_separation
+from .pooled import PooledWorths, check_pool, pool_worths
+from .reliability import measure_reliability
+from .scale import WorthScale
+from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
     Judgements,
-    count,
-    counting_ties,
-    judgements_of,
-    listed,
-    named_parts,
-    with_more,
+    convert_to_judgements,
+    count_votes,
+    list_names_argument,
+    merge_judgements,
+    name_parts,
+    treat_ties,
 )
-from .estimates import WorthEstimates, drawn_of, worths_of_individuals
-from .more_votes import FIRST, more_votes
-from .pooled import Pooled, check_pool, pooled
-from .ranked import board_of
-from .reliability import reliability_of_board
-from .scale import WorthScale
-from .worths import WorthsRequest, without_prior
+from .worths import WorthsRequest, prior_required_error
 
 if TYPE_CHECKING:
     import pandas
 
     from thali._worths.laplace import Marginal
 
-_NO_CHANCE = 8  # comparisons in which no covariate but the outcome tells every choice
+_MIN_DECIDED = 8  # from here on only the outcome itself predicts every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = (DAVIDSON, "half", "drop")
 
@@ -77,101 +77,101 @@ def leaderboard(
     ci: float = INTERVAL,
     **columns: Any,
 ) -> Leaderboard:
-    r"""Rank options by comparisons of two, rankings, or choices from sets, with intervals of their
-    ranks and the groups that cannot be told apart.
+    r"""Rank options by paired comparisons, rankings, or choices from sets.
+
+    The result has intervals of ranks and ratings, and tiers of options that are not separated.
 
     .. math::
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
-    With covariates x of a comparison, :math:`w_i e^{x' \beta}` stands in place of :math:`w_i`. With
-    judges, whose discriminations are d, worths are :math:`w_i^d`; with periods they change in time.
-    Out of a set S
+    With covariates x of a comparison, :math:`w_i e^{x' \beta}` replaces :math:`w_i`. With judges of
+    discrimination d, worths are :math:`w_i^d`; with periods they change over time. From a set S,
 
     .. math:: P(i \mid S) = \frac{w_i}{\sum_{k \in S} w_k}
 
-    is chosen; a ranking is such choices one after another (Plackett 1975), and the best and the
-    worst of a set are those of any ranking that begins and ends with them.
+    is the probability of choosing i; a ranking is a sequence of such choices (Plackett 1975), and
+    best and worst of a set are the ends of any ranking.
 
     Parameters
     ----------
     source : str, path, DataFrame, PairedComparisons or Choices
-        A file (CSV, TSV, Excel, Parquet or JSON Lines; large ones but of JSON are read in batches,
-        and only counts are kept), a data frame of pandas, polars or whatever has the Arrow
+        A file (CSV, TSV, Excel, Parquet or JSON Lines; large files except JSON are read in batches,
+        and only counts are kept), a data frame of pandas, polars or another library with the Arrow
         interface, or data: the log of an arena (model_a, model_b, winner), winners and losers,
-        results of games, a square of counts, and whatever else `thali fit` reads as pairs; or
-        rankings, choices from sets, the best and the worst of sets of at most six. These have
-        neither ties nor covariates nor periods; their judges are those who answered.
+        results of games, a square of counts, and other pairs that `thali fit` reads; or rankings,
+        choices from sets, best and worst of sets of at most six. Sets have neither ties nor
+        covariates nor periods; their judges are the respondents.
     ties : {"davidson", "half", "drop"}
-        A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
+        A tie is a third outcome with estimated odds, half a win of either option, or ignored.
     method : {None, "laplace", "mcmc", "maximum-likelihood"}
         None: "laplace", but "mcmc" with `people=Individuals()`. "laplace" and "mcmc": the posterior
-        under Normal(0, spread²) priors of log worths, which keep the worths of options that were
-        never beaten, or never compared, finite, Normal(0, 4) of log nu and Normal(0, 1) of the
-        coefficients of covariates. "laplace": Laplace's approximation, which short chains correct
-        where there are few comparisons per option. "maximum-likelihood": estimates without a prior,
-        with the normal distribution that they have in large samples.
+        with the priors Normal(0, spread²) of log worths, which keeps worths finite for options that
+        were never beaten or never compared, Normal(0, 4) of log nu and Normal(0, 1) of coefficients
+        of covariates. "laplace": Laplace's approximation, corrected by short chains if there are
+        few comparisons per option. "maximum-likelihood": estimates without a prior, with their
+        normal distribution in large samples.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator
-        Of the draws from which ranks and intervals are computed.
+        Seed of the draws from which ranks and intervals are computed.
     progressbar : bool
     covariates : list of str, optional
         Columns of a file or a data frame that describe comparisons, with the sign of "first over
-        second": numbers as they are, other columns as indicators of all categories but the first;
-        "order" is 1 for the option that stands first. Of data, the names of those of its covariates
-        that count; [] for none. None: those that data have.
+        second": numbers unchanged, other columns as indicators of all categories except the first;
+        "order" is 1 for the option shown first. For data, the names of the covariates to use; []
+        for none. None: all covariates of the data.
     by : str or list of str, optional
-        Columns, such as the language, for each value of which there is a leaderboard, too:
-        `boards`. Rows whose cell is empty count for all together alone. Of data, columns that
-        describe the people who answered.
+        Columns, such as the language; each of their values has an additional leaderboard, in
+        `boards`. Rows with an empty cell count towards the overall leaderboard only. For data,
+        columns that describe respondents.
     id : str, optional
-        A column of a file or a data frame with an identifier of each answer, the same in all of its
-        rows: of answers with the same one the first counts, also in an `update`. None: rows that
-        are alike all count.
+        A column of a file or a data frame with an identifier of each answer, equal in all of its
+        rows: only the first answer with an identifier counts, also in an `update`. None: equal rows
+        all count.
     pool : bool
-        Whether the boards of the values of one column (`by`) borrow strength from each other, which
-        helps where a value has few comparisons. The log worths of a part are Normal about those
-        common to all, with a standard deviation that is HalfNormal(.5); nu and the coefficients of
-        covariates are common. By "laplace" or "mcmc". If answers are adjusted for people, the
-        likelihood is raised to one over the design effect of all.
+        Whether the boards of the values of one column (`by`) are partially pooled, which helps if a
+        value has few comparisons. The log worths of a part are Normal about common ones, with a
+        HalfNormal(.5) standard deviation; nu and the coefficients of covariates are common.
+        Requires "laplace" or "mcmc". If answers are adjusted for respondents, the likelihood is
+        raised to one over the design effect of all answers.
     people : {"independent", "adjusted"} or thali.people.Individuals, optional
-        How respondents differ, where the source contains who answered (files that are read in
+        Differences between respondents, if the source identifies them (files that are read in
         batches do not). `Individuals()`: each respondent has individual worths, as in
-        `BradleyTerryLuce`, and the board is of the mean worths of the population; by "mcmc",
-        without covariates. "independent": as many answers as of different respondents. "adjusted":
-        intervals and orders hold for new samples of respondents, as `EliminationByAspects` adjusts
-        draws. None: "adjusted" where half of two respondents or more answered at least twice,
-        "independent" by "mcmc".
+        `BradleyTerryLuce`, and the board shows the mean worths of the population; requires "mcmc",
+        without covariates. "independent": all answers are treated as independent. "adjusted":
+        intervals and orders generalise to new respondents, as in `EliminationByAspects`. None:
+        "adjusted" if at least half of two or more respondents answered twice, but "independent" for
+        "mcmc".
     judges : bool
-        Whether those who answered differ in how sharply they see worths; the ratings are those that
-        a judge of discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc".
+        Whether respondents differ in discrimination; ratings refer to a judge of discrimination 1.
+        See `Leaderboard.judges`. Requires "laplace" or "mcmc".
     judge_sd : float, optional
-        The standard deviation of log discriminations. None: learned, HalfNormal(.5) before.
+        The standard deviation of log discriminations. None: learned, with a HalfNormal(.5) prior.
     judge_bias : bool
-        Whether each judge also has coefficients of covariates of their own, Normal about the common
-        ones with a standard deviation that is HalfNormal(.5): who likes long answers, or their own.
-        With `judges` and covariates.
+        Whether each judge also has individual coefficients of covariates, Normal about the common
+        ones with a HalfNormal(.5) standard deviation, such as a preference for long answers.
+        Requires `judges` and covariates.
     period : str, optional
-        "day", "week", "month" or "year" of the dates, or a column of whole numbers such as a
-        season: worths change from period to period, and the leaderboard is that of the last. See
-        `Leaderboard.worths_in_time`. By "laplace" or "mcmc". An option enters with its first
+        "day", "week", "month" or "year" of the dates, or a column of integers such as a season:
+        worths change from period to period, and the leaderboard refers to the last period. See
+        `Leaderboard.worths_in_time`. Requires "laplace" or "mcmc". An option enters with its first
         comparison.
     drift : float, optional
         The standard deviation of the change of a log worth from a period to the next. None:
-        learned, HalfNormal(.5) before.
+        learned, with a HalfNormal(.5) prior.
     since, until : str or int, optional
-        The first and the last date that count, such as "2024-05-31", "2024-05" or "2024".
+        The first and the last date to include, such as "2024-05-31", "2024-05" or "2024".
     anchor_model : str or {str: float}, optional
         The option whose rating is 1000, or the option with its rating, such as {"m1": 1114}; the
-        intervals of ratings are then those of differences from it, and in periods it stands still.
-        In a part (`by`) without it the mean is that of the same options among all. None: the mean
-        of ratings is 1000.
+        intervals of ratings then refer to differences from it, and its rating is constant over
+        periods. In a part (`by`) without it, the mean rating equals that of the same options in the
+        overall leaderboard. None: the mean rating is 1000.
     spread : float, optional
         The standard deviation of log worths, 1.3 for options that are typically 2.5 times as good
         as their neighbours in a random pair. None: learned, log spread ~ Normal(log 1.3, 1). If
         pairs were matched by an order known in advance (seeds, leagues, a chain), neighbours are
         close and the learned spread is too small: give a number.
     lapse : float
-        The share of choices that are made at random.
+        The share of random choices.
     ci : float in (0, 1)
         Probability of the intervals.
     **columns
@@ -189,18 +189,18 @@ def leaderboard(
     ------
     ArgumentError
         If `ties`, `method` or `people` is another word, a condition cannot be read, or columns are
-        named of data that have none.
+        named for data without columns.
     DataError
-        If the source cannot be read as paired comparisons or choices from sets, or best and worst
-        are of more than six; if a covariate is one of options, or by it alone all choices are
-        known; if answers are to be adjusted and nobody knows who gave them; or if by maximum
-        likelihood some worth or coefficient is not finite.
+        If the source cannot be read as paired comparisons or choices from sets, or sets of best and
+        worst have more than six options; if a covariate describes options, or predicts all choices;
+        if answers are to be adjusted but respondents are unknown; or if by maximum likelihood a
+        worth or coefficient is not finite.
 
     Warns
     -----
     DataWarning
-        If comparisons do not connect all options, rows that were counted say that they are
-        practice, or the choice goes with a covariate wherever it is not 0.
+        If comparisons do not connect all options, counted rows are marked as practice, or a
+        covariate predicts the choice wherever it is not 0.
 
     References
     ----------
@@ -221,100 +221,108 @@ def leaderboard(
     {'A': '1', 'B': '2', 'C': '3'}
     """
     check_allowed("ties", ties, TIES)
-    of_run = method, random_seed, people, lapse, spread
-    asked = WorthsRequest(*of_run, judges, judge_sd, period, drift, since, until, judge_bias, ci)
-    settings = checked_settings(asked, by, ties, anchor_model, pool)
-    columns = asked.columns(columns, isinstance(source, Judgements))
-    named = columns | {"covariates": covariates, "by": by, "id": id}
-    return Made(count(source, progressbar, named), settings, named).board(progressbar)
+    run_settings = method, random_seed, people, lapse, spread
+    request = WorthsRequest(
+        *run_settings, judges, judge_sd, period, drift, since, until, judge_bias, ci
+    )
+    settings = check_settings(request, by, ties, anchor_model, pool)
+    columns = request.add_date_column(columns, isinstance(source, Judgements))
+    column_arguments = columns | {"covariates": covariates, "by": by, "id": id}
+    return LeaderboardRecipe(
+        count_votes(source, progressbar, column_arguments), settings, column_arguments
+    ).build_board(progressbar)
 
 
-def checked_settings(
-    asked: WorthsRequest, by: Any, ties: str, anchor_model: Any, pool: Any
+def check_settings(
+    request: WorthsRequest, by: Any, ties: str, anchor_model: Any, pool: Any
 ) -> dict[str, Any]:
-    """Return the settings of a leaderboard; raise for those that cannot be, whatever its data
-    are."""
-    check_people(asked.people, (Individuals,))
-    asked = asked.with_method()
-    check_allowed("method", asked.method, METHODS)
-    if asked.spread is not None:
-        check_positive("spread", asked.spread, "a standard deviation")
-        if not asked.has_prior:
-            raise without_prior("spread")
-    asked.check()
-    WorthScale.of(anchor_model)
-    check_pool(pool, by, asked)
-    return {"ties": ties} | asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
+    """Return the settings of a leaderboard; raise for invalid combinations."""
+    check_people(request.people, (Individuals,))
+    request = request.choose_method()
+    check_allowed("method", request.method, METHODS)
+    if request.spread is not None:
+        check_positive("spread", request.spread, "a standard deviation")
+        if not request.has_prior:
+            raise prior_required_error("spread")
+    request.check()
+    WorthScale.from_argument(anchor_model)
+    check_pool(pool, by, request)
+    return {"ties": ties} | request._asdict() | {"anchor_model": anchor_model, "pool": pool}
 
 
-class Made(NamedTuple):
-    """How a leaderboard was made, and of what: all that an update begins with."""
+class LeaderboardRecipe(NamedTuple):
+    """Counts and settings of a leaderboard, from which an update starts."""
 
     counted: CountedComparisons
-    settings: dict[str, Any]  # of `leaderboard_of`
-    columns: dict[str, Any]  # of the tables
+    settings: dict[str, Any]  # arguments of `build_leaderboard`
+    columns: dict[str, Any]  # names of columns of the tables
 
-    def board(self, progressbar: bool) -> Leaderboard:
-        """The leaderboard."""
-        parts = {name: part for name, (_, part) in named_parts(self.counted.parts).items()}
-        board = leaderboard_of(
+    def build_board(self, progressbar: bool) -> Leaderboard:
+        """Build the leaderboard."""
+        parts = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
+        board = build_leaderboard(
             self.counted.data, **self.settings, progressbar=progressbar, parts=parts
         )
         if self.counted.repeated:
-            were = "was" if self.counted.repeated == 1 else "were"
-            left_out = (
+            verb = "was" if self.counted.repeated == 1 else "were"
+            exclusion_note = (
                 f"{format_plural(self.counted.repeated, 'answer')} whose identifier was already"
-                f" counted {were} excluded."
+                f" counted {verb} excluded."
             )
-            board = replace(board, note=f"{board.note} {left_out}")
+            board = replace(board, note=f"{board.note} {exclusion_note}")
         return replace(board, made=self)
 
-    def with_more(self, more: Any, progressbar: bool, columns: dict[str, Any]) -> "Made":
-        """The same of what was counted and of more, whose columns may have other names."""
-        self._check_named(columns)
-        new = count(more, progressbar, self.columns | columns, self.counted.ids)
+    def add_votes(
+        self, more: Any, progressbar: bool, columns: dict[str, Any]
+    ) -> "LeaderboardRecipe":
+        """Return the recipe with more votes, whose columns may have other names."""
+        self._check_columns(columns)
+        new = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
         ties, parts = (
             self.settings["ties"],
-            {column: dict(own) for column, own in self.counted.parts.items()},
+            {column: dict(part_votes) for column, part_votes in self.counted.parts.items()},
         )
-        data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
-        with silence_warnings():  # which all comparisons together gave
+        data = merge_judgements(
+            convert_to_judgements(self.counted.data), convert_to_judgements(new.data), ties
+        )
+        with silence_warnings():  # all comparisons together have warned already
             # columns may have other names
-            for own, others in zip(parts.values(), new.parts.values(), strict=True):
-                own |= {
-                    value: with_more(own[value], part, ties) if value in own else part
-                    for value, part in others.items()
+            for part_votes, new_parts in zip(parts.values(), new.parts.values(), strict=True):
+                part_votes |= {
+                    part_value: merge_judgements(part_votes[part_value], part, ties)
+                    if part_value in part_votes
+                    else part
+                    for part_value, part in new_parts.items()
                 }
         repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
         return self._replace(
             counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files)
         )
 
-    def _check_named(self, columns: dict[str, Any]) -> None:
-        """Raise for columns that the leaderboard was made without, or for lack of those that it was
-        made with."""
-        before = {name: len(listed(self.columns[name])) for name in ("by", "id")}
-        before["covariates"] = len(judgements_of(self.counted.data).covariate_names)
-        for name in before.keys() & columns.keys():
-            named = len(listed(columns[name]))
-            if named and not before[name]:
+    def _check_columns(self, columns: dict[str, Any]) -> None:
+        """Raise for columns that the leaderboard was made without, or that are missing."""
+        n_before = {name: len(list_names_argument(self.columns[name])) for name in ("by", "id")}
+        n_before["covariates"] = len(convert_to_judgements(self.counted.data).covariate_names)
+        for name in n_before.keys() & columns.keys():
+            n_named = len(list_names_argument(columns[name]))
+            if n_named and not n_before[name]:
                 raise ArgumentError(
                     "The leaderboard was made without ",
                     Argument(name),
                     ", which an update cannot add; make a new leaderboard from all votes.",
                 )
-            if name != "covariates" and named != before[name]:
+            if name != "covariates" and n_named != n_before[name]:
                 raise ArgumentError(
-                    f"The leaderboard was made with {format_plural(before[name], 'column')} in ",
+                    f"The leaderboard was made with {format_plural(n_before[name], 'column')} in ",
                     Argument(name),
-                    f", but the update has {named or 'none'}; give the same columns in the same"
+                    f", but the update has {n_named or 'none'}; give the same columns in the same"
                     " order, or omit ",
                     Argument(name),
                     ".",
                 )
 
 
-def leaderboard_of(
+def build_leaderboard(
     source: Any,
     ties: str,
     progressbar: bool,
@@ -323,135 +331,166 @@ def leaderboard_of(
     pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
-    """Return the leaderboard of data, and those of parts of them; `asked` has the fields of
-    `WorthsRequest`."""
-    wanted, scale, parts = WorthsRequest(**asked), WorthScale.of(anchor_model), parts or {}
+    """Build the leaderboard of data and of its parts.
 
-    def prepared(source: Any) -> Judgements:
-        return counting_ties(wanted.of(judgements_of(source)), ties)
+    `asked` has the fields of `WorthsRequest`.
+    """
+    request, scale, parts = (
+        WorthsRequest(**asked),
+        WorthScale.from_argument(anchor_model),
+        parts or {},
+    )
 
-    whole = judgements_of(source)
-    if isinstance(whole, PairedComparisons) and whole.covariates is not None:
-        _check_covariates(whole, whole.covariates)
-    data = prepared(whole)
-    scale.place(data.labels)
-    if wanted.has_prior and not is_quiet():
+    def prepare_data(source: Any) -> Judgements:
+        """Select dates and treat ties."""
+        return treat_ties(request.select_comparisons(convert_to_judgements(source)), ties)
+
+    all_data = convert_to_judgements(source)
+    if isinstance(all_data, PairedComparisons) and all_data.covariates is not None:
+        _check_covariates(all_data, all_data.covariates)
+    data = prepare_data(all_data)
+    scale.anchor_index(data.labels)
+    if request.has_prior and not is_quiet():
         if message := describe_disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
-    drawn = _drawn_by(data, wanted, scale, progressbar)
-    effect = (
+    estimates = _estimate_with_and_without(data, request, scale, progressbar)
+    design_effect = (
         1.0
-        if drawn.people is None or drawn.people.model != ADJUSTED
-        else max(1.0, drawn.people.effect)
+        if estimates.people is None or estimates.people.model != ADJUSTED
+        else max(1.0, estimates.people.effect)
     )
-    board, boards = board_of(data, drawn, scale, wanted.ci), {}
-    board = replace(board, **_checked(drawn, wanted))
-    if drawn.individuals is None:
-        board = replace(board, of_more_votes=_forecast(board, drawn, wanted, effect))
-        board = replace(board, of_reliability=reliability_of_board(drawn))
-    ready: dict[str, Judgements] = {}
+    board, boards = build_board(data, estimates, scale, request.ci), {}
+    board = replace(board, **_run_check(estimates, request))
+    if estimates.individuals is None:
+        board = replace(
+            board, of_more_votes=_forecast_votes(board, estimates, request, design_effect)
+        )
+        board = replace(board, of_reliability=measure_reliability(estimates))
+    data_by_part: dict[str, Judgements] = {}
     for name, part in parts.items():
-        with _named(name):
-            ready[name] = prepared(part)
-    shared: dict[str, WorthEstimates] = {}
-    if pool and len(ready) > 1:
-        shared, sentence = _shared(ready, data, wanted, 1.0 / effect, progressbar)
+        with _prefix_errors(name):
+            data_by_part[name] = prepare_data(part)
+    estimates_by_part: dict[str, WorthEstimates] = {}
+    if pool and len(data_by_part) > 1:
+        estimates_by_part, sentence = _pool_parts(
+            data_by_part, data, request, 1.0 / design_effect, progressbar
+        )
         board = replace(board, note=f"{board.note} {sentence}")
-    shows = progressbar and wanted.method == "mcmc"  # others take no time
-    for name, part in ready.items():
-        own = scale.of_part(part.labels, board.table)
-        with _named(name):
-            boards[name] = board_of(
-                part, shared.get(name) or _drawn_by(part, wanted, own, shows), own, wanted.ci
+    part_progressbar = progressbar and request.method == "mcmc"  # other methods are fast
+    for name, part in data_by_part.items():
+        part_scale = scale.adapt_to_part(part.labels, board.table)
+        with _prefix_errors(name):
+            boards[name] = build_board(
+                part,
+                estimates_by_part.get(name)
+                or _estimate_with_and_without(part, request, part_scale, part_progressbar),
+                part_scale,
+                request.ci,
             )
     return replace(board, boards=boards)
 
 
-def _drawn_by(
-    data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool
+def _estimate_with_and_without(
+    data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
-    """The worths, with those without control for covariates."""
-    if asked.has_individuals:
-        return worths_of_individuals(data, asked, progressbar)
-    drawn = drawn_of(data, asked, scale, progressbar)
+    """Estimate worths, also without control for covariates."""
+    if request.has_individuals:
+        return fit_individuals(data, request, progressbar)
+    estimates = estimate_worths(data, request, scale, progressbar)
     if data.covariates is None:
-        return drawn
-    return drawn._replace(without=drawn_of(data.with_covariates(()), asked, scale, progressbar))
+        return estimates
+    return estimates._replace(
+        without=estimate_worths(data.with_covariates(()), request, scale, progressbar)
+    )
 
 
-def _forecast(
-    board: Leaderboard, drawn: WorthEstimates, asked: WorthsRequest, effect: float
+def _forecast_votes(
+    board: Leaderboard, estimates: WorthEstimates, request: WorthsRequest, effect: float
 ) -> "pandas.DataFrame":
-    """What more votes would teach about the first options."""
-    assert drawn.marginal is not None
-    first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    draws = drawn.log_worths if drawn.with_variance is None else drawn.with_variance
-    so_far = None
-    if asked.period is None:
-        is_raised = drawn.people is not None and drawn.people.by == POWER
-        so_far = information_so_far(
-            drawn.marginal, first, board.data.n_answers, 1.0 if is_raised else effect
+    """Forecast the separation of the first options after more votes."""
+    assert estimates.marginal is not None
+    leaders = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
+    draws = estimates.log_worths if estimates.with_variance is None else estimates.with_variance
+    current_information = None
+    if request.period is None:
+        is_raised = estimates.people is not None and estimates.people.by == POWER
+        current_information = forecast_information(
+            estimates.marginal, leaders, board.data.n_answers, 1.0 if is_raised else effect
         )
-    return more_votes(draws[:, first], so_far, board.tie, asked.lapse, effect)
+    return forecast_separation(
+        draws[:, leaders], current_information, board.tie, request.lapse, effect
+    )
 
 
-def _checked(drawn: WorthEstimates, asked: WorthsRequest) -> dict[str, Any]:
-    """Return the fields of a board that say whether the model describes the votes."""
+def _run_check(estimates: WorthEstimates, request: WorthsRequest) -> dict[str, Any]:
+    """Return the fields of a board about the model check."""
     try:
-        if drawn.individuals is None:
-            table = check_votes(drawn)
+        if estimates.individuals is None:
+            table = check_votes(estimates)
         else:
-            table = drawn.individuals.check(asked.random_seed, asked.ci)
+            table = estimates.individuals.check(request.random_seed, request.ci)
     except DataError as error:
         return {"check_facts": {"missing": str(error)}}
     return {"of_check": table, "check_facts": dict(table.attrs)}
 
 
-def information_so_far(
+def forecast_information(
     marginal: "Marginal", options: list[int], votes: float, effect: float
 ) -> Callable[[float], np.ndarray]:
-    """Return the information of so many more votes, in the proportions so far, of the differences
-    of neighbours."""
+    """Return a function (n votes) -> information, in current proportions.
+
+    The information is about differences of neighbouring options.
+    """
     contrasts = np.zeros((marginal.density.size, len(options) - 1))
     for k, (above, below) in enumerate(itertools.pairwise(options)):
         contrasts[[above, below], k] = 1.0, -1.0
-    at = marginal.contrast_precision(contrasts)
-    now = at(1.0 / effect)
+    precision = marginal.contrast_precision(contrasts)
+    current_precision = precision(1.0 / effect)
 
     @cache
-    def each(power: int) -> np.ndarray:  # a factor of all options takes long
-        return (at((1.0 + 10.0**power / votes) / effect) - now) / 10.0**power
+    def information_per_vote(
+        power: int,
+    ) -> np.ndarray:  # factorising the matrix of all options is slow
+        """Return the information per vote, for 10**power votes."""
+        return (precision((1.0 + 10.0**power / votes) / effect) - current_precision) / 10.0**power
 
-    def gained(n: float) -> np.ndarray:
+    def interpolate_information(n: float) -> np.ndarray:
+        """Return the information of n votes, interpolated between powers of ten."""
         part, power = math.modf(math.log10(max(n, 1.0)))
-        return n * ((1.0 - part) * each(int(power)) + part * each(int(power) + 1))
+        return n * (
+            (1.0 - part) * information_per_vote(int(power))
+            + part * information_per_vote(int(power) + 1)
+        )
 
-    return gained
+    return interpolate_information
 
 
-def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> Pooled:
-    """What pooled boards of parts are made of."""
-    if isinstance(whole, Choices):
+def _pool_parts(parts: Mapping[str, Any], all_data: Judgements, *settings: Any) -> PooledWorths:
+    """Pool the parts, also without control for covariates."""
+    if isinstance(all_data, Choices):
         raise DataError(
             Argument("pool"),
-            f" requires paired comparisons, but these data are {whole.kind}; remove ",
+            f" requires paired comparisons, but these data are {all_data.kind}; remove ",
             Argument("pool"),
             ".",
         )
-    together = pooled(parts, whole, *how)
-    if whole.covariates is None:
-        return together
-    plain = {name: part.with_covariates(()) for name, part in parts.items()}
-    alone = pooled(plain, whole.with_covariates(()), *how).parts
-    return together._replace(
-        parts={name: drawn._replace(without=alone[name]) for name, drawn in together.parts.items()}
+    pooled_worths = pool_worths(parts, all_data, *settings)
+    if all_data.covariates is None:
+        return pooled_worths
+    parts_without = {name: part.with_covariates(()) for name, part in parts.items()}
+    estimates_without = pool_worths(parts_without, all_data.with_covariates(()), *settings).parts
+    return pooled_worths._replace(
+        parts={
+            name: estimates._replace(without=estimates_without[name])
+            for name, estimates in pooled_worths.parts.items()
+        }
     )
 
 
 @contextmanager
-def _named(part: str) -> Iterator[None]:
-    """Errors are of that part."""
+def _prefix_errors(part: str) -> Iterator[None]:
+    """Prefix errors with the name of the part."""
     try:
         yield
     except DataError as error:
@@ -459,64 +498,80 @@ def _named(part: str) -> Iterator[None]:
 
 
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
-    """Refuse covariates of options, and those that tell all outcomes; warn of those that do
-    wherever they are not 0."""
+    """Raise for covariates of options and perfect predictors; warn for near ones."""
     covariates.refuse_options("a leaderboard")
     wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
-    # of the chosen over the other
-    over = np.concatenate([covariates.values[wins], -covariates.values[losses]])
+    # chosen minus rejected option
+    differences = np.concatenate([covariates.values[wins], -covariates.values[losses]])
     times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
-    side = np.concatenate([covariates.pair[wins], covariates.pair[losses] + data.n_pairs])
+    side_index = np.concatenate([covariates.pair[wins], covariates.pair[losses] + data.n_pairs])
     decided = times.sum()
-    if decided < _NO_CHANCE:
+    if decided < _MIN_DECIDED:
         return
-    lower = _one_outcome(data)
-    if outcomes := [
+    lower_bounds = _list_constant_outcomes(data)
+    if perfect_predictors := [
         name
-        for name, x in zip(covariates.names, over.T, strict=True)
-        if _tells(x, times, side, lower)
+        for name, difference in zip(covariates.names, differences.T, strict=True)
+        if _is_perfect_predictor(difference, times, side_index, lower_bounds)
     ]:
         raise DataError(
-            f"{'Each of ' * (len(outcomes) > 1)}{shorten(outcomes)} alone predicts the choice in"
+            f"{'Each of ' * (len(perfect_predictors) > 1)}{shorten(perfect_predictors)} alone"
+            " predicts the choice in"
             f" all {decided:,.0f} comparisons without ties, as if it were the outcome; remove"
-            f" {shorten(outcomes)} from ",
+            f" {shorten(perfect_predictors)} from ",
             Argument("covariates"),
             ".",
         )
-    for name, x in zip(covariates.names, over.T, strict=True):
-        above, below = times @ (x > 0.0), times @ (x < 0.0)
-        if min(above, below) == 0.0 and above + below >= _NO_CHANCE:
+    for name, difference in zip(covariates.names, differences.T, strict=True):
+        n_above, n_below = times @ (difference > 0.0), times @ (difference < 0.0)
+        if min(n_above, n_below) == 0.0 and n_above + n_below >= _MIN_DECIDED:
             warn(
                 DataWarning(
-                    f"Whenever {name!r} is not 0 ({above + below:,.0f} of {decided:,.0f}"
+                    f"Whenever {name!r} is not 0 ({n_above + n_below:,.0f} of {decided:,.0f}"
                     " comparisons without ties), it predicts the choice perfectly, so its effect"
                     " is bounded only by the prior."
                 )
             )
 
 
-def _one_outcome(data: PairedComparisons) -> list[np.ndarray]:
-    """How often each side of each pair was chosen: none of these; while it was first; while it was
-    second."""
-    # The first alone where either place was hardly ever chosen, or nobody knows which was first.
-    every = np.concatenate([data.wins, data.losses])
+def _list_constant_outcomes(data: PairedComparisons) -> list[np.ndarray]:
+    """Return choices per pair side that a perfect predictor may leave.
+
+    The cases are none, all while the option was first, and all while it was second.
+    """
+    # Only the first case applies if a position was rarely chosen, or the order is unknown.
+    counts = np.concatenate([data.wins, data.losses])
     if data.forward is None:
-        return [0.0 * every]
-    first = np.concatenate([data.forward[0], data.losses - data.forward[1]])
-    places = [first, every - first]
-    return [0.0 * every, *(places if min(each.sum() for each in places) >= _NO_CHANCE / 2 else ())]
+        return [0.0 * counts]
+    first_counts = np.concatenate([data.forward[0], data.losses - data.forward[1]])
+    counts_by_position = [first_counts, counts - first_counts]
+    return [
+        0.0 * counts,
+        *(
+            counts_by_position
+            if min(position_counts.sum() for position_counts in counts_by_position)
+            >= _MIN_DECIDED / 2
+            else ()
+        ),
+    ]
 
 
-def _tells(over: np.ndarray, times: np.ndarray, side: np.ndarray, lower: list[np.ndarray]) -> bool:
-    """Whether a covariate is above some value in all comparisons of one outcome, and not above it
-    in all others."""
-    # `over` is that of the chosen option over the other: above the value t in the one outcome, not
-    # below -t in the other, so that all between -t and t must be of the other. `lower`: see
-    # `_one_outcome`.
-    for each in (over, -over):
-        low = each <= max(0.0, -each.min())  # the least t there may be
+def _is_perfect_predictor(
+    differences: np.ndarray,
+    times: np.ndarray,
+    side_index: np.ndarray,
+    lower_bounds: list[np.ndarray],
+) -> bool:
+    """Return whether a covariate exceeds some value for exactly one outcome."""
+    # `differences` are chosen minus rejected: above a value t for one outcome, at least -t for the
+    # other, so all differences between -t and t belong to the other. `lower_bounds`: see
+    # `_list_constant_outcomes`.
+    for signed_differences in (differences, -differences):
+        # the smallest possible t
+        is_low = signed_differences <= max(0.0, -signed_differences.min())
         if any(
-            (np.bincount(side[low], times[low], len(most)) <= most + 1e-9).all() for most in lower
+            (np.bincount(side_index[is_low], times[is_low], len(bound)) <= bound + 1e-9).all()
+            for bound in lower_bounds
         ):
             return True
     return False

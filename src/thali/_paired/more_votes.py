@@ -1,5 +1,4 @@
-"""How many more votes tell the first options apart: what further votes would teach, simulated from
-the posterior."""
+"""Simulated effect of more votes on the separation of the first options."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -12,15 +11,15 @@ from thali._posterior.certain_signs import CERTAIN
 if TYPE_CHECKING:
     import pandas
 
-FIRST = 3  # options that are to be told apart
-CHANCES = (0.5, 0.9)  # of telling them apart, for which numbers of votes are reported
-_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # numbers of votes are these times powers of ten
-_FARTHEST = 1e10  # votes
-_SINGULAR = 1e-12  # share of the largest variance, below which a variance is rounding
-_EQUAL = 1e-7  # difference of log worths that rounding could make
+FIRST = 3  # number of options to separate
+CHANCES = (0.5, 0.9)  # probabilities of separation for which numbers of votes are reported
+_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # numbers of votes: these times powers of ten
+_MAX_VOTES = 1e10  # votes
+_SINGULAR = 1e-12  # share of the largest variance below which a variance is 0
+_EQUAL = 1e-7  # difference of log worths within rounding error
 
 
-class Vote(NamedTuple):
+class VoteOutcome(NamedTuple):
     """One vote, or its expected outcomes."""
 
     wins: np.ndarray
@@ -30,9 +29,11 @@ class Vote(NamedTuple):
     has_ties: bool
 
 
-def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
-    """What a vote on two options is expected to say about the difference of their log worths
-    (Fisher's information); NaN for nu: there are no ties."""
+def vote_information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
+    """Return the Fisher information of a vote on a difference of log worths.
+
+    NaN for nu: no ties.
+    """
     from thali._inference.numerics.davidson import (
         compute_derivatives,
         compute_tie_ratio,
@@ -41,54 +42,53 @@ def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
 
     q, rest = split_probabilities(difference)
     has_ties, log_nu = not np.isnan(nu), np.log(nu)
-    none = Vote(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
-    ratio = compute_tie_ratio(none, q, rest, log_nu) if has_ties else np.zeros_like(q)
+    no_vote = VoteOutcome(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
+    ratio = compute_tie_ratio(no_vote, q, rest, log_nu) if has_ties else np.zeros_like(q)
     p = (1.0 - lapse) * q + lapse / 2.0
-    expected = none._replace(
+    expected = no_vote._replace(
         wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)
     )
     return -compute_derivatives(expected, q, rest, log_nu).bend
 
 
-def more_votes(
+def forecast_separation(
     log_worths: np.ndarray,
     as_so_far: Callable[[float], np.ndarray] | None,
     nu: float,
     lapse: float,
     effect: float,
 ) -> "pandas.DataFrame":
-    r"""The probability that options are told apart after so many more votes.
+    r"""Return the probability that options are separated after n more votes.
 
-    With the differences d of the log worths of neighbours, mean m and covariance :math:`R R'` in
-    the draws, n votes with the information :math:`G_n` of d leave a normal posterior of covariance
-    :math:`R S R'` about
+    With the differences d of the log worths of neighbours, with mean m and covariance :math:`R R'`
+    in the draws, n votes with the information :math:`G_n` on d result in a normal posterior of
+    covariance :math:`R S R'` around
 
     .. math::
 
         m + R S \left( K K' x + K z \right), \qquad K K' = R' G_n R, \qquad S = (I + K K')^{-1}
 
-    if :math:`m + R x` is the truth: each draw in turn, while :math:`m + R z` is another.
-    "as_so_far": all pairs are compared as often, in proportion, as so far; "among_these": all votes
-    are on pairs of these options, on each pair equally many, :math:`G_n = n J`, J the information
-    of a vote on d. The covariance may be singular.
+    if the truth is :math:`m + R x`, for each draw in turn; :math:`m + R z` is another draw.
+    "as_so_far": pairs are compared in the current proportions; "among_these": all votes are on
+    pairs of these options, equally often, :math:`G_n = n J` with the information J of a vote on d.
+    The covariance may be singular.
 
     Parameters
     ----------
     log_worths : (draws, options)
-        Of these options, the best first.
+        Log worths of these options, the best first.
     as_so_far : callable or None
-        Returns the information of n more votes in the proportions so far; None: "as_so_far" is left
-        out.
+        Returns the information of n more votes in the current proportions; None: no "as_so_far".
     nu : float
-        Of ties; NaN without.
+        Parameter of ties; NaN without ties.
     lapse : float
     effect : float
-        The design effect, by which the answers of people say less than independent ones.
+        The design effect: the factor by which answers are less informative than independent ones.
 
     Returns
     -------
     pandas.DataFrame
-        Indexed by the number of more votes, up to which either probability reaches .9; 0: now.
+        Indexed by the number of more votes, until either probability reaches .9; 0: now.
     """
     import pandas as pd
     from scipy.special import ndtri
@@ -96,56 +96,75 @@ def more_votes(
     differences = -np.diff(log_worths, axis=1)
     size = differences.shape[1]
     mean = differences.mean(axis=0)
-    root = _root(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[::-1, ::-1]
+    root = _cholesky_factor(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[
+        ::-1, ::-1
+    ]
     pairs = np.array(
         [[float(i <= k < j) for k in range(size)] for i, j in combinations(range(size + 1), 2)]
     )
-    of_pairs = information(pairs @ mean, nu, lapse).clip(0.0) / (effect * len(pairs))
-    of_vote = (pairs.T * of_pairs) @ pairs
-    ways: dict[str, Callable[[float], np.ndarray]] = {"among_these": lambda n: n * of_vote}
+    pair_information = vote_information(pairs @ mean, nu, lapse).clip(0.0) / (effect * len(pairs))
+    mean_information = (pairs.T * pair_information) @ pairs
+    gain_functions: dict[str, Callable[[float], np.ndarray]] = {
+        "among_these": lambda n: n * mean_information
+    }
     if as_so_far is not None:
-        ways = {"as_so_far": as_so_far} | ways
-    truth = _whitened(root, differences - mean)
+        gain_functions = {"as_so_far": as_so_far} | gain_functions
+    truth = _solve_triangular(root, differences - mean)
     noise = np.roll(truth, len(truth) // 2, axis=0)
     margin = float(ndtri(CERTAIN))  # standard deviations of a difference whose sign is just certain
 
-    def share(gained: np.ndarray) -> float:
-        """Return the share of truths in which votes of that information tell all options apart."""
-        known = _root(root.T @ gained @ root)
-        spread = np.linalg.inv(np.eye(size) + known @ known.T)  # of eigenvalues from 0 to 1
-        after = mean + (truth @ known + noise) @ known.T @ spread @ root.T
+    def share_separated(gained: np.ndarray) -> float:
+        """Return the share of truths in which all options are separated."""
+        information_root = _cholesky_factor(root.T @ gained @ root)
+        spread = np.linalg.inv(
+            np.eye(size) + information_root @ information_root.T
+        )  # of eigenvalues from 0 to 1
+        posterior_means = (
+            mean + (truth @ information_root + noise) @ information_root.T @ spread @ root.T
+        )
         sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs @ root, spread, pairs @ root))
-        return float((np.abs(after @ pairs.T) > np.maximum(margin * sd, _EQUAL)).all(axis=1).mean())
+        return float(
+            (np.abs(posterior_means @ pairs.T) > np.maximum(margin * sd, _EQUAL)).all(axis=1).mean()
+        )
 
-    found = {}
-    for n in (0.0, *(step * 10.0**power for power in range(1, 10) for step in _STEPS), _FARTHEST):
-        found[int(n)] = {name: share(gain(n)) for name, gain in ways.items()}
-        if min(found[int(n)].values()) >= CHANCES[-1]:
+    shares_by_votes = {}
+    for n in (0.0, *(step * 10.0**power for power in range(1, 10) for step in _STEPS), _MAX_VOTES):
+        shares_by_votes[int(n)] = {
+            name: share_separated(gain(n)) for name, gain in gain_functions.items()
+        }
+        if min(shares_by_votes[int(n)].values()) >= CHANCES[-1]:
             break
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis("more_votes")
+    return pd.DataFrame.from_dict(shares_by_votes, orient="index").rename_axis("more_votes")
 
 
-def _root(matrix: np.ndarray) -> np.ndarray:
-    """Return the lower factor of a covariance; columns of directions without variance are 0."""
-    root, least = np.zeros_like(matrix), _SINGULAR * matrix.diagonal().max()
+def _cholesky_factor(matrix: np.ndarray) -> np.ndarray:
+    """Return the lower factor of a covariance; directions without variance are 0."""
+    root, min_variance = np.zeros_like(matrix), _SINGULAR * matrix.diagonal().max()
     for k in range(len(matrix)):
         column = matrix[k:, k] - root[k:, :k] @ root[k, :k]
-        if column[0] > least:
+        if column[0] > min_variance:
             root[k:, k] = column / np.sqrt(column[0])
     return root
 
 
-def _whitened(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Solve x @ root.T = rows for an upper factor; 0 in directions without variance."""
-    white = np.zeros_like(rows)
+def _solve_triangular(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Solve x @ root.T = rows for an upper factor; 0 without variance."""
+    solution = np.zeros_like(rows)
     for k in range(len(root))[::-1]:
         if root[k, k] > 0.0:
-            white[:, k] = (rows[:, k] - white @ root[k]) / root[k, k]
-    return white
+            solution[:, k] = (rows[:, k] - solution @ root[k]) / root[k, k]
+    return solution
 
 
-def needed(chances: Sequence[float], numbers: Sequence[int], chance: float) -> int | None:
-    """The least number of votes with that chance; None if none has it."""
+def find_votes_needed(
+    chances: Sequence[float], numbers: Sequence[int], target: float
+) -> int | None:
+    """Return the smallest number of votes with this probability, or None."""
     return next(
-        (number for number, each in zip(numbers, chances, strict=True) if each >= chance), None
+        (
+            number
+            for number, probability in zip(numbers, chances, strict=True)
+            if probability >= target
+        ),
+        None,
     )

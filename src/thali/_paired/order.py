@@ -1,4 +1,4 @@
-"""The effect of the order in which the two options of a pair are shown."""
+"""Effect of the order in which the two options of a pair are shown."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,10 +22,10 @@ from thali._inference.warn import warn
 from thali._printed import PrintedResult
 from thali.errors import DataError, InPython, Message
 
-from .counted import by_order, with_order
-from .tests_of_models import equal_means_row, notes, tests_table
+from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
+from .vote_counts import merge_orders, split_by_order
 
-_LEVEL = 0.05  # below which a p-value tells a direction
+_LEVEL = 0.05  # p-values below indicate a direction
 
 if TYPE_CHECKING:
     import pandas
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OrderEffect(PrintedResult):
-    """The order effect `order` with its standard error; `.table` has the tests model, order,
-    effect, imbalance.
+    """Order effect `order` with its standard error; `.table` has likelihood-ratio tests.
 
-    `advantage`, 1 / order, is the factor of the odds of the option shown first, or at home.
+    `advantage`, 1 / order, multiplies the odds of the option shown first, or at home.
     """
 
     order: float
@@ -51,8 +50,7 @@ class OrderEffect(PrintedResult):
 def order_effect(
     data: Any, backward: Any = None, aspects: Any = "unique", unique: bool = True
 ) -> OrderEffect:
-    r"""Estimate the factor by which being shown second, or playing away, multiplies the odds of an
-    option.
+    r"""Estimate the factor on the odds of the option shown second, or away.
 
     .. math:: P(i \text{ over } j \mid i \text{ first}) = \frac{A_{ij}}{A_{ij} + \vartheta A_{ji}}
 
@@ -63,13 +61,13 @@ def order_effect(
     Parameters
     ----------
     data : PairedComparisons or data frame
-        Trials, or results of games, which say which option was first
-        (`PairedComparisons.from_trials`, `from_results`). With `backward`: those comparisons in
-        which the option that stands earlier among the labels was first.
+        Trials, or results of games, which identify the first option
+        (`PairedComparisons.from_trials`, `from_results`). With `backward`: the comparisons in
+        which the option that is earlier in the labels was first.
     backward : PairedComparisons, or square table of counts (row chosen over column), optional
-        Those in which the later option was first; then `data` may be a table of counts, too.
+        The comparisons in which the later option was first; then `data` may be a table of counts.
     aspects, unique
-        As those of `EliminationByAspects`; known aspects only.
+        As in `EliminationByAspects`; known aspects only.
 
     Returns
     -------
@@ -78,14 +76,14 @@ def order_effect(
         (likelihood-ratio test of theta = 1), log_likelihood; `table` with the tests of the model
         against the saturated one, of the order effect, of the effect of the options (all weights
         equal, order effect free), and of the balance of the numbers of comparisons; `weights` with
-        standard errors. The column `test` says where a p-value comes from, as
-        `EliminationByAspects.fit_test` does: with one game in each cell the test of the model is
-        uninformative, and those of order and effect are valid.
+        standard errors. The column `test` states the source of a p-value, as in
+        `EliminationByAspects.fit_test`: with one game per cell the test of the model is
+        uninformative, and the tests of order and effect are valid.
 
     Raises
     ------
     DataError
-        If the data do not say which option was first, there are ties, the two have different
+        If the data do not identify the first option, there are ties, the two have different
         options, or the choices do not determine the weights or the order effect.
 
     References
@@ -112,7 +110,7 @@ def order_effect(
     """
     import pandas as pd
 
-    forward, backward = by_order(data if backward is None else [data, backward], ties=True)
+    forward, backward = split_by_order(data if backward is None else [data, backward], ties=True)
     if ties := forward.n_ties + backward.n_ties:
         raise DataError(
             build_ties_error(ties, forward.n_comparisons + backward.n_comparisons),
@@ -121,47 +119,51 @@ def order_effect(
                 InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."
             ),
         )
-    both = with_order(forward, backward)
-    known = check_aspects(both, aspects, unique, 0.0)
-    check_identified(known, both)
+    both = merge_orders(forward, backward)
+    aspects_by_option = check_aspects(both, aspects, unique, 0.0)
+    check_identified(aspects_by_option, both)
     cells = both.cells
     shown_first, wins, losses = cells.x[:, 0] > 0.0, cells.wins, cells.losses
-    for_second = float(losses[shown_first].sum() + wins[~shown_first].sum())
-    for_first = float(wins.sum() + losses.sum()) - for_second
-    if min(for_first, for_second) == 0.0:
+    n_for_second = float(losses[shown_first].sum() + wins[~shown_first].sum())
+    n_for_first = float(wins.sum() + losses.sum()) - n_for_second
+    if min(n_for_first, n_for_second) == 0.0:
         raise DataError(
-            f"The {'second' if for_first else 'first'} option was never chosen, so the order"
+            f"The {'second' if n_for_first else 'first'} option was never chosen, so the order"
             " effect has no finite estimate."
         )
-    found = fit_checked_aspects(both, known, 0.0)
-    for warning in warn_unbounded(found):
+    fit = fit_checked_aspects(both, aspects_by_option, 0.0)
+    for warning in warn_unbounded(fit):
         warn(warning)
-    without = estimate(both.with_covariates(()), aspects, unique)
-    log_advantage, log_error = checked_advantage(found)
+    fit_without_order = estimate(both.with_covariates(()), aspects, unique)
+    log_advantage, log_error = estimate_advantage(fit)
     order, advantage = float(np.exp(-log_advantage)), float(np.exp(log_advantage))
     error = order * log_error
-    null = for_second / for_first
-    alike = np.where(shown_first, 1 / (1 + null), null / (1 + null))
-    n, weights = wins + losses, len(known.names) - 1
+    null = n_for_second / n_for_first
+    p_first_equal = np.where(shown_first, 1 / (1 + null), null / (1 + null))
+    n, weights = wins + losses, len(aspects_by_option.names) - 1
     rows = {
-        "model": (weights + 1, len(n), found.log_likelihood, found.saturated),
+        "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated),
         "order": (
             weights,
             weights + 1,
-            without.maximum.value + found.coefficient,
-            found.log_likelihood,
+            fit_without_order.maximum.value + fit.coefficient,
+            fit.log_likelihood,
         ),
         "effect": (
             1,
             weights + 1,
-            float(log_binomial(wins, losses, alike).sum()),
-            found.log_likelihood,
+            float(log_binomial(wins, losses, p_first_equal).sum()),
+            fit.log_likelihood,
         ),
         "imbalance": equal_means_row(n),
     }
-    test = found.usual_test
-    table = tests_table(
-        rows, {"model": lambda _: test, "imbalance": lambda value: run_equal_means_test(n, value)}
+    test = fit.usual_test
+    table = tabulate_tests(
+        rows,
+        {
+            "model": lambda _: test,
+            "imbalance": lambda statistic: run_equal_means_test(n, statistic),
+        },
     )
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
     favoured = f"not significant at the {_LEVEL:g} level"
@@ -174,23 +176,24 @@ def order_effect(
         f" {favoured}. If all options were equal, the estimate would be {null:.6g}. Being"
         f" first, or at home, multiplies the odds by {advantage:.6g} (standard error"
         f" {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds (standard"
-        f" error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
+        f" error {log_error:.4g}). "
+        + describe_caveats(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
         advantage=advantage,
         advantage_std_error=advantage * log_error,
         p_value=p_value,
-        log_likelihood=found.log_likelihood,
-        weights=pd.DataFrame(found.table()),
+        log_likelihood=fit.log_likelihood,
+        weights=pd.DataFrame(fit.table()),
     )
 
 
-def checked_advantage(found: Estimates) -> tuple[float, float]:
-    """The log of the advantage of the first of two, and its standard error."""
-    value, variance = found.covariate_coefficients[0], found.covariate_covariance[0, 0]
-    if not (np.isfinite(variance) and abs(value) < MAX_LOG_ODDS):
+def estimate_advantage(fit: Estimates) -> tuple[float, float]:
+    """Return the log advantage of the first option and its standard error."""
+    log_advantage, variance = fit.covariate_coefficients[0], fit.covariate_covariance[0, 0]
+    if not (np.isfinite(variance) and abs(log_advantage) < MAX_LOG_ODDS):
         raise DataError(
             "The order effect has no finite estimate: the first option was always or never chosen,"
             " or no option was shown both first and second."
         )
-    return float(value), float(np.sqrt(variance))
+    return float(log_advantage), float(np.sqrt(variance))

@@ -1,4 +1,4 @@
-"""Boards of parts that borrow strength from each other: their worths vary about common ones."""
+"""Leaderboards of parts that share information: their worths vary about common worths."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,34 +11,38 @@ from thali._labels import shorten
 from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .counted import listed
 from .estimates import DRAWS, WorthEstimates
-from .worths import WorthsRequest, agreement_of
+from .vote_counts import list_names_argument
+from .worths import WorthsRequest, check_worth_chains
 
 if TYPE_CHECKING:
     from thali._worths.group_density import GroupDensity
 
 
-def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
-    """Refuse what pooling says nothing of."""
+def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
+    """Raise for arguments that cannot be combined with pooling."""
     if not pool:
         return
-    columns = listed(by)
+    columns = list_names_argument(by)
     if len(columns) != 1:
-        got = "none" if not columns else shorten(columns)
+        columns_text = "none" if not columns else shorten(columns)
         raise ArgumentError(
             Argument("pool"),
             " requires subsets defined by a single column of ",
             Argument("by"),
-            f"; got {got}.",
+            f"; got {columns_text}.",
         )
-    if not asked.is_plain:
-        besides = Argument("judges" if asked.judges else "period")
-        raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
-    if asked.has_individuals:
-        besides = Setting("people", asked.people)
-        raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
-    if not asked.has_prior:
+    if not request.is_plain:
+        conflict = Argument("judges" if request.judges else "period")
+        raise ArgumentError(
+            Argument("pool"), " cannot be combined with ", conflict, "; remove one."
+        )
+    if request.has_individuals:
+        conflict = Setting("people", request.people)
+        raise ArgumentError(
+            Argument("pool"), " cannot be combined with ", conflict, "; remove one."
+        )
+    if not request.has_prior:
         raise ArgumentError(
             Argument("pool"),
             " requires a prior on the differences between subsets, which this method lacks; set ",
@@ -49,67 +53,78 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
         )
 
 
-class Pooled(NamedTuple):
-    """What is known of the worths of each part."""
+class PooledWorths(NamedTuple):
+    """Estimates of the worths of each part."""
 
     parts: dict[str, WorthEstimates]
-    sentence: str  # how much parts differ
+    sentence: str  # describes differences between parts
 
 
-def pooled(
+def pool_worths(
     parts: Mapping[str, PairedComparisons],
-    whole: PairedComparisons,
-    asked: WorthsRequest,
+    all_data: PairedComparisons,
+    request: WorthsRequest,
     power: float,
     progressbar: bool,
-) -> Pooled:
-    """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a
-    power."""
+) -> PooledWorths:
+    """Estimate the worths of all parts from pooled draws.
+
+    `all_data` has the comparisons of all parts; the likelihood is raised to `power`.
+    """
     from thali._worths.chains import run_chains
     from thali._worths.laplace import Marginal
     from thali._worths.posterior_sample import sample_posterior
 
-    density = _density(parts, whole, power, asked.lapse)
-    marginal, chains = Marginal(density, asked.spread), None
-    if asked.method == "mcmc":
-        drawn = run_chains(marginal, asked.random_seed, progressbar)
-        points, spreads = drawn.points, drawn.spreads
-        names = whole.labels, list(parts), (), whole.covariate_names
-        common = [f"common_log_worth[{label}]" for label in whole.labels]
-        chains = agreement_of(
-            drawn.reported, marginal, *names, others=common, spreads=("spread", "", "part_sd", "")
+    density = _build_group_density(parts, all_data, power, request.lapse)
+    marginal, chains = Marginal(density, request.spread), None
+    if request.method == "mcmc":
+        chain_draws = run_chains(marginal, request.random_seed, progressbar)
+        points, spreads = chain_draws.points, chain_draws.spreads
+        names = all_data.labels, list(parts), (), all_data.covariate_names
+        common = [f"common_log_worth[{label}]" for label in all_data.labels]
+        chains = check_worth_chains(
+            chain_draws.reported,
+            marginal,
+            *names,
+            other_names=common,
+            spreads=("spread", "", "part_sd", ""),
         )
     else:
-        (rng,) = spawn_generators(asked.random_seed, 1)
+        (rng,) = spawn_generators(request.random_seed, 1)
         points, spreads = sample_posterior(marginal, rng, DRAWS)
     worths, modes = (
         density.worths_by_period(points),
         density.worths_by_period(marginal.mean_mode[:, None])[..., 0],
     )
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    place, found = {label: k for k, label in enumerate(whole.labels)}, {}
-    for own, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
-        options = [place[label] for label in part.labels]
-        log_worths = own[options].T
+    option_index, estimates_by_part = {label: k for k, label in enumerate(all_data.labels)}, {}
+    for part_worths, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
+        options = [option_index[label] for label in part.labels]
+        log_worths = part_worths[options].T
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
-        found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, of_chains=chains)
-    low, high = np.quantile(spreads.drift, interval_tails(asked.ci))
+        estimates_by_part[name] = WorthEstimates(
+            log_worths, highest[options], has_ties, beta, of_chains=chains
+        )
+    low, high = np.quantile(spreads.drift, interval_tails(request.ci))
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
         f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."
     )
-    return Pooled(found, sentence)
+    return PooledWorths(estimates_by_part, sentence)
 
 
-def _density(
-    parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float
+def _build_group_density(
+    parts: Mapping[str, PairedComparisons], all_data: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
-    """The density that the comparisons of all parts leave."""
+    """Build the density of the comparisons of all parts."""
     from thali._worths.density import DistinctComparisons
     from thali._worths.group_density import GroupDensity
 
-    place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
+    option_index, names = (
+        {label: k for k, label in enumerate(all_data.labels)},
+        all_data.covariate_names,
+    )
     rows: list[tuple[np.ndarray, ...]] = []
     for number, (value, part) in enumerate(parts.items()):
         if part.covariate_names != names:
@@ -120,15 +135,30 @@ def _density(
                 " requires the same covariates, so use numbers, or categories that occur in every"
                 " subset.",
             )
-        cells, own = part.cells, np.array([place[label] for label in part.labels])
-        counts = (power * each for each in (cells.wins, cells.losses, cells.tied))
+        cells, option_indices = part.cells, np.array([option_index[label] for label in part.labels])
+        counts = (power * column for column in (cells.wins, cells.losses, cells.tied))
         rows.append(
-            (own[cells.first], own[cells.second], np.full(len(cells.x), number), cells.x, *counts)
+            (
+                option_indices[cells.first],
+                option_indices[cells.second],
+                np.full(len(cells.x), number),
+                cells.x,
+                *counts,
+            )
         )
-    first, second, part_of, x, wins, losses, tied = (
-        np.concatenate(each) for each in zip(*rows, strict=True)
+    first, second, part_indices, x, wins, losses, tied = (
+        np.concatenate(column) for column in zip(*rows, strict=True)
     )
-    made = DistinctComparisons(
-        first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties)
+    comparisons = DistinctComparisons(
+        first,
+        second,
+        part_indices,
+        0 * part_indices,
+        x,
+        wins,
+        losses,
+        tied,
+        lapse,
+        bool(all_data.n_ties),
     )
-    return GroupDensity(made, whole.n_options, len(parts))
+    return GroupDensity(comparisons, all_data.n_options, len(parts))

@@ -1,28 +1,27 @@
-"""The reliability of a board, as comparative judgement reports it."""
+"""Reliability of a leaderboard, as comparative judgement reports it."""
 
 from typing import TYPE_CHECKING
 
 from .estimates import WorthEstimates
-from .worths import knows_judges, posed
+from .worths import build_worth_problem, has_all_judges
 
 if TYPE_CHECKING:
     import pandas
 
 
-def reliability_of_board(drawn: WorthEstimates) -> "pandas.DataFrame | None":
-    """Return measures of reliability; None of estimates without a prior, which are not shrunk, and
-    of two options."""
+def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
+    """Return measures of reliability; None without a prior or for two options."""
     from thali._worths.reliability import estimate_split_halves, tabulate_reliability
 
-    assert drawn.pose is not None
-    data, asked, density, *_ = drawn.pose
-    judge = None
+    assert estimates.pose is not None
+    data, request, density, *_ = estimates.pose
+    judge_index = None
     if not density.has_prior or density.n_options < 3:
         return None
-    if asked.judges:
-        judge = density.rows.judge
-    elif knows_judges(data) and len(data.respondents) > 1:
-        rows = posed(data, asked._replace(judges=True)).density.rows
-        density, judge = density.with_rows(rows._replace(judge=0 * rows.judge)), rows.judge
-    halves = estimate_split_halves(drawn, density, judge, asked.random_seed)
-    return tabulate_reliability(drawn.log_worths, halves, asked.ci)
+    if request.judges:
+        judge_index = density.rows.judge
+    elif has_all_judges(data) and len(data.respondents) > 1:
+        rows = build_worth_problem(data, request._replace(judges=True)).density.rows
+        density, judge_index = density.with_rows(rows._replace(judge=0 * rows.judge)), rows.judge
+    halves = estimate_split_halves(estimates, density, judge_index, request.random_seed)
+    return tabulate_reliability(estimates.log_worths, halves, request.ci)

@@ -1,4 +1,4 @@
-"""Standard errors and intervals by the bootstrap of respondents or of choices."""
+"""Standard errors and intervals by bootstrap of respondents or of choices."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from thali._posterior.interval import INTERVAL, format_level, interval_tails
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
-from .counted import as_groups, pair_places, pooled
+from .vote_counts import find_pair_indices, pool_groups, prepare_groups
 
 if TYPE_CHECKING:
     import pandas
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Bootstrap(PrintedResult):
-    """Bootstrap of weights: `.table` by aspect; `weights` of each sample; `at_infinity`: samples
-    without maximum."""
+    """Bootstrap of weights by aspect; `at_infinity` counts samples without maximum."""
 
     weights: "pandas.DataFrame"
     at_infinity: int
@@ -39,14 +38,14 @@ def bootstrap(
     random_seed: Any = None,
     ci: float = INTERVAL,
 ) -> Bootstrap:
-    """Draw respondents with replacement, and fit the choices of each sample.
+    """Bootstrap respondents, and fit the choices of each sample.
 
     Parameters
     ----------
     respondents : list or mapping of PairedComparisons, or of square tables of counts
-        One for each respondent, of the same options.
+        One per respondent, with the same options.
     aspects, unique
-        As those of `EliminationByAspects`; known aspects only, lapse 0.
+        As in `EliminationByAspects`; known aspects only, lapse 0.
     samples : int, 2 or more
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     ci : float in (0, 1)
@@ -56,9 +55,9 @@ def bootstrap(
     -------
     Bootstrap
         `table` with estimate (of all respondents), mean, std_error, low and high (the quantiles
-        between which `ci` of the samples lie) of each weight; `weights`, samples by aspects;
-        `at_infinity`, the number of samples whose likelihood has no maximum: the weights that
-        vanish are 0.
+        that enclose `ci` of the samples) of each weight; `weights`, samples by aspects;
+        `at_infinity`, the number of samples whose likelihood has no maximum, with vanishing weights
+        set to 0.
 
     Raises
     ------
@@ -79,25 +78,30 @@ def bootstrap(
         check_integer("samples", samples, 2),
         check_open_interval("ci", ci, "the probability of an interval"),
     )
-    each = as_groups(respondents, "respondents")
-    if len(each) < 2:
+    data_sets = prepare_groups(respondents, "respondents")
+    if len(data_sets) < 2:
         raise DataError(
             "A bootstrap over respondents requires at least two respondents; use"
             " parametric_bootstrap for one table."
         )
-    data = pooled(each)
-    found = estimate(data, aspects, unique)
-    wins, losses = np.zeros((len(each), data.n_pairs)), np.zeros((len(each), data.n_pairs))
-    for row, respondent in enumerate(each):
-        places = pair_places(respondent, data)
-        wins[row, places], losses[row, places] = respondent.wins, respondent.losses
+    data = pool_groups(data_sets)
+    fit = estimate(data, aspects, unique)
+    wins, losses = (
+        np.zeros((len(data_sets), data.n_pairs)),
+        np.zeros((len(data_sets), data.n_pairs)),
+    )
+    for index, respondent in enumerate(data_sets):
+        pair_indices = find_pair_indices(respondent, data)
+        wins[index, pair_indices], losses[index, pair_indices] = respondent.wins, respondent.losses
     rng = spawn_generators(random_seed, 1)[0]
-    times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)
-    return _refitted(
-        found,
-        times @ wins,
-        times @ losses,
-        f"Bootstrap of {format_plural(len(each), 'respondent')}",
+    n_draws = rng.multinomial(
+        len(data_sets), np.full(len(data_sets), 1 / len(data_sets)), size=samples
+    )
+    return _refit_samples(
+        fit,
+        n_draws @ wins,
+        n_draws @ losses,
+        f"Bootstrap of {format_plural(len(data_sets), 'respondent')}",
         ci,
     )
 
@@ -105,12 +109,12 @@ def bootstrap(
 def parametric_bootstrap(
     model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL
 ) -> Bootstrap:
-    """Draw choices from a model fitted by maximum likelihood, and fit each sample.
+    """Simulate choices from a fitted model, and fit each sample.
 
     Parameters
     ----------
     model : EliminationByAspects
-        Fitted by maximum likelihood to whole counts.
+        Fitted by maximum likelihood to integer counts.
     samples : int, 2 or more
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     ci : float in (0, 1)
@@ -146,34 +150,34 @@ def parametric_bootstrap(
         check_integer("samples", samples, 2),
         check_open_interval("ci", ci, "the probability of an interval"),
     )
-    found = require_choice_estimates(model, "parametric_bootstrap")
-    n = found.problem.totals
-    if not are_integers(n):
+    fit = require_choice_estimates(model, "parametric_bootstrap")
+    totals = fit.problem.totals
+    if not are_integers(totals):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
             " round the counts, or resample respondents with `bootstrap`."
         )
     wins = spawn_generators(random_seed, 1)[0].binomial(
-        n.astype(np.int64), found.fitted()[::2], size=(samples, len(n))
+        totals.astype(np.int64), fit.fitted()[::2], size=(samples, len(totals))
     )
-    return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)
+    return _refit_samples(fit, wins.astype(float), totals - wins, "Parametric bootstrap", ci)
 
 
-def _refitted(
-    found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str, ci: float
+def _refit_samples(
+    fit: Estimates, wins: np.ndarray, losses: np.ndarray, title: str, ci: float
 ) -> Bootstrap:
-    """Fit every row of counts; the maximisations start at the estimate of the data."""
+    """Fit every row of counts, starting from the estimate of the data."""
     import pandas as pd
 
-    weights, at_infinity = np.empty((len(wins), len(found.weights))), 0
-    for row, (x, y) in enumerate(zip(wins, losses, strict=True)):
-        best = found.refit(np.column_stack([x, y]).ravel())
-        weights[row] = best.weights
-        at_infinity += bool(best.vanishing.any())
-    names = pd.Index(found.known.names, name="aspect")
+    weights, at_infinity = np.empty((len(wins), len(fit.weights))), 0
+    for index, (sample_wins, sample_losses) in enumerate(zip(wins, losses, strict=True)):
+        refit = fit.refit(np.column_stack([sample_wins, sample_losses]).ravel())
+        weights[index] = refit.weights
+        at_infinity += bool(refit.vanishing.any())
+    names = pd.Index(fit.known.names, name="aspect")
     low, high = np.quantile(weights, interval_tails(ci), axis=0)
     columns = {
-        "estimate": found.weights,
+        "estimate": fit.weights,
         "mean": weights.mean(axis=0),
         "std_error": weights.std(axis=0, ddof=1),
         "low": low,

@@ -1,5 +1,4 @@
-"""The scale of ratings: 400 points more are odds of 10 to 1, and either the mean or one option
-stands at a number."""
+"""Scale of ratings: 400 points are odds of 10 to 1, with a fixed mean or anchor."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,32 +18,32 @@ PER_UNIT = SCALE / math.log(10.0)  # points of a log worth
 
 
 class WorthScale(NamedTuple):
-    """Where ratings stand."""
+    """Scale of ratings, with an optional anchor."""
 
-    anchor: str | None = None  # the option of that rating; None: the mean has it
+    anchor: str | None = None  # the option with this rating; None: the mean rating
     rating: float = CENTRE
 
     @classmethod
-    def of(cls, anchor_model: Any) -> "WorthScale":
-        """The scale that is asked for: none, an option, which gets 1000, or {option: rating}."""
+    def from_argument(cls, anchor_model: Any) -> "WorthScale":
+        """Build the scale from `anchor_model`: None, an option (1000), or {option: rating}."""
         if anchor_model is None:
             return cls()
-        given = {anchor_model: CENTRE} if isinstance(anchor_model, str) else anchor_model
-        if not isinstance(given, Mapping) or len(given) != 1:
+        ratings = {anchor_model: CENTRE} if isinstance(anchor_model, str) else anchor_model
+        if not isinstance(ratings, Mapping) or len(ratings) != 1:
             raise ArgumentError(
                 Argument("anchor_model"),
                 " must be one option, or one option with its rating, such as {'m1': 1000}; got"
                 f" {anchor_model!r}.",
             )
-        ((option, rating),) = given.items()
+        ((option, rating),) = ratings.items()
         if isinstance(rating, bool) or not isinstance(rating, Real) or not math.isfinite(rating):
             raise ArgumentError(
                 Argument("anchor_model"), f" must have a number as rating; got {rating!r}."
             )
         return cls(str(option), float(rating))
 
-    def place(self, labels: Sequence[str]) -> int | None:
-        """Where the anchor stands among options; None if the mean is the anchor."""
+    def anchor_index(self, labels: Sequence[str]) -> int | None:
+        """Return the index of the anchor among the options, or None."""
         if self.anchor is None:
             return None
         if self.anchor not in labels:
@@ -55,25 +54,26 @@ class WorthScale(NamedTuple):
             )
         return list(labels).index(self.anchor)
 
-    def of_part(self, labels: Sequence[str], whole: "pandas.DataFrame") -> "WorthScale":
-        """The scale of a part of the comparisons: where the anchor is not there, the mean is that
-        of all together."""
+    def adapt_to_part(self, labels: Sequence[str], full_table: "pandas.DataFrame") -> "WorthScale":
+        """Return the scale of a part; without anchor, its mean is that of the full board."""
         if self.anchor is None or self.anchor in labels:
             return self
-        return WorthScale(None, float(whole.loc[list(labels), "rating"].mean()))
+        return WorthScale(None, float(full_table.loc[list(labels), "rating"].mean()))
 
-    def anchored(self, log_worths: np.ndarray, labels: Sequence[str], axis: int = -1) -> np.ndarray:
-        """Log worths, of options along an axis, less that of the anchor."""
-        place = self.place(labels)
-        return log_worths if place is None else log_worths - np.take(log_worths, [place], axis)
+    def subtract_anchor(
+        self, log_worths: np.ndarray, labels: Sequence[str], axis: int = -1
+    ) -> np.ndarray:
+        """Subtract the anchor from log worths, with options along `axis`."""
+        index = self.anchor_index(labels)
+        return log_worths if index is None else log_worths - np.take(log_worths, [index], axis)
 
-    def ratings(self, anchored: Any) -> Any:
-        """The ratings of log worths that are 0 at the anchor, or on average."""
-        return self.rating + PER_UNIT * anchored
+    def compute_ratings(self, log_worths: Any) -> Any:
+        """Compute ratings of log worths that are 0 at the anchor, or on average."""
+        return self.rating + PER_UNIT * log_worths
 
     @property
     def sentence(self) -> str:
-        """What has which rating."""
+        """Description of the fixed rating."""
         if self.anchor is None:
             among = (
                 "" if self.rating == CENTRE else ", as for the same options in the full leaderboard"

@@ -1,4 +1,4 @@
-"""Choices drawn from a fitted model, or from probabilities."""
+"""Simulation of choices from a fitted model or from probabilities."""
 
 from typing import Any
 
@@ -18,15 +18,15 @@ from thali.errors import ArgumentError, DataError
 def simulate(
     source: Any, comparisons: int | None = None, random_seed: Any = None
 ) -> PairedComparisons:
-    r"""Draw new choices, x ~ Binomial(n, p) for each pair.
+    r"""Simulate new choices, x ~ Binomial(n, p) for each pair.
 
     Parameters
     ----------
     source : EliminationByAspects fitted by maximum likelihood, or square table of probabilities
-        A table says the probability that row is chosen over column; pairs with NaN are left out.
+        A table has the probability that row is chosen over column; pairs with NaN are skipped.
         p_ji must be 1 - p_ij; the diagonal is not read.
     comparisons : int, optional
-        Comparisons of each pair; None means as many as a model was fitted to (needed for a table).
+        Comparisons of each pair; None: as in the data of the model (required for a table).
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
     Returns
@@ -52,36 +52,37 @@ def simulate(
     if comparisons is not None:
         comparisons = check_integer("comparisons", comparisons, 1)
     if is_by_maximum_likelihood(source):
-        found = require_choice_estimates(source, "simulate")
-        data, p = found.data, found.fitted()[::2]
+        fit = require_choice_estimates(source, "simulate")
+        data, p = fit.data, fit.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
-        n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
-        if not are_integers(n):
+        totals = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
+        if not are_integers(totals):
             raise DataError(
                 "The model was fitted to fractional counts; give the number of comparisons per pair"
                 " with simulate(model, comparisons=...)."
             )
     else:
-        labels, first, second, p = _table(source)
+        labels, first, second, p = _read_probabilities(source)
         if comparisons is None:
             raise ArgumentError(
                 "The number of comparisons per pair is missing; pass `comparisons` to"
                 " simulate(probabilities)."
             )
-        n = np.full(len(p), comparisons)
-    wins = spawn_generators(random_seed, 1)[0].binomial(n.astype(np.int64), p)
+        totals = np.full(len(p), comparisons)
+    wins = spawn_generators(random_seed, 1)[0].binomial(totals.astype(np.int64), p)
     names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {
             "chosen": np.concatenate([names[first], names[second]]),
             "rejected": np.concatenate([names[second], names[first]]),
-            "count": np.concatenate([wins, n.astype(np.int64) - wins]),
+            "count": np.concatenate([wins, totals.astype(np.int64) - wins]),
         }
     )
     return PairedComparisons.from_frame(frame, count="count", labels=labels)
 
 
-def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Read labels, pairs and probabilities from a table; raise for an invalid table."""
     labels = (
         tuple(map(str, source.index))
         if hasattr(source, "index") and hasattr(source, "columns")
@@ -102,8 +103,8 @@ def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.nda
             f" table of probabilities; got {type(source).__name__}."
         )
     first, second = np.triu_indices(len(table), 1)
-    given = np.isfinite(table[first, second])
-    first, second = first[given], second[given]
+    is_finite = np.isfinite(table[first, second])
+    first, second = first[is_finite], second[is_finite]
     p, reverse = table[first, second], table[second, first]
     if (
         not len(p)

@@ -1,4 +1,4 @@
-"""Weak, moderate and strong stochastic transitivity of observed choice proportions."""
+"""Weak, moderate and strong stochastic transitivity of choice proportions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ import numpy as np
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
-from .counted import as_pairs, proportions
+from .vote_counts import choice_proportions, prepare_pairs
 
 if TYPE_CHECKING:
     import pandas
@@ -19,8 +19,7 @@ KINDS = ("weak", "moderate", "strong")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Transitivity(PrintedResult):
-    """Violations of transitivity: `weak`, `moderate`, `strong`, of `n_tests` triples; `violations`
-    lists each."""
+    """Numbers of violations of transitivity; `violations` lists each."""
 
     weak: int
     moderate: int
@@ -30,7 +29,7 @@ class Transitivity(PrintedResult):
 
 
 def transitivity(data: Any) -> Transitivity:
-    r"""Count the triples whose choice proportions violate stochastic transitivity.
+    r"""Count triples whose choice proportions violate stochastic transitivity.
 
     If :math:`p_{ij} \ge 1/2` and :math:`p_{jk} \ge 1/2`, transitivity requires :math:`p_{ik}` to be
     at least
@@ -42,8 +41,8 @@ def transitivity(data: Any) -> Transitivity:
         \text{ (strong)}.
 
     Each triple is one test. If several orders meet the premise (proportions of exactly one half, or
-    a cycle), the one with the least violation counts. Triples with a pair that was never compared
-    are left out.
+    a cycle), the order with the smallest violation is used. Triples with a pair that was never
+    compared are skipped.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ def transitivity(data: Any) -> Transitivity:
     Transitivity
         weak, moderate, strong, n_tests; `table` with violations, tests, error_ratio, mean_deviation
         and max_deviation (of p_ik below the required value, over the violations); `violations` with
-        a row for each: kind, a, b, c (in the order i, j, k), deviation.
+        one row per violation: kind, a, b, c (in the order i, j, k), deviation.
 
     Raises
     ------
@@ -79,9 +78,9 @@ def transitivity(data: Any) -> Transitivity:
     """
     import pandas as pd
 
-    data = as_pairs(data)
-    p, n = proportions(data), data.n_options
-    found: list[list[tuple[Any, ...]]] = [[], [], []]
+    data = prepare_pairs(data)
+    p, n = choice_proportions(data), data.n_options
+    violations_by_kind: list[list[tuple[Any, ...]]] = [[], [], []]
     tests = 0
     for i in range(n - 2):  # one option at a time keeps the arrays small
         j, k = np.triu_indices(n - i - 1, 1)
@@ -91,59 +90,67 @@ def transitivity(data: Any) -> Transitivity:
         ]
         triples = triples[np.isfinite(p[triples[:, 0], triples[:, 2]])]
         tests += len(triples)
-        for kind, rows in enumerate(_violations(p, triples)):
-            found[kind] += rows
+        for k_kind, rows in enumerate(_find_violations(p, triples)):
+            violations_by_kind[k_kind] += rows
     if not tests:
         raise DataError(
             "There is no triple of options with all three pairs compared, so there is nothing to"
             " test; compare more pairs."
         )
-    deviations = [np.array([row[3] for row in rows]) for rows in found]
+    deviations = [np.array([row[3] for row in rows]) for rows in violations_by_kind]
     table = pd.DataFrame(
         {
-            "violations": [len(rows) for rows in found],
+            "violations": [len(rows) for rows in violations_by_kind],
             "tests": tests,
-            "error_ratio": [len(rows) / tests for rows in found],
-            "mean_deviation": [some.mean() if len(some) else 0.0 for some in deviations],
-            "max_deviation": [some.max(initial=0.0) for some in deviations],
+            "error_ratio": [len(rows) / tests for rows in violations_by_kind],
+            "mean_deviation": [
+                kind_deviations.mean() if len(kind_deviations) else 0.0
+                for kind_deviations in deviations
+            ],
+            "max_deviation": [kind_deviations.max(initial=0.0) for kind_deviations in deviations],
         },
         index=list(KINDS),
     )
-    listed = [
-        (kind, *(data.labels[option] for option in row[:3]), row[3])
-        for kind, rows in zip(KINDS, found, strict=True)
+    violation_rows = [
+        (k_kind, *(data.labels[option] for option in row[:3]), row[3])
+        for k_kind, rows in zip(KINDS, violations_by_kind, strict=True)
         for row in rows
     ]
     return Transitivity(
         title="Stochastic transitivity",
         table=table,
         note="",
-        weak=len(found[0]),
-        moderate=len(found[1]),
-        strong=len(found[2]),
+        weak=len(violations_by_kind[0]),
+        moderate=len(violations_by_kind[1]),
+        strong=len(violations_by_kind[2]),
         n_tests=tests,
-        violations=pd.DataFrame(listed, columns=["kind", "a", "b", "c", "deviation"]),
+        violations=pd.DataFrame(violation_rows, columns=["kind", "a", "b", "c", "deviation"]),
     )
 
 
-def _violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
-    """For each kind the violating triples in the order of least violation, with their
-    deviations."""
+def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
+    """Return the violating triples and deviations, by kind of transitivity.
+
+    Triples are in the order with the smallest violation.
+    """
     if not len(triples):
         return [[], [], []]
     orders = triples[:, _ORDERS]  # (triples, 6, 3)
     ij, jk, ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))
-    asked = [np.full(ij.shape, 0.5), np.minimum(ij, jk), np.maximum(ij, jk)]
-    kept = sum((ik >= least).astype(float) for least in asked)
-    # among equal ones, the one with the largest p_ik
-    merit = np.where((ij >= 0.5) & (jk >= 0.5), kept + ik / 2, -1.0)
+    required_values = [np.full(ij.shape, 0.5), np.minimum(ij, jk), np.maximum(ij, jk)]
+    n_satisfied = sum((ik >= required).astype(float) for required in required_values)
+    # among equally good orders, the one with the largest p_ik
+    merit = np.where((ij >= 0.5) & (jk >= 0.5), n_satisfied + ik / 2, -1.0)
     best = merit.argmax(axis=1)
     rows = np.arange(len(triples))
-    chosen, reached = orders[rows, best], ik[rows, best]
-    lists = []
-    for least in asked:
-        lack = least[rows, best] - reached
-        lists.append(
-            [(*chosen[row].tolist(), float(lack[row])) for row in np.flatnonzero(lack > 0.0)]
+    chosen, p_ik = orders[rows, best], ik[rows, best]
+    violations = []
+    for required in required_values:
+        deviation = required[rows, best] - p_ik
+        violations.append(
+            [
+                (*chosen[row].tolist(), float(deviation[row]))
+                for row in np.flatnonzero(deviation > 0.0)
+            ]
         )
-    return lists
+    return violations

@@ -13,18 +13,17 @@ from thali._inference.numerics.counts import log_binomial_coefficient
 from thali._inference.optimise import Concave, maximise_concave
 from thali._printed import PrintedResult
 
-from .counted import as_pairs
+from .vote_counts import prepare_pairs
 
 if TYPE_CHECKING:
     import pandas
 
-_ROUGH = 1e-8  # gain of a step below which only the value counts; the value may be a limit
+_ROUGH = 1e-8  # gain of a step that ends a maximisation; the maximum may be at infinity
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Thurstone(PrintedResult):
-    """A fit of Case V: `scale`, its `covariance`, `log_likelihood`, `deviance` with `df` and
-    `p_value`, `pearson`."""
+    """Fit of Thurstone's Case V."""
 
     scale: "pandas.Series"
     covariance: "pandas.DataFrame"
@@ -44,14 +43,14 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     ----------
     data : PairedComparisons, or square table of counts
     samples, random_seed
-        Of the test of fit, as in `EliminationByAspects.fit_test`.
+        Settings of the test of fit, as in `EliminationByAspects.fit_test`.
 
     Returns
     -------
     Thurstone
-        scale (the first option has 0; a unit is the standard deviation of a difference),
+        scale (the first option is 0; the unit is the standard deviation of a difference),
         covariance, log_likelihood (binomial coefficients included), deviance against the saturated
-        model, df, p_value (NaN where the test is uninformative), pearson; `table` with scale and
+        model, df, p_value (NaN if the test is uninformative), pearson; `table` with scale and
         std_error of each option.
 
     Raises
@@ -75,7 +74,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
     from thali._worths.data_density import list_wins
 
-    data = as_pairs(data)
+    data = prepare_pairs(data)
     check_finite(data.labels, *list_wins(data))
     n = data.n_options
     design = np.zeros((data.n_pairs, n))
@@ -83,24 +82,29 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     design[rows, data.first], design[rows, data.second] = 1.0, -1.0
     design = design[:, 1:]
 
-    def of_counts(wins: np.ndarray, losses: np.ndarray) -> Concave:
-        def at(scale: np.ndarray) -> Any:
+    def build_log_likelihood(wins: np.ndarray, losses: np.ndarray) -> Concave:
+        """Build the concave log-likelihood of counts."""
+
+        def evaluate(scale: np.ndarray) -> Any:
+            """Return value, gradient and information at scale values."""
             eta = design @ scale
             low, high = log_ndtr(-eta), log_ndtr(eta)
             density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
-            toward, away = np.exp(density - high), np.exp(density - low)
-            slope = wins * toward - losses * away
-            bend = wins * toward * (eta + toward) + losses * away * (away - eta)
+            hazard_high, hazard_low = np.exp(density - high), np.exp(density - low)
+            gradient = wins * hazard_high - losses * hazard_low
+            curvature = wins * hazard_high * (eta + hazard_high) + losses * hazard_low * (
+                hazard_low - eta
+            )
             return (
                 float(wins @ high + losses @ low),
-                design.T @ slope,
-                design.T @ (bend[:, None] * design),
+                design.T @ gradient,
+                design.T @ (curvature[:, None] * design),
             )
 
-        return Concave(at)
+        return Concave(evaluate)
 
-    scale, value, _, information = maximise_concave(
-        of_counts(data.wins, data.losses), np.zeros(n - 1)
+    scale, log_likelihood, _, information = maximise_concave(
+        build_log_likelihood(data.wins, data.losses), np.zeros(n - 1)
     )
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
@@ -111,7 +115,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
             2
             * (
                 saturated_log_likelihood(np.column_stack([data.wins, data.losses]).ravel(), sizes)
-                - value
+                - log_likelihood
             ),
             0.0,
         ),
@@ -120,9 +124,10 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     p = ndtr(design @ scale)
     probabilities = np.column_stack([p, ndtr(-design @ scale)])
 
-    def replicate(rng: np.random.Generator) -> float:
+    def simulate_deviance(rng: np.random.Generator) -> float:
+        """Return the deviance of simulated choices."""
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
-        refit = maximise_concave(of_counts(wins, total - wins), scale, _ROUGH)
+        refit = maximise_concave(build_log_likelihood(wins, total - wins), scale, _ROUGH)
         return 2 * (
             saturated_log_likelihood(np.column_stack([wins, total - wins]).ravel(), sizes)
             - refit.value
@@ -135,22 +140,23 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         total,
         (1.0 / probabilities).sum(axis=1),
         is_whole,
-        replicate,
+        simulate_deviance,
         len(total) * n**2,
         samples,
         random_seed,
     )
     pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
     labels = pd.Index(data.labels, name="option")
-    values = pd.Series(np.r_[0.0, scale], labels, name="scale")
-    table = pd.DataFrame({"scale": values, "std_error": np.sqrt(np.diag(covariance))})
+    scale_values = pd.Series(np.r_[0.0, scale], labels, name="scale")
+    table = pd.DataFrame({"scale": scale_values, "std_error": np.sqrt(np.diag(covariance))})
     return Thurstone(
         title="Thurstone's Case V",
         table=table,
         note=str(test),
-        scale=values,
+        scale=scale_values,
         covariance=pd.DataFrame(covariance, labels, labels),
-        log_likelihood=value + float(log_binomial_coefficient(data.wins, data.losses).sum()),
+        log_likelihood=log_likelihood
+        + float(log_binomial_coefficient(data.wins, data.losses).sum()),
         deviance=deviance,
         df=df,
         p_value=test.p_value,

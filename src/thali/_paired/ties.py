@@ -1,4 +1,4 @@
-"""Ties: half a win for either, or Davidson's model."""
+"""Ties as half a win for either option, or by Davidson's model."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ from thali._labels import format_plural
 from thali._printed import PrintedResult
 from thali.errors import ArgumentError, DataError, InPython
 
-from .counted import as_pairs, by_order, with_order
-from .order import checked_advantage
+from .order import estimate_advantage
+from .vote_counts import merge_orders, prepare_pairs, split_by_order
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +30,7 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
     ----------
     data : PairedComparisons, or square table of counts
     ties : array or data frame, shape (options, options), optional
-        Number of ties of each pair, in one triangle or the same in both. None: those of the data.
+        Number of ties of each pair, in one triangle or equal in both. None: the ties of the data.
 
     Returns
     -------
@@ -48,14 +48,16 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
     array([[0. , 3.5],
            [1.5, 0. ]])
     """
-    return _with_ties(data, ties).without_ties("half")
+    return _set_ties(data, ties).without_ties("half")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Davidson(PrintedResult):
-    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`,
-    and tests of fit; the advantage `order` of the first of two with `order_std_error` and
-    `order_p_value`, if it was asked for."""
+    """Fit of Davidson's model.
+
+    It has `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit; if
+    requested, the advantage `order` of the first option with `order_std_error` and `order_p_value`.
+    """
 
     weights: "pandas.Series"
     tie: float
@@ -89,14 +91,14 @@ def davidson(
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
-        With `order` they say which option was first, or at home (`PairedComparisons.from_results`,
-        `from_trials`); or a data frame of such; or two data sets of the same options, the
-        comparisons in which the option that stands earlier among the labels was first, and those in
-        which the later one was.
+        With `order` they identify the option shown first, or at home
+        (`PairedComparisons.from_results`, `from_trials`); or such a data frame; or two data sets of
+        the same options: comparisons in which the option that is earlier in the labels was first,
+        and comparisons in which the later one was first.
     ties : array or data frame, shape (options, options), optional
         Number of ties of each pair, in one triangle or the same in both. None: those of the data.
     samples, random_seed
-        Of the test of fit, as in `EliminationByAspects.fit_test`.
+        Settings of the test of fit, as in `EliminationByAspects.fit_test`.
     order : bool
         Whether to estimate the advantage gamma of being first, or at home.
 
@@ -135,9 +137,9 @@ def davidson(
     if order:
         if ties is not None:
             raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
-        data = with_order(*by_order(data, ties=True))
+        data = merge_orders(*split_by_order(data, ties=True))
     else:
-        data = _with_ties(data, ties)
+        data = _set_ties(data, ties)
     if not data.tied.any():
         instead = (
             InPython("use order_effect", "use the order test")
@@ -149,52 +151,50 @@ def davidson(
     check_finite(labels, *list_wins(data))
     if not (data.wins.any() or data.losses.any()):
         raise DataError("No finite estimate exists: all comparisons are ties.")
-    found = fit_checked_aspects(
+    fit = fit_checked_aspects(
         data, build_known_aspects("unique", True, labels), 0.0, True, n_starts=1
     )
-    test = found.fit_test(samples, random_seed)
-    weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
-    note = f"Tie parameter {found.tie:.6g} (standard error {found.tie_std_error:.4g})."
-    advantage = _advantage(found) if order else {}
+    test = fit.fit_test(samples, random_seed)
+    weights = pd.Series(fit.weights, pd.Index(labels, name="option"), name="weight")
+    note = f"Tie parameter {fit.tie:.6g} (standard error {fit.tie_std_error:.4g})."
+    advantage = _report_advantage(fit) if order else {}
     if order:
         note += (
             f" Advantage of the first option {advantage['order']:.6g} (standard error "
             f"{advantage['order_std_error']:.4g}, "
             f"{format_p_value(advantage['order_p_value'])})."
         )
-    assert found.tie is not None and found.tie_std_error is not None
+    assert fit.tie is not None and fit.tie_std_error is not None
     return Davidson(
         title="Bradley-Terry-Luce model with ties (Davidson)",
-        table=pd.DataFrame({"weight": weights, "std_error": found.standard_errors}),
+        table=pd.DataFrame({"weight": weights, "std_error": fit.standard_errors}),
         note=f"{note} {test}",
         weights=weights,
-        tie=found.tie,
-        tie_std_error=found.tie_std_error,
-        log_likelihood=found.log_likelihood,
-        deviance=max(found.deviance, 0.0),
-        df=found.df,
+        tie=fit.tie,
+        tie_std_error=fit.tie_std_error,
+        log_likelihood=fit.log_likelihood,
+        deviance=max(fit.deviance, 0.0),
+        df=fit.df,
         p_value=test.p_value,
         **advantage,
     )
 
 
-def _advantage(found: Estimates) -> dict[str, float]:
-    """gamma with its standard error, and the likelihood-ratio test of gamma = 1."""
-    log_advantage, log_error = checked_advantage(found)
-    without = fit_checked_aspects(
-        found.data.with_covariates(()), found.known, 0.0, True, n_starts=1
-    )
-    order = float(np.exp(log_advantage))
+def _report_advantage(fit: Estimates) -> dict[str, float]:
+    """Return gamma, its standard error, and the p-value of gamma = 1."""
+    log_advantage, log_error = estimate_advantage(fit)
+    without = fit_checked_aspects(fit.data.with_covariates(()), fit.known, 0.0, True, n_starts=1)
+    gamma = float(np.exp(log_advantage))
     return {
-        "order": order,
-        "order_std_error": order * log_error,
-        "order_p_value": chi_square_tail(2.0 * (found.maximum.value - without.maximum.value), 1),
+        "order": gamma,
+        "order_std_error": gamma * log_error,
+        "order_p_value": chi_square_tail(2.0 * (fit.maximum.value - without.maximum.value), 1),
     }
 
 
-def _with_ties(data: Any, ties: Any) -> PairedComparisons:
-    """The data with their own ties, or with those given beside them."""
-    data = as_pairs(data, ties=True)
+def _set_ties(data: Any, ties: Any) -> PairedComparisons:
+    """Return the data with the given ties, or with their own."""
+    data = prepare_pairs(data, ties=True)
     if ties is None:
         return data
     if data.n_ties:

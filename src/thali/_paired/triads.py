@@ -17,70 +17,69 @@ from thali._labels import format_plural, shorten
 from thali._printed import PrintedResult
 from thali.errors import ArgumentError, DataError
 
-from .counted import as_groups, names_of, refuse_incomplete
+from .vote_counts import check_complete, list_group_names, prepare_groups
 
 if TYPE_CHECKING:
     import pandas
 
-_EXACT = 9  # options up to which all tournaments are counted by default
+_EXACT = 9  # up to this number of options, all tournaments are counted by default
 _MAX_EXACT = 11
-_MAX_JUDGES = 10  # judges whose table is printed
-_LEVEL = 0.05  # of the test
+_MAX_JUDGES = 10  # maximum of judges in a printed table
+_LEVEL = 0.05  # significance level
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CircularTriads(PrintedResult):
-    """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge,
-    else Series."""
+    """Circular triads by judge; attributes are numbers for one judge, else Series."""
 
     majority: bool
 
     def _description(self) -> Description:
-        """The table of a few judges; of many what it says as a whole."""
+        """Return the table of a few judges, or a summary of many."""
         if len(self.table) <= _MAX_JUDGES:
             return super()._description()
         note = (
             f"{self.note} `.table`, which `thali test circular --out DIR` writes, has one row"
             " per judge."
         )
-        return Description(self.title, text=_in_words(self.table), note=note)
+        return Description(self.title, text=_describe_judges(self.table), note=note)
 
-    def _column(self, name: str) -> "float | pandas.Series":
+    def _get_column(self, name: str) -> "float | pandas.Series":
+        """Return a column, or its number if there is one judge."""
         column = self.table[name]
         return float(column.iloc[0]) if len(column) == 1 else column  # type: ignore[return-value]
 
     @property
     def circular(self) -> "float | pandas.Series":
         """Number of circular triads, T."""
-        return self._column("circular")
+        return self._get_column("circular")
 
     @property
     def consistency(self) -> "float | pandas.Series":
         """Kendall's coefficient of consistency, zeta."""
-        return self._column("consistency")
+        return self._get_column("consistency")
 
     @property
     def p_value(self) -> "float | pandas.Series":
         """Probability of this few circular triads by chance."""
-        return self._column("p_value")
+        return self._get_column("p_value")
 
 
 def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
-    r"""Count circular triads, and test whether choices are more consistent than chance.
+    r"""Count circular triads; test whether choices are more consistent than chance.
 
     .. math::
         T = \binom n3 - \sum_i \binom{s_i}2, \qquad \zeta = 1 - T / T_\text{max}, \qquad
         T_\text{max} = \frac{n (n^2 - 1)}{24} \text{ (n odd)}, \quad
         \frac{n (n^2 - 4)}{24} \text{ (n even)}
 
-    for n options chosen s_i times each. Where pairs were judged more than once, the choice of the
-    majority stands for the pair; an equal number of choices is a tie, and T is then its mean over
-    both ways of breaking each tie.
+    for n options chosen s_i times each. If pairs were judged more than once, the majority decides;
+    equal numbers of choices are a tie, and T is then the mean over both ways of breaking each tie.
 
     Parameters
     ----------
     data : PairedComparisons, square table of counts, or a list or mapping of them
-        Of one judge each, every pair compared; three options or more.
+        One judge each, with every pair compared; three options or more.
     test : {None, "exact", "asymptotic"}
         "exact": by counting all tournaments of this many options; "asymptotic": Kendall's
         chi-square, for 5 options or more. None: exact up to 9 options.
@@ -88,8 +87,8 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     Returns
     -------
     CircularTriads
-        `table` has one row a judge: circular (T), maximum, consistency (zeta), statistic and df (of
-        the chi-square; missing if the test is exact), p_value (of a T this small by chance).
+        `table` has one row per judge: circular (T), maximum, consistency (zeta), statistic and df
+        (of the chi-square; missing if the test is exact), p_value (of a T this small by chance).
 
     Raises
     ------
@@ -112,7 +111,7 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
 
     check_allowed("test", test, (None, "exact", "asymptotic"))
     single = isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1
-    judges = as_groups([np.asarray(data)] if single else data, "judges")
+    judges = prepare_groups([np.asarray(data)] if single else data, "judges")
     n = judges[0].n_options
     if n < 3:
         raise DataError(f"Circular triads require at least three options; got {n}.")
@@ -125,13 +124,13 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
         raise ArgumentError(
             f"The asymptotic test requires at least 5 options; got {n}. Use test='exact'."
         )
-    rows = [_row(judge, exact) for judge in judges]
+    rows = [_analyse_judge(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
     names = (
         ["majority" if majority else "judge"]
         if len(judges) == 1
-        else names_of(data, len(judges), "judge")
+        else list_group_names(data, len(judges), "judge")
     )
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
     note = (
@@ -144,35 +143,37 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
 
 
-def _in_words(table: "pandas.DataFrame") -> str:
-    """What the triads of many judges say."""
+def _describe_judges(table: "pandas.DataFrame") -> str:
+    """Describe the circular triads of many judges."""
     circular, consistency, p_value = (
         table[name].to_numpy(float) for name in ("circular", "consistency", "p_value")
     )
-    most = float(table["maximum"].to_numpy(float).max())
-    certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
-    least = [str(name) for name in table.index[consistency == consistency.min()]]
+    max_triads = float(table["maximum"].to_numpy(float).max())
+    n_certain, n_flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
+    least_consistent = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
         f"{len(table):,} judges have {format_number(circular.mean())} circular triads on average"
         " (range"
-        f" {circular.min():g} to {circular.max():g}, maximum possible {most:g}); {flawless:,} have"
-        " none.",
+        f" {circular.min():g} to {circular.max():g}, maximum possible {max_triads:g});"
+        f" {n_flawless:,} have none.",
         f"Mean coefficient of consistency: {consistency.mean():.3f} (median"
-        f" {np.median(consistency):.3f}, lowest {consistency.min():.3f} for {shorten(least)}).",
-        f"{certain:,} judges ({format_percent(certain / len(table))}) are more consistent than"
+        f" {np.median(consistency):.3f}, lowest {consistency.min():.3f} for"
+        f" {shorten(least_consistent)}).",
+        f"{n_certain:,} judges ({format_percent(n_certain / len(table))}) are more consistent than"
         f" chance (p < {_LEVEL:g}).",
     ]
-    if not certain:
-        whose = ", for a judge without circular triads" if flawless else ""
+    if not n_certain:
+        condition = ", for a judge without circular triads" if n_flawless else ""
         sentences[-1] = (
             f"No judge is more consistent than chance (p < {_LEVEL:g}): the smallest p is"
-            f" {p_value.min():.3g}{whose}."
+            f" {p_value.min():.3g}{condition}."
         )
     return "\n".join(sentences)
 
 
-def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
-    refuse_incomplete(judge)
+def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
+    """Return circular triads, maximum, consistency, statistic, df and p-value of a judge."""
+    check_complete(judge)
     n = judge.n_options
     dominance = np.zeros((n, n))
     lead = np.sign(judge.wins - judge.losses)
@@ -180,10 +181,10 @@ def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     dominance[judge.second, judge.first] = (1 - lead) / 2
     # with ties the mean, pair by pair independent
     circular = float(np.trace(dominance @ dominance @ dominance)) / 3
-    most = n * (n**2 - (1 if n % 2 else 4)) / 24
+    max_triads = n * (n**2 - (1 if n % 2 else 4)) / 24
     statistic, df = np.nan, np.nan
     if exact:
-        counts = triad_counts(n)
+        counts = count_tournaments(n)
         p_value = float(
             sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2)
         )
@@ -193,30 +194,30 @@ def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
         df = n * (n - 1) * (n - 2) / (n - 4) ** 2
         statistic = 8 / (n - 4) * (comb(n, 3) / 4 - circular + 0.5) + df
         p_value = float(chdtrc(df, max(statistic, 0.0)))
-    return circular, most, 1 - circular / most, statistic, df, p_value
+    return circular, max_triads, 1 - circular / max_triads, statistic, df, p_value
 
 
 @lru_cache
-def triad_counts(n: int) -> dict[int, int]:
-    """The number of tournaments of n options with each number of circular triads.
+def count_tournaments(n: int) -> dict[int, int]:
+    """Count tournaments of n options by number of circular triads.
 
-    Options are added one by one. Only the multiset of scores matters: a new option loses to some of
-    those with equal scores.
+    Options are added one by one. Only the multiset of scores is needed: a new option loses to some
+    of the options with equal scores.
     """
     tournaments: Counter[tuple[int, ...]] = Counter({(0,): 1})
     for size in range(1, n):
         larger: Counter[tuple[int, ...]] = Counter()
-        for scores, ways in tournaments.items():
-            alike = sorted(Counter(scores).items())
-            for wins in product(*(range(count + 1) for _, count in alike)):
-                times = ways
-                after = [size - sum(wins)]
-                for (score, count), won in zip(alike, wins, strict=True):
-                    times *= comb(count, won)
-                    after += [score + 1] * won + [score] * (count - won)
-                larger[tuple(sorted(after))] += times
+        for scores, n_ways in tournaments.items():
+            score_counts = sorted(Counter(scores).items())
+            for wins in product(*(range(count + 1) for _, count in score_counts)):
+                n_extended = n_ways
+                new_scores = [size - sum(wins)]
+                for (score, count), n_won in zip(score_counts, wins, strict=True):
+                    n_extended *= comb(count, n_won)
+                    new_scores += [score + 1] * n_won + [score] * (count - n_won)
+                larger[tuple(sorted(new_scores))] += n_extended
         tournaments = larger
-    found: Counter[int] = Counter()
-    for scores, ways in tournaments.items():
-        found[comb(n, 3) - sum(comb(score, 2) for score in scores)] += ways
-    return dict(sorted(found.items()))
+    n_by_triads: Counter[int] = Counter()
+    for scores, n_ways in tournaments.items():
+        n_by_triads[comb(n, 3) - sum(comb(score, 2) for score in scores)] += n_ways
+    return dict(sorted(n_by_triads.items()))

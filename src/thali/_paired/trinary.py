@@ -10,7 +10,7 @@ from thali._digits import format_percent
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
-from .counted import as_pairs, proportions
+from .vote_counts import choice_proportions, prepare_pairs
 
 if TYPE_CHECKING:
     import pandas
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TrinaryInequality(PrintedResult):
-    """Tests of the trinary inequality: `n_tests`, `proportion` that confirm it; `triples` lists
-    each."""
+    """Tests of the trinary inequality; `triples` lists each triple."""
 
     n_tests: int
     proportion: float
@@ -43,7 +42,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     -------
     TrinaryInequality
         n_tests, proportion (of triples with R > 1); `table` with quantiles of R; `triples` with x,
-        y, z, ratio. Triples with R of the form 0/0 are left out.
+        y, z, ratio. Triples with R of the form 0/0 are skipped.
 
     Raises
     ------
@@ -62,17 +61,17 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     """
     import pandas as pd
 
-    data = as_pairs(data)
+    data = prepare_pairs(data)
     owners = build_known_aspects(aspects, True, data.labels).shared
-    p = proportions(data)
+    p = choice_proportions(data)
     rows = []
     with np.errstate(divide="ignore", invalid="ignore"):
         odds = p / p.T
     for z in range(data.n_options):
-        together = owners[:, ~owners[z]].astype(int)
-        shared = (together @ together.T > 0) & (p > 0.5)
-        shared[z] = shared[:, z] = False
-        for x, y in np.argwhere(shared):
+        owned_without_z = owners[:, ~owners[z]].astype(int)
+        is_shared = (owned_without_z @ owned_without_z.T > 0) & (p > 0.5)
+        is_shared[z] = is_shared[:, z] = False
+        for x, y in np.argwhere(is_shared):
             with np.errstate(invalid="ignore"):
                 ratio = odds[x, y] * odds[y, z] * odds[z, x]
             if not np.isnan(ratio):

@@ -1,4 +1,4 @@
-"""Linear hypotheses about weights or utilities, tested by Wald's statistic."""
+"""Wald tests of linear hypotheses about weights or utilities."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,7 @@ from thali.errors import ArgumentError
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WaldTest(PrintedResult):
-    """Wald's test: `statistic`, `df`, `p_value`; `.table` has each contrast with its standard
-    error."""
+    """Wald's test; `.table` has each contrast with its standard error."""
 
     statistic: float
     df: int
@@ -41,12 +40,11 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
         Fitted by maximum likelihood.
     contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or
     list of mappings
-        A mapping such as ``{"JU": 1, "CY": -1}`` names the non-zero ones. Each contrast must sum to
-        0: only ratios of weights are identified, and any other sum depends on the scale of the
+        A mapping such as ``{"JU": 1, "CY": -1}`` names the nonzero coefficients. Each contrast must
+        sum to 0: only ratios of weights are identified, and another sum depends on the scale of the
         weights.
     scale : {"utility", "weights"}
-        Whether C applies to the options (the sum of the weights of each one's aspects) or to the
-        aspects.
+        Whether C applies to options (the sum of the weights of their aspects) or to aspects.
 
     Returns
     -------
@@ -57,7 +55,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     ------
     ArgumentError
         If contrasts do not fit, do not sum to 0, involve weights without a standard error (on the
-        boundary), or are more than the respondents leave degrees of freedom for.
+        boundary), or exceed the degrees of freedom that the respondents provide.
 
     References
     ----------
@@ -78,22 +76,28 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     import pandas as pd
 
     check_allowed("scale", scale, ("utility", "weights"))
-    found = require_estimates(model, "wald_test")
-    names = found.known.labels if scale == "utility" else found.known.names
-    c = _matrix(contrasts, list(names), "options" if scale == "utility" else "aspects")
-    value = found.raw_utility if scale == "utility" else found.weights
-    covariance = found.raw_utility_covariance() if scale == "utility" else found.covariance
-    used = (c != 0).any(axis=0)
+    fit = require_estimates(model, "wald_test")
+    names = fit.known.labels if scale == "utility" else fit.known.names
+    c = _build_contrasts(contrasts, list(names), "options" if scale == "utility" else "aspects")
+    estimates_used = fit.raw_utility if scale == "utility" else fit.weights
+    covariance = fit.raw_utility_covariance() if scale == "utility" else fit.covariance
+    is_used = (c != 0).any(axis=0)
     if missing := [
-        name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad
+        name
+        for name, is_undefined in zip(names, is_used & np.isnan(np.diag(covariance)), strict=True)
+        if is_undefined
     ]:
         raise ArgumentError(
             f"{shorten(missing)} has no standard error, because its weight is zero or not"
             " identified; leave it out of the contrasts."
         )
-    weight_contrasts = c @ found.known.owners if scale == "utility" else c
-    c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
-    estimate, spread = c @ value, c @ covariance @ c.T
+    weight_contrasts = c @ fit.known.owners if scale == "utility" else c
+    c, estimates_used, covariance = (
+        c[:, is_used],
+        estimates_used[is_used],
+        covariance[np.ix_(is_used, is_used)],
+    )
+    estimate, spread = c @ estimates_used, c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
     if (
         np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True)
@@ -104,16 +108,16 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             " contrast."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
-    each_df, p_value = None, chi_square_tail(statistic, df)
-    if found.is_over_people:
-        each_df = np.array([found.degrees(row[None]) for row in weight_contrasts])
-        p_value = over_respondents(
-            statistic, df, found.degrees(compute_orthonormal_basis(weight_contrasts.T).T)
+    df_by_contrast, p_value = None, chi_square_tail(statistic, df)
+    if fit.is_over_people:
+        df_by_contrast = np.array([fit.degrees(row[None]) for row in weight_contrasts])
+        p_value = f_test_p_value(
+            statistic, df, fit.degrees(compute_orthonormal_basis(weight_contrasts.T).T)
         )
     error = np.sqrt(np.diag(spread))
     z = estimate / error
     table = pd.DataFrame(
-        {"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z, each_df)}
+        {"estimate": estimate, "std_error": error, "z": z, "p_value": fit.tail(z, df_by_contrast)}
     )
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, {format_p_value(p_value)}"
@@ -127,21 +131,21 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     )
 
 
-def over_respondents(statistic: float, df: int, error_df: float) -> float:
-    """Return P(W >= statistic) where the covariance has `error_df` degrees of freedom."""
+def f_test_p_value(statistic: float, df: int, error_df: float) -> float:
+    """Return P(W >= statistic) for a covariance with `error_df` degrees of freedom."""
     from scipy.special import fdtrc
 
-    rest = error_df + 1.0 - df
-    if rest < 1e-6:  # 0 but for rounding
+    denominator_df = error_df + 1.0 - df
+    if denominator_df < 1e-6:  # 0 within rounding
         raise ArgumentError(
             f"A joint test of {df} contrasts requires more than {df - 1} degrees of freedom, but"
             f" these respondents provide {error_df:.3g}; test fewer contrasts."
         )
-    return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
+    return float(fdtrc(df, denominator_df, max(statistic, 0.0) * denominator_df / (df * error_df)))
 
 
-def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
-    """Contrasts by options or aspects."""
+def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
+    """Build the matrix of contrasts, by options or aspects."""
     if isinstance(contrasts, dict):
         contrasts = [contrasts]
     if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):
@@ -151,9 +155,9 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
         for row, contrast in zip(rows, contrasts, strict=True):
             for name, coefficient in contrast.items():
                 if str(name) not in names:
-                    near = suggest(str(name), names) or f" They are {shorten(names)}."
+                    suggestion = suggest(str(name), names) or f" They are {shorten(names)}."
                     raise ArgumentError(
-                        f"A contrast contains {name!r}, which is not among the {what}.{near}"
+                        f"A contrast contains {name!r}, which is not among the {noun}.{suggestion}"
                     )
                 row[names.index(str(name))] = coefficient
         matrix = rows
@@ -161,7 +165,7 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
         matrix = np.atleast_2d(np.asarray(contrasts, float))
     if matrix.ndim != 2 or matrix.shape[1] != len(names):
         raise ArgumentError(
-            f"Contrasts must have one column for each of the {len(names)} {what}; got shape"
+            f"Contrasts must have one column for each of the {len(names)} {noun}; got shape"
             f" {matrix.shape}."
         )
     if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():

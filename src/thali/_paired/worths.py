@@ -1,5 +1,4 @@
-"""The density of a leaderboard's comparisons, and what draws of it say about judges and about
-time."""
+"""Density of a leaderboard's comparisons, and results for judges and periods."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,8 +19,8 @@ from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
-from .counted import Judgements
 from .scale import WorthScale
+from .vote_counts import Judgements
 
 if TYPE_CHECKING:
     import pandas
@@ -29,26 +28,25 @@ if TYPE_CHECKING:
     from thali._worths.density import Density, Spreads
     from thali._worths.laplace import Marginal
 
-# What is asked for --------------------------------------------------------------------------------
+# Settings -----------------------------------------------------------------------------------------
 
 
-BY_CHAINS = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
-# the standard deviations of `Spreads`, in that order
+CHAIN_ADVICE = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
+# the standard deviations of `Spreads`, in this order
 SPREADS = ("spread", "judge_sd", "drift", "bias_sd")
-# comparisons of a judge below which Laplace's approximation of the discrimination is said to be
+# comparisons of a judge below which Laplace's approximation of the discrimination is reported as
 # rough
-FEW = 30
+MIN_JUDGE_COMPARISONS = 30
 
 
-def without_prior(name: str) -> ArgumentError:
-    """Return the error of an argument that maximum likelihood does not have."""
-    either = Setting("method", "laplace"), " or ", Value("method", "mcmc")
-    return ArgumentError(Argument(name), " requires a prior; set ", *either, ".")
+def prior_required_error(name: str) -> ArgumentError:
+    """Return the error for an argument that maximum likelihood lacks."""
+    methods = Setting("method", "laplace"), " or ", Value("method", "mcmc")
+    return ArgumentError(Argument(name), " requires a prior; set ", *methods, ".")
 
 
 class WorthsRequest(NamedTuple):
-    """How worths are found, whether judges have a discrimination each, and worths change between
-    periods, what is known of either, and the probability of intervals."""
+    """Settings of the estimation of worths: method, judges, periods and intervals."""
 
     method: str | None = None
     random_seed: Any = 0
@@ -66,7 +64,7 @@ class WorthsRequest(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether neither is asked for."""
+        """Whether there are neither judges nor periods."""
         return not self.judges and self.period is None
 
     @property
@@ -79,8 +77,8 @@ class WorthsRequest(NamedTuple):
         """Whether worths have a prior."""
         return self.method != "maximum-likelihood"
 
-    def with_method(self) -> "WorthsRequest":
-        """Return the request with the method that is usual for it unless one is named.
+    def choose_method(self) -> "WorthsRequest":
+        """Return the request with its default method unless one is named.
 
         Raises
         ------
@@ -94,33 +92,33 @@ class WorthsRequest(NamedTuple):
         return self._replace(method="mcmc")
 
     def check(self) -> None:
-        """Refuse what does not go together."""
+        """Raise for settings that cannot be combined."""
         interval_tails(self.ci)
-        for name, is_given, needs, there in (
+        for name, is_set, required, is_present in (
             ("judge_sd", self.judge_sd is not None, "judges", self.judges),
             ("drift", self.drift is not None, "period", self.period is not None),
             ("judge_bias", self.judge_bias, "judges", self.judges),
         ):
-            if is_given and not there:
+            if is_set and not is_present:
                 raise ArgumentError(
-                    Argument(name), " has no effect without ", Argument(needs), "; give both."
+                    Argument(name), " has no effect without ", Argument(required), "; give both."
                 )
         for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if sd is not None:
                 check_positive(name, sd, "a standard deviation")
-        what = "judges" if self.judges else "period"
+        conflict = "judges" if self.judges else "period"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
                 Setting("people", self.people),
                 " and ",
-                Argument(what),
+                Argument(conflict),
                 " cannot be combined; remove one.",
             )
         if not self.is_plain and not self.has_prior:
-            raise without_prior(what)
+            raise prior_required_error(conflict)
 
-    def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
-        """The columns that are named of a table, with those that this means."""
+    def add_date_column(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
+        """Return the named columns, with the date column that a period implies."""
         if self.period is None or self.period in PERIODS or is_data:
             return columns
         if columns.get("date", self.period) != self.period:
@@ -134,8 +132,8 @@ class WorthsRequest(NamedTuple):
             )
         return columns | {"date": self.period}
 
-    def of(self, data: Judgements) -> Judgements:
-        """The comparisons between the dates asked for, with dates if there are periods."""
+    def select_comparisons(self, data: Judgements) -> Judgements:
+        """Select comparisons between the dates, with dates if there are periods."""
         if self.judge_bias and data.covariates is None:
             raise DataError(
                 Argument("judge_bias"),
@@ -167,8 +165,8 @@ class WorthsRequest(NamedTuple):
             data = data.between(self.since, self.until)
         return data.without_dates() if self.period is None else data
 
-    def checked_period(self, dates: Dates) -> str:
-        """The period, if these dates have such ones."""
+    def check_period(self, dates: Dates) -> str:
+        """Return the period; raise if it does not match the dates."""
         assert self.period is not None
         if dates.unit == DAY and self.period not in PERIODS:
             raise DataError(
@@ -186,72 +184,86 @@ class WorthsRequest(NamedTuple):
         return self.period
 
 
-# The density that comparisons leave ---------------------------------------------------------------
+# Density of comparisons ---------------------------------------------------------------------------
 
 
-class Posed(NamedTuple):
-    """The density of data, and what its parts are called."""
+class WorthProblem(NamedTuple):
+    """Density of data, with names of periods and judges."""
 
     data: Judgements
-    asked: WorthsRequest
+    request: WorthsRequest
     density: "Density"
     periods: list[str]
     judges: tuple[str, ...]
 
 
-def knows_judges(data: Judgements) -> bool:
-    """Return whether it is known of each answer who gave it."""
+def has_all_judges(data: Judgements) -> bool:
+    """Return whether the judge of each answer is known."""
     return bool(data.respondents) and not (
         isinstance(data, Choices) and (data.respondent < 0).any()
     )
 
 
-def posed(data: Judgements, asked: WorthsRequest) -> Posed:
-    """Return the density of comparisons, or of choices from sets."""
+def build_worth_problem(data: Judgements, request: WorthsRequest) -> WorthProblem:
+    """Build the density of comparisons, or of choices from sets."""
     from thali._worths.data_density import build_density
     from thali._worths.density import Density, DistinctComparisons
     from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
 
-    if asked.judges and not knows_judges(data):
+    if request.judges and not has_all_judges(data):
         raise DataError(
             f"These {data.word_for_answers} do not identify judges; name the column of judges with"
             " ",
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
-    if asked.is_plain:
-        density = build_density(data, asked.lapse, bool(data.n_ties), has_prior=asked.has_prior)
-        return Posed(data, asked, density, [""], ())
-    judges = data.respondents if asked.judges else ()
+    if request.is_plain:
+        density = build_density(data, request.lapse, bool(data.n_ties), has_prior=request.has_prior)
+        return WorthProblem(data, request, density, [""], ())
+    judges = data.respondents if request.judges else ()
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
-            count_distinct_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges)
+            count_distinct_answers(data, request.lapse, with_judges=True),
+            data.n_options,
+            len(judges),
         )
-        return Posed(data, asked, density, [""], judges)
+        return WorthProblem(data, request, density, [""], judges)
     rows, has_ties = list_finest_rows(data), bool(data.n_ties)
-    alike = np.zeros(len(rows.x), np.int64)
-    number, names = alike, [""]
-    if asked.period is not None:
+    zeros = np.zeros(len(rows.x), np.int64)
+    period_number, period_names = zeros, [""]
+    if request.period is not None:
         assert data.dates is not None
-        number, names = data.dates.periods(asked.checked_period(data.dates))
-    different, place = np.unique(number, return_inverse=True)
-    known = [place, rows.first, rows.second, rows.respondent if asked.judges else alike]
-    where, counts = group_equal_rows(known, rows.x, np.stack([rows.wins, rows.losses, rows.tied]))
-    period, first, second, judge, x = (each[where] for each in (*known, rows.x))
-    n, entry = data.n_options, np.full(data.n_options, len(different))
+        period_number, period_names = data.dates.periods(request.check_period(data.dates))
+    distinct_periods, period_index = np.unique(period_number, return_inverse=True)
+    row_columns = [
+        period_index,
+        rows.first,
+        rows.second,
+        rows.respondent if request.judges else zeros,
+    ]
+    row_index, counts = group_equal_rows(
+        row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
+    )
+    period, first, second, judge, x = (column[row_index] for column in (*row_columns, rows.x))
+    n, entry = data.n_options, np.full(data.n_options, len(distinct_periods))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
-    entry[entry == len(different)] = 0  # never compared
+    entry[entry == len(distinct_periods)] = 0  # never compared
     wins, losses, tied = counts
-    made = DistinctComparisons(
-        first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties
+    comparisons = DistinctComparisons(
+        first, second, period, judge, x, wins, losses, tied, request.lapse, has_ties
     )
     density = Density(
-        made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias
+        comparisons,
+        n,
+        len(judges),
+        np.diff(distinct_periods).astype(float),
+        entry,
+        request.judge_bias,
     )
-    return Posed(data, asked, density, names, judges)
+    return WorthProblem(data, request, density, period_names, judges)
 
 
-# Draws, and what they say -------------------------------------------------------------------------
+# Results of draws ---------------------------------------------------------------------------------
 
 
 class JudgedWorths(NamedTuple):
@@ -262,17 +274,21 @@ class JudgedWorths(NamedTuple):
     note: str
 
 
-def judged_worths(
-    pose: Posed, scale: WorthScale, marginal: "Marginal", points: np.ndarray, spreads: "Spreads"
+def tabulate_judged_worths(
+    problem: WorthProblem,
+    scale: WorthScale,
+    marginal: "Marginal",
+    points: np.ndarray,
+    spreads: "Spreads",
 ) -> JudgedWorths:
-    """Return the tables that draws give."""
-    density, data = pose.density, pose.data
-    judges, in_time = _judges(pose, points, marginal) if pose.judges else None, None
-    if pose.asked.period is not None:
-        worths = scale.anchored(density.centre_by_period(points), data.labels, axis=1)
+    """Tabulate judges and worths in time from draws."""
+    density, data = problem.density, problem.data
+    judges, in_time = _tabulate_judges(problem, points, marginal) if problem.judges else None, None
+    if problem.request.period is not None:
+        worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
         modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
-        in_time = _in_time(pose, worths, modes, scale)
-    note = _note(pose, scale, spreads, judges)
+        in_time = _tabulate_periods(problem, worths, modes, scale)
+    note = _describe_worths(problem, scale, spreads, judges)
     if judges is not None and isinstance(data, Choices) and data.n_ties:
         note += " Log scores of judges do not count ties in rankings."
     if judges is None and data.respondents:
@@ -280,173 +296,187 @@ def judged_worths(
     return JudgedWorths(judges, in_time, note)
 
 
-def agreement_of(
+def check_worth_chains(
     reported: np.ndarray,
     marginal: "Marginal",
     options: Sequence[str],
     periods: Sequence[str],
     judges: Sequence[str],
     covariates: Sequence[str],
-    others: Sequence[str] = (),
+    other_names: Sequence[str] = (),
     spreads: Sequence[str] = SPREADS,
 ) -> ConvergenceCheck:
-    """Whether the chains agree about all that is reported; `others` are the names of what a point
-    holds at its end."""
+    """Return the convergence check of all reported quantities.
+
+    `other_names` names trailing entries of a point.
+    """
     density = marginal.density
-    at = [f", {period}" if len(periods) > 1 else "" for period in periods]
-    names = [f"log_worth[{options[k]}{at[t]}]" for t, k in np.argwhere(density.present).tolist()]
+    period_suffixes = [f", {period}" if len(periods) > 1 else "" for period in periods]
+    names = [
+        f"log_worth[{options[k]}{period_suffixes[t]}]"
+        for t, k in np.argwhere(density.present).tolist()
+    ]
     names += ["tie"] * (density.nu.stop - density.nu.start)
     names += [f"covariate[{name}]" for name in covariates]
     names += [f"discrimination[{judge}]" for judge in judges]
     names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
-    names += [*others, *(spreads[k] for k in marginal.learned)]
-    return check_convergence(build_summary(dict(zip(names, reported, strict=True))), BY_CHAINS)
+    names += [*other_names, *(spreads[k] for k in marginal.learned)]
+    return check_convergence(build_summary(dict(zip(names, reported, strict=True))), CHAIN_ADVICE)
 
 
-def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.DataFrame":
-    """The table of judges."""
+def _tabulate_judges(
+    problem: WorthProblem, points: np.ndarray, marginal: "Marginal"
+) -> "pandas.DataFrame":
+    """Tabulate the judges, sharpest first."""
     import pandas as pd
 
     from thali._worths.judge_agreement import measure_agreement
 
     density, tails, covariates = (
-        pose.density,
-        interval_tails(pose.asked.ci),
-        pose.data.covariate_names,
+        problem.density,
+        interval_tails(problem.request.ci),
+        problem.data.covariate_names,
     )
-    logs, rows = density.log_discriminations(points), density.rows
-    low, high = np.exp(np.quantile(logs, tails, axis=1))
-    found = measure_agreement(marginal)
-    count = np.bincount(rows.judge, rows.total, density.n_judges)
+    log_discriminations, rows = density.log_discriminations(points), density.rows
+    low, high = np.exp(np.quantile(log_discriminations, tails, axis=1))
+    agreement = measure_agreement(marginal)
+    n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
-        "discrimination": np.exp(np.median(logs, axis=1)),
+        "discrimination": np.exp(np.median(log_discriminations, axis=1)),
         "low": low,
         "high": high,
-        "log_discrimination": logs.mean(axis=1),
-        "p_sharper": (logs > np.median(logs, axis=0)).mean(axis=1),
-        "comparisons": convert_whole_counts(count),
-        "log_score": found.score,
-        "log_score_typical": found.expected,
-        "log_score_chance": found.chance,
+        "log_discrimination": log_discriminations.mean(axis=1),
+        "p_sharper": (log_discriminations > np.median(log_discriminations, axis=0)).mean(axis=1),
+        "comparisons": convert_whole_counts(n_comparisons),
+        "log_score": agreement.score,
+        "log_score_typical": agreement.expected,
+        "log_score_chance": agreement.chance,
     }
     if density.n_bias:
-        own = (
+        individual_coefficients = (
             points[density.bias].reshape(density.n_judges, len(covariates), -1)
             + points[density.beta]
         )
-        ends = np.quantile(own, tails, axis=2)
+        ends = np.quantile(individual_coefficients, tails, axis=2)
         for k, name in enumerate(covariates):
-            columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
+            columns |= {f"bias_{name}": individual_coefficients[:, k].mean(axis=1)}
             columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
-    table = pd.DataFrame(columns, index=pd.Index(np.array(pose.judges, dtype=object), name="judge"))
+    table = pd.DataFrame(
+        columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
+    )
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def check_anchor(pose: Posed, scale: WorthScale) -> None:
-    """Refuse an option as the anchor of periods in which it was not there yet."""
-    place = scale.place(pose.data.labels)
-    if place is not None and pose.density.entry[place] > 0:
+def check_anchor(problem: WorthProblem, scale: WorthScale) -> None:
+    """Raise if the anchor is absent from the first period."""
+    anchor_index = scale.anchor_index(problem.data.labels)
+    if anchor_index is not None and problem.density.entry[anchor_index] > 0:
         raise DataError(
             Argument("anchor_model"),
             f" is {scale.anchor!r}, which first appears in period"
-            f" {pose.periods[pose.density.entry[place]]}, but the anchor must be present from the"
-            f" first period ({pose.periods[0]}); choose another anchor, or start later with ",
+            f" {problem.periods[problem.density.entry[anchor_index]]}, but the anchor must be"
+            " present from the"
+            f" first period ({problem.periods[0]}); choose another anchor, or start later with ",
             Argument("since"),
             ".",
         )
 
 
-def _in_time(
-    pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
+def _tabulate_periods(
+    problem: WorthProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
 ) -> "pandas.DataFrame":
-    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored;
-    `modes` order them."""
+    """Tabulate worths in time; `worths` (periods, options, draws) are centred or anchored.
+
+    `modes` order the options.
+    """
     import pandas as pd
     from scipy.special import expit
 
-    density, found, tails = pose.density, [], interval_tails(pose.asked.ci)
+    density, period_tables, tails = problem.density, [], interval_tails(problem.request.ci)
     lapse = float(density.rows.lapse)
-    labels = np.array(pose.data.labels, dtype=object)
-    for t, name in enumerate(pose.periods):
-        there = np.flatnonzero(density.present[t])
-        own = worths[t, there]
-        rating = scale.ratings(own)
+    labels = np.array(problem.data.labels, dtype=object)
+    for t, name in enumerate(problem.periods):
+        present = np.flatnonzero(density.present[t])
+        present_worths = worths[t, present]
+        rating = scale.compute_ratings(present_worths)
         low, high = np.quantile(rating, tails, axis=1)
-        rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
+        rank = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
         rank_low, rank_high = np.quantile(rank, tails, axis=1, method="inverted_cdf").astype(int)
-        order = sort_descending(modes[t, there])
-        middle = fit_descending_means(order, rating.mean(axis=1))
-        begin = worths[density.entry[there], there]
+        order = sort_descending(modes[t, present])
+        mean_rating = fit_descending_means(order, rating.mean(axis=1))
+        first_worths = worths[density.entry[present], present]
         columns: dict[str, Any] = {
-            "option": labels[there],
+            "option": labels[present],
             "period": name,
-            "rating": middle,
+            "rating": mean_rating,
             "low": low,
             "high": high,
         }
         columns["rank"] = np.argsort(order) + 1
         columns |= {"rank_low": rank_low, "rank_high": rank_high}
-        can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
-        columns["p_better"] = np.where(can_change, (own > begin).mean(axis=1), np.nan)
-        p = (1.0 - lapse) * expit(own - worths[t, 0]) + lapse / 2.0
-        is_compared = (there != 0) & (density.entry[0] <= t)
+        can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
+        columns["p_better"] = np.where(
+            can_change, (present_worths > first_worths).mean(axis=1), np.nan
+        )
+        p = (1.0 - lapse) * expit(present_worths - worths[t, 0]) + lapse / 2.0
+        is_compared = (present != 0) & (density.entry[0] <= t)
         columns["probability"] = np.where(is_compared, p.mean(axis=1), np.nan)
-        found.append(pd.DataFrame(columns))
-    return pd.concat(found, ignore_index=True)
+        period_tables.append(pd.DataFrame(columns))
+    return pd.concat(period_tables, ignore_index=True)
 
 
-def _note(
-    pose: Posed, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
+def _describe_worths(
+    problem: WorthProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
 ) -> str:
-    """What the numbers mean."""
-    asked, density = pose.asked, pose.density
+    """Describe the columns, and the standard deviations of judges and periods."""
+    request, density = problem.request, problem.density
     sentences = []
     if judges is not None:
-        tau = _known(asked.judge_sd, spreads.judges, asked.ci)
+        judge_sd_text = _format_sd(request.judge_sd, spreads.judges, request.ci)
         sentences.append(
             "Worths and ratings are those that the typical judge of this panel sees"
-            f" (discrimination 1); the standard deviation of log discriminations is {tau}."
+            " (discrimination 1); the standard deviation of log discriminations is"
+            f" {judge_sd_text}."
         )
         if density.n_bias:
             sentences.append(
                 "Covariate effects apply to a typical judge; they vary between judges by a"
-                f" standard deviation of {_known(None, spreads.bias, asked.ci)}."
+                f" standard deviation of {_format_sd(None, spreads.bias, request.ci)}."
             )
-        few = [
+        few_judges = [
             str(name)
             for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True)
-            if count < FEW
+            if count < MIN_JUDGE_COMPARISONS
         ]
-        if few and asked.method == "laplace":
-            has = "have" if len(few) > 1 else "has"
+        if few_judges and request.method == "laplace":
+            verb = "have" if len(few_judges) > 1 else "has"
             sentences.append(
-                f"Discriminations are approximate, because {format_plural(len(few), 'judge')}"
-                f" ({shorten(few, 5)}) {has} fewer than {FEW} {pose.data.word_for_answers}; the"
-                " method mcmc avoids this approximation."
+                "Discriminations are approximate, because"
+                f" {format_plural(len(few_judges), 'judge')}"
+                f" ({shorten(few_judges, 5)}) {verb} fewer than {MIN_JUDGE_COMPARISONS}"
+                f" {problem.data.word_for_answers}; the method mcmc avoids this approximation."
             )
-    if asked.period is not None:
-        drift = _known(asked.drift, spreads.drift, asked.ci)
-        stands = scale.sentence
+    if request.period is not None:
+        drift_text = _format_sd(request.drift, spreads.drift, request.ci)
+        anchor_sentence = scale.sentence
         if scale.anchor is None:
-            there = density.is_always_present
-            among = (
-                "all options"
-                if there.all()
-                else f"the {format_plural(int(there.sum()), 'option')} present throughout"
-            )
-            stands = f"the mean rating of {among} is {scale.rating:.0f}"
+            n_present = int(density.is_always_present.sum())
+            scope = f"the {format_plural(n_present, 'option')} present throughout"
+            if density.is_always_present.all():
+                scope = "all options"
+            anchor_sentence = f"the mean rating of {scope} is {scale.rating:.0f}"
         sentences.append(
-            f"Ratings and ranks are for the last of {format_plural(len(pose.periods), 'period')}"
+            f"Ratings and ranks are for the last of {format_plural(len(problem.periods), 'period')}"
             " with"
-            f" comparisons ({pose.periods[-1]}); in each period, {stands}. Log worths change by a"
-            f" standard deviation of {drift} per period."
+            f" comparisons ({problem.periods[-1]}); in each period, {anchor_sentence}. Log worths"
+            f" change by a standard deviation of {drift_text} per period."
         )
     return " ".join(sentences)
 
 
-def _known(value: float | None, drawn: np.ndarray, ci: float) -> str:
-    """A standard deviation in words."""
-    if value is not None:
-        return f"{value:g} (fixed)"
-    low, high = np.quantile(drawn, interval_tails(ci))
-    return f"{drawn.mean():.2g} ({low:.2g} to {high:.2g})"
+def _format_sd(fixed: float | None, draws: np.ndarray, ci: float) -> str:
+    """Format a fixed or estimated standard deviation."""
+    if fixed is not None:
+        return f"{fixed:g} (fixed)"
+    low, high = np.quantile(draws, interval_tails(ci))
+    return f"{draws.mean():.2g} ({low:.2g} to {high:.2g})"

@@ -221,21 +221,22 @@ class RespondentCovariates(NamedTuple):
 
         NaN in rows with a label that no respondent has, with a warning.
         """
-        found = np.ones((len(table), 1 + len(self.names)))
+        covariates = np.ones((len(table), 1 + len(self.names)))
         for name in dict.fromkeys(self.columns):
             if gaps := int(table.loc[:, name].isna().sum()):
                 raise DataError(
                     f"Column {name!r} of new respondents is missing in"
                     f" {format_plural(gaps, 'row')}; fill it in."
                 )
-        for place, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
-            given = table.loc[:, column]
+        for index, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
+            cells = table.loc[:, column]
             values = (
-                _read_numbers(name, given)
+                _read_numbers(name, cells)
                 if name == column
-                else given.astype(str) == _label_in(name, column)
+                else cells.astype(str) == _label_in(name, column)
             )
-            found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
+            deviation = np.asarray(values, float) - self.mean[index]
+            covariates[:, 1 + index] = deviation / self.sd[index]
         for column, rows in self.find_unknown_labels(table).items():
             label = str(table.loc[:, column].iloc[int(rows.argmax())])
             labels = shorten(sorted(self.list_labels()[column]))
@@ -246,8 +247,8 @@ class RespondentCovariates(NamedTuple):
                     " respondents."
                 )
             )
-            found[rows, 1:] = np.nan
-        return found
+            covariates[rows, 1:] = np.nan
+        return covariates
 
 
 def _label_in(name: str, column: str) -> str:

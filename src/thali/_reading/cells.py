@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -63,9 +63,14 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
         separator = _guess_separator(text)
     cells = split_even_text(text, separator)
     if cells is None:
-        rows = list(_split_rows(text, separator))
-        completed_rows = complete_triangle(rows)
-        cells = assemble_columns(iter(completed_rows or rows), decimal_comma=separator != ",")
+        rows = _split_rows(text, separator)
+        head = list(islice(rows, 4))
+        rows, completed_rows = chain(head, rows), None
+        if len({len(row) for _, row in head}) > 1:
+            all_rows = list(rows)
+            completed_rows = complete_triangle(all_rows)
+            rows = iter(completed_rows or all_rows)
+        cells = assemble_columns(rows, decimal_comma=separator != ",")
         cells = replace(cells, is_triangle=completed_rows is not None)
     if not joined:
         check_repeated_header(cells)
@@ -214,15 +219,16 @@ def assemble_columns(
             f"The first line contains only {' '.join(header)!r}, but column names are expected;"
             " remove all lines above the column names."
         )
-    body = [*first_rows, *rows]
     # R's write.table gives the column of row names no name; any other surplus cell is an error
-    if ragged and _has_row_names(header, [cells for _, cells in body], decimal_comma):
-        header = ["", *header]
+    if ragged and all(len(cells) == len(header) + 1 for _, cells in first_rows):
+        first_rows += rows
+        if _has_row_names(header, [cells for _, cells in first_rows], decimal_comma):
+            header = ["", *header]
     width = len(header)
     columns: list[list[str]] = [[] for _ in header]
     lines: list[int] = []
     gaps = 0
-    for line_number, cells in body:
+    for line_number, cells in chain(first_rows, rows):
         if len(cells) != width:
             check_paircomp(header, cells)
             gaps += width - len(cells)
@@ -263,8 +269,6 @@ def complete_triangle(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list
     The diagonal, the first row, the header and the labels may be absent. The first line may contain
     the number of objects.
     """
-    if len({len(cells) for _, cells in rows}) == 1:
-        return None
     lines = [(line, list(map(normalise_spelling, cells))) for line, cells in rows]
     for _, cells in lines:
         while cells and not cells[-1]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.choices.rankings import BEFORE, TIED
 from thali._data.described_columns import find_option_columns
 from thali._data.roles import (
     ALTERNATIVE,
@@ -16,6 +17,7 @@ from thali._data.roles import (
     CHOSEN_OF_TWO,
     NO_CHOICE,
     ODD,
+    RANK,
     RESPONDENT,
     RESPONDENT_OF_TASKS,
     SIMILARITY,
@@ -35,7 +37,9 @@ from .table import RawTable, prefix_errors
 
 NONE = "none"  # alternative added if the design has no no-choice option
 ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files
-_LOOP = re.compile(r"(\d+)_(\D.*)")  # a loop number of Qualtrics, and its question
+_LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and what is asked
+_RANKING = "ranking"  # a column of rankings as text
+_BETWEEN = re.compile("[>=]")  # options of a ranking as text
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
 
 
@@ -255,10 +259,12 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
                     column: format_label(design.frame[column].iloc[row])
                     for column in option_columns
                 }
+                labels = list(options.values())
                 cells = {
-                    stem: _replace_tie_code(stem, cell, list(options.values()))
-                    for stem, cell in cells.items()
+                    stem: _replace_tie_code(stem, cell, labels) for stem, cell in cells.items()
                 }
+                cells = _join_ranks(cells, labels)
+                options = {} if _RANKING in cells else options
                 respondent_cell = {"respondent": index + 1} if respondent is None else {}
                 task_cell = {} if task is None else {str(task): design.frame[task].iloc[row]}
                 answered_sets.append(
@@ -280,23 +286,48 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
 def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
     """Find columns of answers by name and set number."""
     # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
-    answer_names = {word for role in _SET_ANSWERS for word in role.sure}
     series: dict[str, dict[int, str]] = {}
     for name in column_names(frame):
         numbered_name = _split_numbered_name(name)
         if (
             numbered_name is not None
-            and simplify_name(numbered_name[0]) in answer_names
+            and _is_answer_name(numbered_name[0])
             and 1 <= numbered_name[1] <= tasks
         ):
             series.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = name
     if not series:
         raise DataError(
             f"The design has {format_plural(tasks, 'set')}, but no columns contain the answers;"
-            " use one"
-            " column per set, such as 'chosen_1', 'chosen_2', ... or 'best_1', 'worst_1', ..."
+            " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1',"
+            " ...; or 'rank1_1', 'rank2_1', ..."
         )
     return series
+
+
+def _is_answer_name(name: str) -> bool:
+    """Return whether a column of this name, or of the first, second, ... rank, holds answers."""
+    plain = simplify_name(name)
+    return plain.rstrip("0123456789") in RANK.sure or any(plain in r.sure for r in _SET_ANSWERS)
+
+
+def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
+    """Join the answers rank1, rank2, ... to one ranking; options without a rank tie last."""
+    stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
+    if not stems:
+        return cells
+    ranked = [
+        format_label(cells[stem]) for stem in sorted(stems, key=lambda stem: (len(stem), stem))
+    ]
+    positions = (
+        {str(k): label for k, label in enumerate(options, start=1)}
+        if (not {*ranked} & {*options})
+        else {}
+    )
+    groups = [positions.get(label, label) for label in ranked if label]
+    named = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
+    rest = TIED.join(label for label in options if label and label not in named)
+    ranking = BEFORE.join([*groups, rest] if rest else groups)
+    return {stem: cell for stem, cell in cells.items() if stem not in stems} | {_RANKING: ranking}
 
 
 def _split_numbered_name(name: str) -> tuple[str, int] | None:
@@ -312,11 +343,10 @@ def _split_loop_name(name: str) -> tuple[str, int] | None:
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
     """Find several Qualtrics answer columns of one question: 1_chosen, 2_chosen, ..."""
-    answer_names = {word for role in _SET_ANSWERS for word in role.sure}
     columns_of_question: dict[str, list[str]] = {}
     for name in names:
         question, _ = _split_loop_name(name) or ("", 0)
-        if simplify_name(question) in answer_names:
+        if _is_answer_name(question):
             columns_of_question.setdefault(question, []).append(name)
     return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
 

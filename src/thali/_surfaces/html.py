@@ -222,11 +222,10 @@ def _choose_lead(shown_findings: list[Finding]) -> Finding:
     candidates = [
         finding for finding in shown_findings if finding.chapter == ANSWERS and finding.good is None
     ] or shown_findings
-
-    def rank(finding: Finding) -> tuple[int, bool]:
-        return _ORDER[finding.leads], not (finding.sentence and finding.picture)
-
-    return min(candidates, key=rank)
+    return min(
+        candidates,
+        key=lambda finding: (_ORDER[finding.leads], not (finding.sentence and finding.picture)),
+    )
 
 
 def _list_pictures(finding: Finding) -> tuple[Picture, ...]:

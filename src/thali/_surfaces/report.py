@@ -13,8 +13,8 @@ from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
 from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
+from thali._paired import board_report
 from thali._paired import findings as of_leaderboard
-from thali._paired import made
 from thali._paired.board import Leaderboard
 from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
@@ -66,7 +66,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
             f" {shorten([*settings])}."
         )
     if isinstance(answer, Leaderboard):
-        return of_leaderboard.findings_of(answer)
+        return of_leaderboard.build_board_findings(answer)
     if isinstance(answer, PrintedResult):
         return printed_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
@@ -218,14 +218,14 @@ def _build_document(
             subject, compute_findings(subject, settings), command, words, cover
         )
     if isinstance(subject, Leaderboard):
-        command = command or made.as_python(subject)
+        command = command or board_report.format_python(subject)
         return build_result_document(
             compute_findings(subject),
             command,
             words,
             cover,
             describe_subject(subject),
-            made.settings_of(subject),
+            board_report.list_settings(subject),
         )
     return build_result_document(compute_findings(subject), command, words, cover)
 
@@ -242,5 +242,5 @@ def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) 
 def describe_subject(subject: Any) -> str:
     """Return a description of a model or leaderboard, or ""."""
     if isinstance(subject, Leaderboard):
-        return made.in_words(subject)
+        return board_report.describe_board(subject)
     return describe_fit(subject) if isinstance(subject, Model) else ""

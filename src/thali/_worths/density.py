@@ -104,8 +104,7 @@ class ComparisonsAtPoints(NamedTuple):
 
 
 class Density:
-    r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of
-    judges' g, given standard deviations.
+    r"""The density of worths, tie parameter, coefficients and judges, given standard deviations.
 
     .. math::
         \eta_r = d_j (L_{ti} - L_{tk}) + x_r' \beta, \qquad \log d_j = g_j - \bar g, \qquad

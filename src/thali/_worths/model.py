@@ -525,7 +525,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The log worth of each option, whose mean over options is 0.
+        """Return the log worth of each option, with a mean of 0 over options.
 
         Parameters
         ----------
@@ -849,7 +849,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         )
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """The observed proportions beside the predicted probabilities.
+        """Return observed proportions with predicted probabilities.
 
         Parameters
         ----------

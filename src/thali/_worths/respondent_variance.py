@@ -216,7 +216,7 @@ def widen_points(
     points: np.ndarray,
     centre: np.ndarray,
 ) -> WidenedPoints:
-    """Increase the spread of draws about a centre to their uncertainty for new respondents."""
+    """Return draws widened about a centre to their uncertainty for new respondents."""
     matrix = variance.matrix()
     _, mode = marginal.best
     deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
@@ -231,7 +231,7 @@ def widen_by_student_t(
     deviations: np.ndarray,
     df: float,
 ) -> np.ndarray:
-    """Spread points (size, draws) to Student's t with `df` degrees of freedom.
+    """Return points (size, draws) widened to Student's t with `df` degrees of freedom.
 
     `deviations`: the same number of normal deviations with the same covariance.
     """

@@ -160,7 +160,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
     chooser = model._chooser()
     person = int(model.membership_.max(axis=1).to_numpy().argmin())
     weights = np.eye(1, data.n_respondents, person)[0]
-    kinds = chooser._weights_of_kinds(weights)
+    kinds = chooser._compute_class_weights(weights)
     np.testing.assert_array_equal(kinds[0], model.membership_.iloc[person])
     np.testing.assert_array_equal(kinds[1:].argmax(axis=1), model._draws_.of_people[:, person])
     assert (kinds[1:].max(axis=1) == 1.0).all()
@@ -175,7 +175,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
 
 
 def _matrix(model, tasks):
-    return build_coding(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
+    return build_coding(segments()[0], model.linear).encode_codes(tasks.products)[tasks.row_product]
 
 
 def test_draws_spread_as_the_standard_errors_say():

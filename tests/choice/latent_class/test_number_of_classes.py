@@ -62,7 +62,7 @@ def test_choices_are_drawn_by_class():
     rng, rows = np.random.default_rng(0), np.zeros(len(panel.tasks.matrix))
     for _ in range(400):
         rows[simulate_choices(panel, where, rng).tasks.chosen_row] += 1
-    p = np.stack([each.probability for each in where.at], axis=1) @ [0.7, 0.3]
+    p = np.stack([each.probability for each in where.local_likelihoods], axis=1) @ [0.7, 0.3]
     assert np.abs((rows / 400 - p) / np.sqrt(p * (1 - p) / 400)).max() < 5  # of 720 rows
     assert rows.sum() == 400 * len(panel.tasks.chosen_row)
 

@@ -148,6 +148,7 @@ ADVISED = [
     (("leaderboard", "votes.csv"), "name their column with --respondent", ("--respondent", "who")),
     (("fit", "answers.csv", *ML), "", ("--design", "design.csv")),
     (("leaderboard", "answers.csv"), "", ("--design", "design.csv")),
+    (("test", "transitivity", "answers.csv"), "", ("--design", "design.csv")),
 ]
 
 

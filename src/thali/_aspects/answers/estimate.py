@@ -192,11 +192,9 @@ def _format_feature_table(estimate: Estimate) -> list[str]:
     headings = ["PROB."] * ("probability" in table) + ["WEIGHT"]
     largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
     n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
-    member_lines = (
-        [_align_members(members, labels) for members in table["members"]]
-        if _fits_row(labels)
-        else _wrap_members(table["members"])
-    )
+    member_lines = _wrap_members(table["members"])
+    if _fits_row(labels):
+        member_lines = [_align_members(members, labels) for members in table["members"]]
     figures = [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights]
     if "probability" in table:
         figures = [

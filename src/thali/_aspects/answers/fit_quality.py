@@ -15,11 +15,9 @@ def build_point_check(posterior: Posterior) -> ConvergenceCheck:
     """Return the convergence check of a point estimate: runs that reached it."""
     restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
     runs = f"reached by {reached} of {restarts} annealed runs"
-    advice = (
-        ()
-        if reached > 1
-        else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
-    )
+    advice: tuple[object, ...] = ()
+    if reached <= 1:
+        advice = "; more runs may find a better one, so increase ", Setting("chains", restarts)
     return ConvergenceCheck(
         False,
         {"restarts": restarts, "reached": reached},

@@ -104,13 +104,11 @@ def _sum_by_owners(
     options: list[Any], aspects: Mapping[Any, Any], weights: Mapping[Any, Any]
 ) -> dict[int, float]:
     """Sum the weights of aspects with the same owners, by the owners as bits."""
-    if not options or len(set(options)) < len(options):
-        duplicate = next((x for k, x in enumerate(options) if x in options[:k]), None)
-        raise ArgumentError(
-            "There are no options; give at least one."
-            if not options
-            else f"The option {duplicate!r} is listed twice; list each once."
-        )
+    if not options:
+        raise ArgumentError("There are no options; give at least one.")
+    for i, option in enumerate(options):
+        if option in options[:i]:
+            raise ArgumentError(f"The option {option!r} is listed twice; list each once.")
     owners: dict[Any, Any] = {}
     for i, option in enumerate(options):
         if option not in aspects:

@@ -57,7 +57,8 @@ _LISTED = (",", ";", "|", " ")
 _NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
 _RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
 _GROUP = TASK.but(
-    vague=f"{TASK.vague} race event ranker list vote voteid ballot ballotid rankingid"
+    vague=f"{TASK.vague} race raceid event eventid ranker list vote voteid ballot ballotid"
+    " rankingid"
 )
 _STEMS = {
     *RANK.sure,

@@ -278,6 +278,18 @@ def _find_single_rows(rows: RowLabels) -> np.ndarray:
     return is_single
 
 
+# that number the products of a task, or describe them
+_POSITION_NAMES = ("package", "bundle", "profile", "card", "option", "item", "product", "vignette")
+
+
+def _find_position_column(frame: "pd.DataFrame", rows: RowLabels) -> str | None:
+    """Return a column such as Package that numbers the products of each task, or None."""
+    names = map_plain_names(map(str, frame.columns))
+    columns = [names[name] for name in _POSITION_NAMES if name in names]
+    positions = _number_positions(_number_tasks(rows)).tolist() if columns else []
+    return next((name for name in columns if frame[name].tolist() == positions), None)
+
+
 def _number_positions(task: np.ndarray) -> np.ndarray:
     """Return the position of each row in its task, from 1."""
     order = np.argsort(task, kind="stable")
@@ -330,6 +342,8 @@ def read_experiment(
     frame = select_answered_rows(
         frame, [chosen], [alternative] if alternative else (), task_columns=(respondent, task)
     )
+    if alternative is None and attributes is None:
+        alternative = _find_position_column(frame, _read_row_labels(frame, respondent, task, None))
     named_columns = {
         str(name)
         for names_given in (attributes, levels, bins)

@@ -104,7 +104,9 @@ def find_wide_tasks(
             described = _group_columns(
                 [name for name in names if name not in role_columns], separator, is_suffix
             )
-            if separator == _ATTACHED:
+            if separator == _ATTACHED and (by_ending := _group_endings(names, listed_names or ())):
+                described = by_ending
+            elif separator == _ATTACHED:
                 described = _select_numbered(described, listed_names, picked | {*numbers.values()})
             alternatives_found = tuple(
                 dict.fromkeys(name for group in described.values() for name in group)
@@ -194,6 +196,17 @@ def _group_columns(names: list[str], separator: str, is_suffix: bool) -> dict[st
         for attribute, columns in columns_by_attribute.items()
         if len(columns) > 1
     }
+
+
+def _group_endings(names: list[str], alternatives: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Group columns such as pbeach and pboat by attribute, for listed alternatives."""
+    labels = [label for label in alternatives if not label.isdigit()]
+    columns_by_attribute: dict[str, dict[str, str]] = {}
+    for name in names:
+        for label in labels:
+            if len(name) > len(label) and name.endswith(label):
+                columns_by_attribute.setdefault(name.removesuffix(label), {})[label] = name
+    return {k: columns for k, columns in columns_by_attribute.items() if len(columns) > 1}
 
 
 def _select_numbered(

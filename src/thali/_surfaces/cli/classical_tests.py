@@ -5,7 +5,7 @@ from functools import partial
 
 from thali._arguments import check_integer, check_seed
 from thali._data.kinds import PAIRS
-from thali._model.options import CI, COUNTED_TIES, SEED, TABLE_OPTIONS, WHERE, WITHOUT
+from thali._model.options import CI, COUNTED_TIES, DESIGN, SEED, TABLE_OPTIONS, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
 _COLUMNS = tuple(
@@ -16,7 +16,7 @@ _COLUMNS = tuple(
 _CHOSEN = Option(
     "chosen", "Column with the chosen option.", to=DATA, default="recognised", metavar="COLUMN"
 )
-TABLE_OPTIONS = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
+TABLE_OPTIONS = (WHERE, WITHOUT, DESIGN, *_COLUMNS, _CHOSEN)
 
 ASPECTS = Option(
     "aspects",

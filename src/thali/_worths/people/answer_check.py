@@ -94,32 +94,41 @@ def respondent_probabilities(
     return compute_probabilities
 
 
-def check_respondents(
-    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, random_seed: Any, ci: float
-) -> "pandas.DataFrame":
-    """Compare observed answers with replicates of each respondent's answers, as a table."""
-    has_ties = worths.nu is not None
+class _CheckedAnswers(NamedTuple):
+    """Questions with the respondents who answer them, at some draws."""
+
+    questions: Questions
+    groups: list[EqualRespondents]
+    n_draws: int
+
+
+def _select_answers(
+    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, has_ties: bool
+) -> _CheckedAnswers:
+    """Select draws, and return the questions with probabilities at these draws."""
     parts = split_questions(data.questions(has_ties))
-    check_unweighted(parts.questions)
     draws = select_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(
         worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
     )
     groups = [EqualRespondents.from_times(probabilities, parts.questions.times)]
-    return check_answers(parts.questions, groups, len(draws), random_seed, ci)
+    return _CheckedAnswers(parts.questions, groups, len(draws))
+
+
+def check_respondents(
+    worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, random_seed: Any, ci: float
+) -> "pandas.DataFrame":
+    """Compare observed answers with replicates of each respondent's answers, as a table."""
+    answers = _select_answers(worths, respondent_draws, data, worths.nu is not None)
+    check_unweighted(answers.questions)
+    return check_answers(*answers, random_seed, ci)
 
 
 def predict_respondents(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, ci: float
 ) -> "pandas.DataFrame":
     """Return a table of observed and predicted proportions."""
-    parts = split_questions(data.questions(False))
-    draws = select_draws(respondent_draws.n_draws, len(parts.questions.counts))
-    probabilities = respondent_probabilities(
-        worths.take(draws), respondent_draws.take(draws), data, parts, has_ties=False
-    )
-    groups = [EqualRespondents.from_times(probabilities, parts.questions.times)]
-    return predict_answers(parts.questions, groups, len(draws), ci)
+    return predict_answers(*_select_answers(worths, respondent_draws, data, False), ci)
 
 
 def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any) -> np.ndarray:

@@ -17,7 +17,7 @@ from .report import check_report, write_report
 
 if TYPE_CHECKING:
     from thali._paired.board import Leaderboard
-    from thali._paired.leaderboard import Made
+    from thali._paired.leaderboard import LeaderboardRecipe
 
 _BOARD = ".nc"  # suffix of saved leaderboards
 _DEFAULTS = {"ties": "davidson", "anchor_model": None, "pool": False}
@@ -48,9 +48,9 @@ def run_leaderboard(
 ) -> None:
     """Print the leaderboard of files; write its tables, pictures and report."""
     from thali._model.model_files import LEADERBOARD_FILE
-    from thali._paired.board import as_json, as_netcdf
-    from thali._paired.findings import findings_of
-    from thali._paired.made import in_words
+    from thali._paired.board import encode_json, encode_netcdf
+    from thali._paired.board_report import describe_board
+    from thali._paired.findings import build_board_findings
 
     settings = {
         option.name: parse_option(option, typed[option.word])
@@ -60,14 +60,14 @@ def run_leaderboard(
     check_output_folder(out_folder)
     check_report(report_file, cover)
     board = _build_board(names, settings, not terminal.is_quiet)
-    findings = findings_of(board)
+    findings = build_board_findings(board)
     command = {"data_names": names, "typed": typed, "cover": cover}
     try:
         with Figures() as figures:
             if out_folder is not None:
                 other_files = {
-                    "leaderboard.json": as_json(board),
-                    LEADERBOARD_FILE: bytes(as_netcdf(board)),
+                    "leaderboard.json": encode_json(board),
+                    LEADERBOARD_FILE: bytes(encode_netcdf(board)),
                 }
                 other_files[COMMAND] = json.dumps(build_job_note("leaderboard", command)).encode()
                 picture_names = write_findings(
@@ -91,7 +91,7 @@ def run_leaderboard(
     finally:  # a full disk must not cost the answer
         report = [] if report_file is not None else ["--report FILE (a page)"]
         folder = "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR"
-        print(terminal.format_findings(findings, in_words(board), *report, folder))
+        print(terminal.format_findings(findings, describe_board(board), *report, folder))
 
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
@@ -114,14 +114,14 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
         assert saved.made is not None
         request = saved.made._replace(columns=saved.made.columns | settings)
     for name in other_names:
-        request = request.with_more(name, True, {})
+        request = request.add_votes(name, True, {})
         notify(f"{name}: {request.counted.read_as}")
     if other_names and request.counted.ids is None:
         notify(
             f"rows that occur in several of the {len(names)} files are counted several times; name"
             " a column of identifiers with --id."
         )
-    return request.board(progressbar=progressbar)
+    return request.build_board(progressbar=progressbar)
 
 
 def _load_saved_board(name: str) -> "Leaderboard":
@@ -138,18 +138,18 @@ def _load_saved_board(name: str) -> "Leaderboard":
     return board
 
 
-def _read_first_file(name: str, settings: dict[str, Any]) -> "Made":
+def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe":
     """Read a file or bundled data set for a leaderboard; large files in batches."""
     from thali import datasets
-    from thali._paired.counted import CountedComparisons, count
-    from thali._paired.leaderboard import Made, checked_settings
+    from thali._paired.leaderboard import LeaderboardRecipe, check_settings
+    from thali._paired.vote_counts import CountedComparisons, count_votes
     from thali._paired.worths import WorthsRequest
     from thali._reading.large_tables import is_large
 
     worths_request = WorthsRequest(
         **{key: settings.pop(key) for key in _WORTH_SETTINGS if key in settings}
     )
-    board_settings = checked_settings(
+    board_settings = check_settings(
         worths_request,
         settings.get("by"),
         *(settings.pop(key, default) for key, default in _DEFAULTS.items()),
@@ -163,9 +163,9 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "Made":
             f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
         )
     if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
-        comparisons = count(name, True, table_settings)
+        comparisons = count_votes(name, True, table_settings)
     else:
         data, read_as = load_pairs(name, settings)
         comparisons = CountedComparisons(data, {}, None, 0, read_as, (Path(name).name,))
     notify(f"{name}: {comparisons.read_as}")
-    return Made(comparisons, board_settings, table_settings)
+    return LeaderboardRecipe(comparisons, board_settings, table_settings)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._data.kinds import EXPERIMENTS
+from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
 from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
 from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
@@ -20,6 +20,7 @@ from ..terminal import Terminal
 from .jobs import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
+MANY_COMPARISONS = 10_000  # for which the sentence names the fastest command
 FOLDS = 5  # default number of folds of the cross-validation
 COMMAND_OPTIONS = (Option("model", "Name of the model."), OVERWRITE)  # for every model
 
@@ -165,4 +166,6 @@ def request_default_model(
         )
     if alternatives:
         clause += f" (alternative: --model {' or '.join(alternatives)})"
+    if get_data_form(data) == DataForm(PAIRS) and data.n_comparisons >= MANY_COMPARISONS:
+        clause += "; if ranks are enough, thali leaderboard answers in seconds"
     return request_model(terminal, offer.spec, offer.name, typed | settings, None), clause

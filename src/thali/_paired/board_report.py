@@ -1,5 +1,4 @@
-"""What a report says of a leaderboard besides its answers: the data, how it was made, whether its
-intervals hold."""
+"""Report of a leaderboard: data, methods text, convergence and settings."""
 
 import inspect
 from typing import Any
@@ -29,10 +28,10 @@ from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, describe_interval
 
 from .board import Leaderboard
-from .counted import Judgements, judgements_of
+from .vote_counts import Judgements, convert_to_judgements
 from .worths import WorthsRequest
 
-_NAMED = 12  # covariates, or columns, of a sentence
+_NAMED = 12  # maximum of covariates, or columns, in a sentence
 _TIES = {"half": "Each tie counted as half a win for each option.", "drop": "Ties were excluded."}
 _SENTENCES = {
     "data": "Leaderboard of {data}.",
@@ -65,14 +64,14 @@ _SENTENCES = {
 }
 
 
-def in_words(board: Leaderboard) -> str:
-    """What the leaderboard is of, as a line below a heading."""
+def describe_board(board: Leaderboard) -> str:
+    """Return the title of the leaderboard."""
     return f"Leaderboard of {board.data}"
 
 
 @finding("data", "Description of the data", SHOWN, chapter=DATA)
 def data(board: Leaderboard, settings: None) -> Finding:
-    """What was counted, of which files, and how these were read."""
+    """Report the counted data and the files."""
     import pandas as pd
 
     counted = None if board.made is None else board.made.counted
@@ -100,45 +99,46 @@ def data(board: Leaderboard, settings: None) -> Finding:
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
 def methods(board: Leaderboard, settings: None) -> Finding | None:
-    """The paragraph of a paper; nothing of a board that does not know how it was made, such as that
-    of a part."""
+    """Write the methods text; None for the board of a part."""
     if board.made is None:
         return None
-    chosen = board.made.settings
-    is_estimate = chosen["method"] == "maximum-likelihood"
+    settings_used = board.made.settings
+    is_estimate = settings_used["method"] == "maximum-likelihood"
     return Finding(
         notes=(
-            *_rule(board, chosen, is_estimate),
-            *_varying(chosen),
-            *_people(board, chosen["method"]),
+            *_describe_rule(board, settings_used, is_estimate),
+            *_describe_variation(settings_used),
+            *_describe_estimation(board, settings_used["method"]),
             *(
                 ()
                 if board.of_chains is None
                 else describe_convergence_criteria(board.of_chains.facts)
             ),
             phrase(COMMON, "computed", program=describe_program()),
-            phrase(_SENTENCES, "intervals", interval=describe_interval(chosen["ci"])),
+            phrase(_SENTENCES, "intervals", interval=describe_interval(settings_used["ci"])),
         )
     )
 
 
-def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tuple[Text, ...]:
-    """How choices depend on worths and covariates."""
+def _describe_rule(
+    board: Leaderboard, settings_used: dict[str, Any], is_estimate: bool
+) -> tuple[Text, ...]:
+    """Describe the choice rule and priors."""
     from thali._model.best_worst import RANKING
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
     assert board.made is not None
-    source, ml = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
+    source, prefix = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
     sentences: list[Text] = [phrase(SENTENCES, "ml.methods.luce", source=source)]
     if not is_estimate:
-        known = chosen.get("spread")
+        fixed_spread = settings_used.get("spread")
         spread = (
             _SENTENCES["spread"]
-            if known is None
-            else phrase(_SENTENCES, "known", name="u", value=known)
+            if fixed_spread is None
+            else phrase(_SENTENCES, "known", name="u", value=fixed_spread)
         )
         sentences.append(phrase(_SENTENCES, "prior", spread=spread))
-    before: Judgements = judgements_of(board.made.counted.data)
+    original_data: Judgements = convert_to_judgements(board.made.counted.data)
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
         sentences += [] if board.data.worst is None else [describe_best_worst(RANKING)]
@@ -146,46 +146,48 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
             sentences.append(_SENTENCES["ties in rankings"])
     elif board.data.n_ties:
         sentences.append(describe_ties("" if is_estimate else _SENTENCES["ties prior"]))
-    elif not isinstance(before, Choices) and before.n_ties:
-        sentences.append(_TIES[chosen["ties"]])
+    elif not isinstance(original_data, Choices) and original_data.n_ties:
+        sentences.append(_TIES[settings_used["ties"]])
     if names := board.data.covariate_names:
         sentences.append(
-            phrase(SENTENCES, f"{ml}methods.covariates", names=list_names(names, _NAMED))
+            phrase(SENTENCES, f"{prefix}methods.covariates", names=list_names(names, _NAMED))
         )
-    if lapse := chosen.get("lapse"):  # which the command line does not know
+    if lapse := settings_used.get("lapse"):  # the command line has no such option
         sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
     return tuple(sentences)
 
 
-def _varying(chosen: dict[str, Any]) -> tuple[Text, ...]:
-    """How judges differ, worths change, and parts have something in common."""
+def _describe_variation(settings_used: dict[str, Any]) -> tuple[Text, ...]:
+    """Describe variation between judges, periods and parts."""
 
     def spread(name: str, value: float | None) -> Text:
         return phrase(_SENTENCES, "learned" if value is None else "known", name=name, value=value)
 
     sentences: list[Text] = []
-    if chosen["judges"]:
-        sentences.append(phrase(_SENTENCES, "judges", spread=spread("tau", chosen["judge_sd"])))
-    if chosen["judge_bias"]:
+    if settings_used["judges"]:
+        sentences.append(
+            phrase(_SENTENCES, "judges", spread=spread("tau", settings_used["judge_sd"]))
+        )
+    if settings_used["judge_bias"]:
         sentences.append(_SENTENCES["bias"])
-    if chosen["period"] is not None:
-        drift = spread("s", chosen["drift"])
-        sentences.append(phrase(_SENTENCES, "period", period=chosen["period"], spread=drift))
+    if settings_used["period"] is not None:
+        drift = spread("s", settings_used["drift"])
+        sentences.append(phrase(_SENTENCES, "period", period=settings_used["period"], spread=drift))
     dates = [
-        f"{word} {chosen[key]}"
+        f"{word} {settings_used[key]}"
         for key, word in (("since", "since"), ("until", "until"))
-        if chosen[key]
+        if settings_used[key]
     ]
     if dates:
         sentences.append(phrase(_SENTENCES, "dates", dates=list_names(dates)))
     return (
         *sentences,
-        *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []),
+        *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if settings_used["pool"] else []),
     )
 
 
-def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
-    """How worths were found, and what was made of people."""
+def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
+    """Describe the method and the treatment of respondents."""
     from thali._model.choice_findings import SENTENCES, describe_dependence
 
     errors: Text = SENTENCES["ml.methods.observed"]
@@ -202,7 +204,7 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
     "independence", "Repeated answers from the same respondents", (SCREEN, PAGE), chapter=STATISTICS
 )
 def independence(board: Leaderboard, settings: None) -> Finding | None:
-    """What was made of the answers of the same people."""
+    """Report the treatment of repeated answers of respondents."""
     from thali._model.choice_findings import build_dependence_finding
 
     return None if board.people is None else build_dependence_finding(board.people)
@@ -210,77 +212,85 @@ def independence(board: Leaderboard, settings: None) -> Finding | None:
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def convergence(board: Leaderboard, settings: None) -> Finding | None:
-    """Whether the chains agree; nothing of a board without chains."""
-    found = board.of_chains
-    if found is None:
+    """Report whether the chains agree; None without chains."""
+    check = board.of_chains
+    if check is None:
         return None
-    differ = [
+    parts_without_agreement = [
         name
         for name, part in board.boards.items()
         if part.of_chains is not None and not part.of_chains.agrees
     ]
     notes = (
-        () if not differ else (phrase(_SENTENCES, "parts differ", parts=shorten(differ, _NAMED)),)
+        ()
+        if not parts_without_agreement
+        else (phrase(_SENTENCES, "parts differ", parts=shorten(parts_without_agreement, _NAMED)),)
     )
-    agrees = found.agrees and not differ
+    agrees = check.agrees and not parts_without_agreement
     headline = COMMON["chains agree" if agrees else "chains differ"]
     brief = (
         Brief("Chains", " ".join(map(str, notes)))
-        if found.agrees and differ
-        else build_chain_brief(found)
+        if check.agrees and parts_without_agreement
+        else build_chain_brief(check)
     )
-    return Finding(found.message, notes=notes, good=agrees, headline=headline, brief=brief)
+    return Finding(check.message, notes=notes, good=agrees, headline=headline, brief=brief)
 
 
-# How it was made, as settings and as Python -------------------------------------------------------
+# Settings, as facts and as Python code ------------------------------------------------------------
 
 
-def settings_of(board: Leaderboard) -> Facts:
-    """The settings of the leaderboard and the columns that were named, in words; nothing of those
-    that are not set."""
-    found = {
-        name: value
-        for name, value in _given(board).items()
-        if value is not None and value is not False
+def list_settings(board: Leaderboard) -> Facts:
+    """List the settings and named columns that are set."""
+    settings_used = {
+        name: setting
+        for name, setting in _list_arguments(board).items()
+        if setting is not None and setting is not False
     }
     return tuple(
-        (name.replace("_", " ").capitalize(), _as_text(value)) for name, value in found.items()
+        (name.replace("_", " ").capitalize(), _format_setting(setting))
+        for name, setting in settings_used.items()
     )
 
 
-def as_python(board: Leaderboard) -> str:
-    """The leaderboard as Python; "" of one that does not know how it was made."""
+def format_python(board: Leaderboard) -> str:
+    """Format the leaderboard as Python code; "" for the board of a part."""
     from .leaderboard import leaderboard
 
-    usual = {name: each.default for name, each in inspect.signature(leaderboard).parameters.items()}
-    given = _given(board)
-    usual["method"] = WorthsRequest(people=given.get("people")).with_method().method
-    words = [f"{name}={value!r}" for name, value in given.items() if value != usual.get(name)]
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(leaderboard).parameters.items()
+    }
+    arguments = _list_arguments(board)
+    defaults["method"] = WorthsRequest(people=arguments.get("people")).choose_method().method
+    argument_texts = [
+        f"{name}={argument!r}"
+        for name, argument in arguments.items()
+        if argument != defaults.get(name)
+    ]
     return (
         ""
         if board.made is None
-        else f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *words])})"
+        else f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *argument_texts])})"
     )
 
 
-def _given(board: Leaderboard) -> dict[str, Any]:
-    """The settings and the columns that a leaderboard was made with; a seed only if it can be
-    typed."""
+def _list_arguments(board: Leaderboard) -> dict[str, Any]:
+    """Return settings and columns of a leaderboard; the seed only if it is an integer."""
     if board.made is None:
         return {}
-    given = board.made.settings | board.made.columns
-    left_out = {"lapse": not given.get("lapse"), "spread": given.get("spread") is None}
-    left_out |= {
-        "ci": given["ci"] == INTERVAL,
-        "random_seed": not isinstance(given["random_seed"], int),
+    arguments = board.made.settings | board.made.columns
+    is_default = {"lapse": not arguments.get("lapse"), "spread": arguments.get("spread") is None}
+    is_default |= {
+        "ci": arguments["ci"] == INTERVAL,
+        "random_seed": not isinstance(arguments["random_seed"], int),
     }
-    return {name: value for name, value in given.items() if not left_out.get(name)}
+    return {name: argument for name, argument in arguments.items() if not is_default.get(name)}
 
 
-def _as_text(value: Any) -> str:
-    """A setting as it is read."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name} = {each}" for name, each in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return "yes" if value is True else str(value)
+def _format_setting(setting: Any) -> str:
+    """Format a setting."""
+    if isinstance(setting, dict):
+        return ", ".join(f"{name} = {entry}" for name, entry in setting.items())
+    if isinstance(setting, list | tuple):
+        return ", ".join(map(str, setting))
+    return "yes" if setting is True else str(setting)

@@ -1,0 +1,134 @@
+"""Check of a leaderboard: observed proportions of pairs or sets against replicates."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.choices.parts import drop_tied_sets
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.covariates import CovariateCells
+from thali._data.pairs.parts import build_questions
+from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
+from thali.errors import DataError
+
+from .estimates import WorthEstimates
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._worths.density import Density
+
+# maximum of distinct comparisons, or sets times judges; above, the check takes longer than the
+# leaderboard
+_MAX_ROWS = 100_000
+# answers in all replicates; maximum and minimum of draws
+_MAX_ANSWERS, _MAX_DRAWS, _MIN_DRAWS = 2_000_000, 1_000, 100
+
+
+def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
+    """Compare observed proportions with replicates, as `check_answers` does.
+
+    Raises
+    ------
+    DataError
+        If counts are fractional, or there are too many different comparisons.
+    """
+    assert estimates.pose is not None and estimates.points is not None
+    density, data, request = estimates.pose.density, estimates.pose.data, estimates.pose.request
+    if density.n_rows > _MAX_ROWS:
+        raise DataError(
+            f"The check is limited to {_MAX_ROWS:,} different comparisons, but there are"
+            f" {density.n_rows:,}."
+        )
+    draws = estimates.points.shape[1]
+    n_selected = min(draws, max(_MIN_DRAWS, min(_MAX_DRAWS, _MAX_ANSWERS // density.n_rows)))
+    points = estimates.points[:, np.arange(n_selected) * draws // n_selected]
+    if isinstance(data, PairedComparisons):
+        questions, respondents = _check_pairs(data, density, points)
+    else:
+        questions, respondents = _check_sets(data, density, points)
+    check_unweighted(questions)
+    return check_answers(questions, respondents, n_selected, request.random_seed, request.ci)
+
+
+def _check_pairs(
+    data: PairedComparisons, density: "Density", points: np.ndarray
+) -> tuple[Questions, list[EqualRespondents]]:
+    """Return one question per row of the density, and probabilities of its answers."""
+    keys = data.n_options * data.first + data.second
+    pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
+    density = density.select_rows(np.argsort(pair, kind="stable"))
+    rows = density.rows
+    cells = CovariateCells(
+        np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
+    )
+    questions = build_questions(
+        data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells
+    )
+    return questions, [
+        EqualRespondents.from_times(_make_pair_probabilities(density, points), questions.times)
+    ]
+
+
+def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
+    """Return a function (slice) -> outcome probabilities, shape (points, answers)."""
+    from thali._inference.numerics.counts import compute_outcomes
+
+    lapse, has_ties = density.rows.lapse, density.rows.has_ties
+
+    def probabilities(row_slice: slice) -> np.ndarray:
+        """Return the probabilities of the outcomes of some rows."""
+        block_density = density.select_rows(row_slice)
+        q = np.concatenate(
+            [
+                block_density.compare_at_points(block, points).q
+                for block in block_density.split_rows(points.shape[1])
+            ]
+        ).T
+        p = (1.0 - lapse) * q + lapse / 2.0
+        outcome_probabilities = (
+            compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
+            if has_ties
+            else np.stack([p, 1.0 - p], axis=-1)
+        )
+        return outcome_probabilities.reshape(len(p), -1)
+
+    return probabilities
+
+
+def _check_sets(
+    data: Any, density: Any, points: np.ndarray
+) -> tuple[Questions, list[EqualRespondents]]:
+    """Return one question per set, and probabilities of its answers by judge."""
+    data = drop_tied_sets(data)
+    questions, logs = data.questions(), points[density.worths]
+    if not density.n_judges:
+        return questions, [
+            EqualRespondents.from_times(
+                _make_set_probabilities(density, data, logs), questions.times
+            )
+        ]
+    times = np.zeros((density.n_judges, len(questions.sizes)))
+    if times.size > _MAX_ROWS:
+        raise DataError(
+            f"The check is limited to {_MAX_ROWS:,} sets times judges, but there are"
+            f" {times.size:,}."
+        )
+    np.add.at(times, (data.respondent, data.set_of[data.choice]), data.times)
+    judges = zip(np.exp(density.log_discriminations(points)), times, strict=True)
+    return questions, [
+        EqualRespondents.from_times(_make_set_probabilities(density, data, d * logs), judge_times)
+        for d, judge_times in judges
+    ]
+
+
+def _make_set_probabilities(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:
+    """Return a function (slice) -> answer probabilities; log worths (options, points)."""
+    from thali._worths.worth_draws import WorthDraws
+
+    no_covariates = np.zeros((log_worths.shape[1], 0))
+    settings = (), no_covariates, density.rows.lapse, density.rows.rule, 1
+    return WorthDraws(
+        list(data.labels), log_worths.T, None, no_covariates, *settings
+    ).question_probabilities(data, False)

@@ -1,0 +1,253 @@
+"""Leaderboards from draws of worths: ranks, ratings and tiers."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.checks import convert_whole_counts
+from thali._data.choices import Choices
+from thali._data.choices.choices import list_row_members
+from thali._digits import format_probability
+from thali._inference.numerics.ranks import sort_descending
+from thali._labels import format_plural, list_names
+from thali._posterior.certain_signs import CERTAIN
+from thali._posterior.interval import describe_interval, interval_tails
+
+from .board import Leaderboard
+from .estimates import WorthEstimates
+from .scale import SCALE, WorthScale
+from .vote_counts import Judgements
+
+if TYPE_CHECKING:
+    import pandas
+
+# Tiers of options that are not separated ----------------------------------------------------------
+
+
+def order_probabilities(rank: np.ndarray) -> np.ndarray:
+    """Return the probability that row is above column, from ranks (draws, options)."""
+    draws, n = rank.shape
+    rank = np.ascontiguousarray(rank.T, dtype=np.int32)
+    p_above = np.zeros((n, n))
+    for i in range(n - 1):
+        p_above[i, i + 1 :] = np.count_nonzero(rank[i + 1 :] > rank[i], axis=1) / draws
+    return p_above + np.tril(1.0 - p_above.T, -1)
+
+
+def find_tiers(order: np.ndarray) -> list[list[int]]:
+    """Find tiers, best first: two options share one if no order is certain.
+
+    Examples
+    --------
+    >>> groups(np.array([[0, 0.9, 0.99], [0.1, 0, 0.9], [0.01, 0.1, 0]]))
+    [[0, 1], [1, 2]]
+    """
+    n = len(order)
+    is_alike = np.maximum(order, order.T) < CERTAIN
+    np.fill_diagonal(is_alike, True)
+    covered = [0] * n  # per option a bit for each option with which it shares a tier
+    bits = [
+        int.from_bytes(row.tobytes(), "little")
+        for row in np.packbits(is_alike, axis=1, bitorder="little")
+    ]
+    tiers = []
+    for i in range(n):
+        for j in (np.flatnonzero(is_alike[i, i:]) + i).tolist():
+            if covered[i] >> j & 1:
+                continue
+            members, common_bits = sorted({i, j}), bits[i] & bits[j]
+            candidates = np.flatnonzero(is_alike[i] & is_alike[j])
+            for candidate in candidates[
+                np.abs(2 * candidates - i - j).argsort(kind="stable")
+            ].tolist():
+                # the nearest option to the two that is alike to all members
+                if common_bits >> candidate & 1 and candidate not in (i, j):
+                    members.append(candidate)
+                    common_bits &= bits[candidate]
+            tier_bits = sum(1 << member for member in members)
+            for member in members:
+                covered[member] |= tier_bits
+            tiers.append(sorted(members))
+    return sorted(tiers)
+
+
+def number_tiers(tiers: list[list[int]], n: int) -> list[str]:
+    """Return the numbers of the tiers of each option, such as "2-4, 7".
+
+    Examples
+    --------
+    >>> numbered([[0, 1], [1, 2]], 3)
+    ['1', '1-2', '2']
+    """
+    tier_number = np.repeat(np.arange(1, len(tiers) + 1), [len(members) for members in tiers])
+    option_index = np.concatenate(tiers)
+    numbers_by_option = np.split(
+        tier_number[np.argsort(option_index, kind="stable")],
+        np.cumsum(np.bincount(option_index, minlength=n))[:-1],
+    )
+    return [", ".join(_format_runs(numbers)) for numbers in numbers_by_option]
+
+
+def _format_runs(numbers: np.ndarray) -> list[str]:
+    """Format numbers, with runs as ranges."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
+    ends = numbers[np.append(starts[1:], len(numbers)) - 1].tolist()
+    return [
+        str(a) if a == b else f"{a}-{b}"
+        for a, b in zip(numbers[starts].tolist(), ends, strict=True)
+    ]
+
+
+# The table ----------------------------------------------------------------------------------------
+
+
+def build_board(
+    data: Judgements, estimates: WorthEstimates, scale: WorthScale, ci: float
+) -> Leaderboard:
+    """Build the leaderboard from estimates of worths."""
+    import pandas as pd
+
+    log_worths, mean_log_worths = (
+        scale.subtract_anchor(count_columns, data.labels)
+        for count_columns in (estimates.log_worths, estimates.monotone_means)
+    )
+    order_indices = sort_descending(estimates.modes)
+    log_worths, mean_log_worths, n = (
+        log_worths[:, order_indices],
+        mean_log_worths[order_indices],
+        len(order_indices),
+    )
+    rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
+    order = order_probabilities(rank)
+    tiers = find_tiers(order)
+    worths = _normalise_worths(log_worths)
+    option_names = np.array(data.labels, dtype=object)[order_indices]
+    labels = pd.Index(option_names, name="option")
+    tails = interval_tails(ci)
+    low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
+    columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
+    columns["p_1"] = (rank == 1).mean(axis=0)
+    columns["tier"] = number_tiers(tiers, n)
+    columns["rating"] = scale.compute_ratings(mean_log_worths)
+    low, high = scale.compute_ratings(np.quantile(log_worths, tails, axis=0))
+    columns |= {"rating_low": low, "rating_high": high}
+    if estimates.without is not None:
+        columns["rank_without"] = (np.argsort(sort_descending(estimates.without.modes)) + 1)[
+            order_indices
+        ]
+        columns["rating_without"] = scale.compute_ratings(
+            scale.subtract_anchor(estimates.without.monotone_means, data.labels)[order_indices]
+        )
+    columns["worth"] = (
+        worths.mean(axis=0) if estimates.estimate is None else _normalise_worths(mean_log_worths)
+    )
+    columns["worth_low"], columns["worth_high"] = np.quantile(worths, tails, axis=0)
+    wins, losses, ties = _count_outcomes(data)
+    count_columns = {
+        "comparisons": wins + losses + ties,
+        "wins": wins,
+        "losses": losses,
+        "ties": ties,
+    }
+    columns |= {
+        name: convert_whole_counts(counts[order_indices]) for name, counts in count_columns.items()
+    }
+    nu = float(estimates.nu.mean()) if len(estimates.nu) else np.nan
+    judged = estimates.judged
+    anchor_sentence = "" if judged is not None and judged.in_time is not None else scale.sentence
+    note = _describe_table(data, wins + ties, losses + ties, nu, anchor_sentence, ci)
+    return Leaderboard(
+        title=f"Leaderboard: {data}",
+        table=pd.DataFrame(columns, index=labels),
+        note=note if judged is None else f"{note} {judged.note}",
+        order=pd.DataFrame(order, labels, labels),
+        groups=tuple(tuple(option_names[members].tolist()) for members in tiers),
+        tie=nu,
+        data=data,
+        effects=_tabulate_effects(data, estimates, ci),
+        people=estimates.people,
+        of_judges=None if judged is None else judged.judges,
+        in_time=None if judged is None else judged.in_time,
+        of_chains=estimates.of_chains,
+        ci=ci,
+    )
+
+
+def _tabulate_effects(
+    data: Judgements, estimates: WorthEstimates, ci: float
+) -> "pandas.DataFrame | None":
+    """Tabulate the coefficients of covariates with intervals, or None."""
+    import pandas as pd
+
+    if data.covariates is None:
+        return None
+    low, high = np.quantile(estimates.beta, interval_tails(ci), axis=0)
+    names = pd.Index(data.covariates.names, name="covariate")
+    return pd.DataFrame({"effect": estimates.effects, "low": low, "high": high}, index=names)
+
+
+def _normalise_worths(log_worths: np.ndarray) -> np.ndarray:
+    """Return worths that sum to 1 along the last axis."""
+    worth = np.exp(log_worths - log_worths.max(axis=-1, keepdims=True))
+    return worth / worth.sum(axis=-1, keepdims=True)
+
+
+def _count_outcomes(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count how often each option was chosen, rejected, and neither.
+
+    For best and worst: best, worst, and neither.
+    """
+    n = data.n_options
+    if isinstance(data, Choices):
+        row, member_index = list_row_members(data)
+        n_chosen = np.bincount(
+            data.members[member_index], data.times[row] * data.are_chosen(row, member_index), n
+        )
+        n_other = np.bincount(data.members[member_index], data.times[row], n) - n_chosen
+        n_worst = (
+            n_other if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
+        )
+        return n_chosen, n_worst, n_other - n_worst
+
+    def added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
+
+    return added(data.wins, data.losses), added(data.losses, data.wins), added(data.tied, data.tied)
+
+
+def _describe_table(
+    data: Judgements,
+    not_lost: np.ndarray,
+    not_won: np.ndarray,
+    nu: float,
+    anchor_sentence: str,
+    ci: float,
+) -> str:
+    """Describe the columns of the table, and options whose worths depend on the prior."""
+    sentences = [
+        f"Intervals are central {describe_interval(ci)}s. Two options share a tier if neither"
+        " ranks"
+        f" higher than the other with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating"
+        " points means odds of 10 to 1" + (f"; {anchor_sentence}." if anchor_sentence else ".")
+    ]
+    if not np.isnan(nu):
+        sentences.append(
+            f"Two equal options tie with probability {format_probability(nu / (2 + nu))}."
+        )
+    names = np.array(data.labels, dtype=object)
+    for verb, is_extreme in (
+        ("beaten", (not_won == 0) & (not_lost > 0)),
+        ("chosen", (not_lost == 0) & (not_won > 0)),
+    ):
+        if is_extreme.any():
+            auxiliary = "was" if is_extreme.sum() == 1 else "were"
+            sentences.append(
+                f"{list_names(names[is_extreme].tolist())} {auxiliary} never {verb}, so the size of"
+                " the gap depends on the prior."
+            )
+    if len(data.components()) > 1:
+        sentences.append(
+            f"The options form {format_plural(len(data.components()), 'group')} that were never"
+            " compared with each other."
+        )
+    return " ".join(sentences)

@@ -1,0 +1,71 @@
+"""Tables of likelihood-ratio tests."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, describe_roughness
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = [
+    "parameters",
+    "larger_parameters",
+    "log_likelihood",
+    "larger_log_likelihood",
+    "deviance",
+    "df",
+    "p_value",
+    "test",
+]
+# numbers of parameters of the smaller and the larger model, and their log-likelihoods
+Row = tuple[int, int, float, float]
+
+
+def tabulate_tests(
+    rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]
+) -> "pandas.DataFrame":
+    """Tabulate likelihood-ratio tests: chi-square, or the named test of the statistic."""
+    import pandas as pd
+
+    table_rows = []
+    for name, (n_small, n_large, low, high) in rows.items():
+        deviance, df = max(2.0 * (high - low), 0.0), n_large - n_small
+        test = (
+            tests[name](deviance)
+            if name in tests
+            else FitTest(deviance, df, chi_square_tail(deviance, df))
+        )
+        table_rows.append((n_small, n_large, low, high, deviance, df, test.p_value, test.kind))
+    return pd.DataFrame(table_rows, index=list(rows), columns=COLUMNS)
+
+
+def describe_caveats(model: FitTest, comparisons: float, parameters: int, nested: str) -> str:
+    """Return caveats of a goodness-of-fit test and of tests of nested models."""
+    sentences = []
+    if model.kind == "none":
+        sentences.append(f"The test of the model is not available, because {model.why}.")
+    sentences += describe_roughness(f"The tests of {nested} are", comparisons, parameters)
+    return " ".join(sentences)
+
+
+def equal_means_row(counts: np.ndarray) -> Row:
+    """Return the row of the test that counts have one Poisson mean."""
+    return (
+        1,
+        len(counts),
+        _poisson_log_likelihood(counts, float(counts.mean())),
+        _poisson_log_likelihood(counts, counts),
+    )
+
+
+def _poisson_log_likelihood(counts: np.ndarray, mean: np.ndarray | float) -> float:
+    """Return the sum of ln Poisson(count
+
+    mean).
+    """
+    from scipy.special import gammaln, xlogy
+
+    return float(np.sum(xlogy(counts, mean) - mean - gammaln(counts + 1.0)))

@@ -1,0 +1,391 @@
+"""Conversion of any source to paired comparisons or choices, and their counts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.checks import are_integers
+from thali._data.choices import Choices
+from thali._data.judged import Judged, explain_unpaired_data
+from thali._data.kinds import CHOICES, PAIRS
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.covariates import ORDER
+from thali._data.pairs.tables import build_fields
+from thali._data.suspicious import find_similar_labels
+from thali._inference.warn import warn
+from thali._labels import format_plural, shorten
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+
+if TYPE_CHECKING:
+    from thali._reading.large_tables import ComparisonTable
+
+
+Judgements = PairedComparisons | Choices
+DAVIDSON = "davidson"  # ties are a third outcome
+
+
+def convert_to_comparisons(data: Any) -> PairedComparisons:
+    """Convert data, choices between pairs, or a table of counts to paired comparisons."""
+    if isinstance(data, Judged):
+        return data.to_comparisons()
+    if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
+        return PairedComparisons(data)
+    raise DataError(explain_unpaired_data(data))
+
+
+def convert_to_judgements(data: Any) -> Judgements:
+    """Convert to paired comparisons, keeping choices from larger sets unchanged."""
+    if isinstance(data, Choices) and (data.worst is not None or not data.is_paired):
+        return data
+    return convert_to_comparisons(data)
+
+
+def treat_ties(data: Judgements, ties: str) -> Judgements:
+    """Return the data with ties treated as requested."""
+    return data if ties == DAVIDSON else data.without_ties(ties)
+
+
+def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
+    """Merge two data sets; comparisons become choices if the other has sets."""
+    if bool(old.respondents) != bool(new.respondents):
+        subject = "new answers do" if old.respondents else "earlier answers do"
+        warn(
+            DataWarning(
+                f"The {subject} not identify users, so users are ignored in all votes; name the"
+                " column of users with ",
+                Argument("respondent"),
+                ".",
+            )
+        )
+    if isinstance(old, PairedComparisons) and isinstance(new, PairedComparisons):
+        merged = old.with_more(new)
+    else:
+        merged = _convert_to_choices(old, ties).with_more(_convert_to_choices(new, ties))
+    if (similar_labels := find_similar_labels(merged.labels)) and not any(
+        find_similar_labels(data.labels) for data in (old, new)
+    ):
+        warn(DataWarning(similar_labels))  # labels within one data set were checked by its reader
+    return merged
+
+
+def _convert_to_choices(data: Judgements, ties: str) -> Choices:
+    """Convert to choices from sets, which have no ties, covariates or dates."""
+    if isinstance(data, Choices):
+        return data
+    if data.covariates is not None or data.dates is not None:
+        names = data.covariate_names
+        text = (
+            "dates"
+            if data.covariates is None
+            else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
+        )
+        absent = "dates" if data.covariates is None else "covariates"
+        raise DataError(
+            f"Paired comparisons with {text} cannot be combined with choices from larger sets,"
+            f" which have no {absent}; make separate leaderboards."
+        )
+    if data.n_ties and ties == DAVIDSON:
+        raise DataError(
+            f"{data.n_ties:,} of {data.answers_in_words} are ties, which cannot be merged with"
+            " choices from larger sets; set ",
+            Setting("ties", "half"),
+            " or ",
+            Setting("ties", "drop"),
+            ".",
+        )
+    counted: Any = treat_ties(data, ties)
+    return Choices.from_comparisons(counted)
+
+
+def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> PairedComparisons:
+    """Return comparisons; raise for ties unless allowed, and for covariates but"
+    " `used_covariate`."""
+    pairs = convert_to_comparisons(data)
+    if not ties:
+        pairs.refuse_ties()
+    return drop_covariate(pairs, used_covariate)
+
+
+def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
+    """Drop a covariate that is used elsewhere; raise for others."""
+    data.refuse_dates()
+    names = (
+        ()
+        if data.covariates is None
+        else tuple(name for name in data.covariates.names if name != used_covariate)
+    )
+    if names:
+        raise DataError(
+            "This analysis requires comparisons without covariates, but these have"
+            f" {shorten(names)}; fit a model instead, or remove the covariates with"
+            " data.with_covariates([])."
+        )
+    return data.with_covariates(())
+
+
+def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
+    """Read the comparisons in a data frame of any recognised layout.
+
+    `other_kinds`: additional kinds of data to accept.
+
+    `other_kinds`: kinds of data that it may hold besides.
+    """
+    return read_rows_of_frame(frame, columns, other_kinds).build()[0]
+
+
+def read_rows_of_frame(
+    frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...] = ()
+) -> "ComparisonTable":
+    """Read the rows of a data frame that meet the conditions, and its column roles."""
+    from thali._reading.large_tables import ComparisonTable
+    from thali._reading.read import read_frame
+    from thali._reading.row_filter import RowFilter
+
+    table = read_frame(frame)
+    column_names = {name: column for name, column in columns.items() if name != "where"}
+    return ComparisonTable(
+        table.filter_rows(RowFilter.parse(columns.get("where"))), column_names, others=other_kinds
+    )
+
+
+def split_by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
+    """Split comparisons by whether the earlier label was first, or at home.
+
+    `data` identify the first option, are such a data frame, or are the two parts already. `ties`:
+    whether ties are allowed.
+
+    `data` know that, are a data frame that does, or are these two. `ties`: those with ties are
+    welcome.
+    """
+    if isinstance(data, tuple | list) and len(data) == 2:
+        return prepare_groups(data, "two orders of presentation", ties)
+    pairs = read_comparisons(data) if hasattr(data, "columns") else data
+    return list(prepare_pairs(pairs, ties, ORDER).by_order())
+
+
+def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
+    """Merge both orders into comparisons with the covariate "order"."""
+    rows = [
+        (first, second, counts, tied, was_first)
+        for comparisons, was_first in ((forward, True), (backward, False))
+        for first, second, counts, tied, was_first in (
+            (
+                comparisons.first,
+                comparisons.second,
+                comparisons.wins,
+                comparisons.tied,
+                np.full(comparisons.n_pairs, was_first),
+            ),
+            (
+                comparisons.second,
+                comparisons.first,
+                comparisons.losses,
+                0.0 * comparisons.tied,
+                np.full(comparisons.n_pairs, not was_first),
+            ),
+        )
+    ]
+    winner, loser, counts, tied, in_order = (
+        np.concatenate(column) for column in zip(*rows, strict=True)
+    )
+    fields = build_fields(forward.labels, winner, loser, counts, tied, None, in_order)
+    return PairedComparisons._from_fields(*fields).with_order()
+
+
+def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedComparisons]:
+    """Return data sets with the same options; a mapping gives its values.
+
+    `ties`: whether ties are allowed.
+    """
+    if hasattr(groups, "values") and callable(groups.values):
+        groups = groups.values()
+    if hasattr(groups, "columns") or not isinstance(groups, Iterable):
+        return [prepare_pairs(groups, ties)]
+    data_sets = [prepare_pairs(data_set, ties) for data_set in groups]
+    if not data_sets:
+        raise DataError(f"There are no {noun}; give at least one data set.")
+    for number, data_set in enumerate(data_sets):
+        if data_set.labels != data_sets[0].labels:
+            raise DataError(
+                f"The {noun} must have the same options in the same order. The first has"
+                f" {shorten(data_sets[0].labels)}, but number {number + 1} has"
+                f" {shorten(data_set.labels)}; align the options with subset(labels)."
+            )
+    return data_sets
+
+
+def list_group_names(groups: Any, count: int, noun: str) -> list[str]:
+    """Return the names in a mapping, else "judge 1" and so on."""
+    if hasattr(groups, "keys") and not hasattr(groups, "columns"):
+        return [str(key) for key in groups.keys()]
+    return [f"{noun} {number + 1}" for number in range(count)]
+
+
+def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
+    """Pool the comparisons of all groups."""
+    return groups[0] if len(groups) == 1 else groups[0].together(groups[1:], groups[0].labels)
+
+
+def find_pair_indices(data: PairedComparisons, pooled_data: PairedComparisons) -> np.ndarray:
+    """Return indices of the pairs of data among the pairs of pooled data."""
+    index_of_pair = {pair: k for k, pair in enumerate(_iterate_pairs(pooled_data))}
+    return np.array([index_of_pair[pair] for pair in _iterate_pairs(data)])
+
+
+def _iterate_pairs(data: PairedComparisons) -> Iterable[tuple[int, int]]:
+    """Return both options of each pair."""
+    return zip(data.first.tolist(), data.second.tolist(), strict=True)
+
+
+def check_complete(data: PairedComparisons) -> None:
+    """Raise if some pair was never compared."""
+    if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
+        compared = set(_iterate_pairs(data))
+        i, j = next(
+            (i, j)
+            for i in range(data.n_options)
+            for j in range(i + 1, data.n_options)
+            if (i, j) not in compared
+        )
+        raise DataError(
+            f"Counting circular triads requires every pair compared, but {data.labels[i]!r} was"
+            f" never compared with {data.labels[j]!r}; use subset(labels) of options that were all"
+            " compared."
+        )
+
+
+def check_integer_counts(data: PairedComparisons, analysis: str) -> None:
+    """Raise if counts are fractional."""
+    if not (are_integers(data.wins) and are_integers(data.wins + data.losses)):
+        raise DataError(
+            f"{analysis} requires integer counts, but the counts of"
+            f" {format_plural(data.n_pairs, 'pair')}"
+            " include fractions; round the counts or use another test."
+        )
+
+
+def choice_proportions(data: PairedComparisons) -> np.ndarray:
+    """Return proportions in which row was chosen over column, NaN if never compared."""
+    table = np.full((data.n_options, data.n_options), np.nan)
+    total = data.wins + data.losses
+    table[data.first, data.second] = data.wins / total
+    table[data.second, data.first] = data.losses / total
+    return table
+
+
+# Counts of a file, a data frame or data, with parts -----------------------------------------------
+
+
+class CountedComparisons(NamedTuple):
+    """Counts from which a leaderboard is computed."""
+
+    data: Any  # whatever `convert_to_judgements` takes
+    parts: dict[str, dict[str, Judgements]]  # by column and value
+    # hashes of the identifiers of all rows; None: no identifier column was named
+    ids: np.ndarray | None
+    repeated: int  # answers skipped because their identifier was counted before
+    read_as: str = ""  # description of how a table was read
+    files: tuple[str, ...] = ()  # the tables, by the names of their files
+
+
+def list_names_argument(names: Any) -> list[str]:
+    """Return the names of columns as a list, from one name, several, or None."""
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def count_votes(
+    source: Any,
+    progressbar: bool,
+    column_arguments: dict[str, Any],
+    known_ids: np.ndarray | None = None,
+) -> CountedComparisons:
+    """Count the votes of any source, skipping rows with `known_ids` identifiers."""
+    from thali._reading.recognise import check_names
+
+    columns = {
+        name: value
+        for name, value in column_arguments.items()
+        if name not in ("covariates", "by", "id")
+    }
+    covariates = (
+        None
+        if column_arguments["covariates"] is None
+        else list_names_argument(column_arguments["covariates"])
+    )
+    by, identifier = (
+        list_names_argument(column_arguments["by"]),
+        list_names_argument(column_arguments["id"]),
+    )
+    check_names(columns, PAIRS, CHOICES)
+    if isinstance(source, Judgements | np.ndarray | list | tuple):
+        if covariates is not None and isinstance(source, Judgements):
+            source = convert_to_judgements(source).with_covariates(covariates)
+        if columns or identifier:
+            raise ArgumentError(
+                f"leaderboard has no argument {next(iter(columns), 'id')!r} for"
+                f" {type(source).__name__}; column names apply to files and data frames only."
+            )
+        return CountedComparisons(
+            source,
+            {column: dict(convert_to_judgements(source).by_group(column)) for column in by},
+            None,
+            0,
+        )
+    if covariates:
+        columns["covariates"] = list(covariates)
+    if isinstance(source, str | Path):
+        from thali._reading.large_tables import read_rows
+
+        extra_columns = [*by, *identifier, *filter(None, [columns.get("respondent")])]
+        rows = read_rows(
+            source, extra_columns, progressbar, columns.pop("where", None), columns, (CHOICES,)
+        )
+        return count_rows(rows, by, identifier, known_ids)
+    if by or identifier:
+        return count_rows(
+            read_rows_of_frame(source, columns, (CHOICES,)), by, identifier, known_ids
+        )
+    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {}, None, 0)
+
+
+def count_rows(
+    rows: "ComparisonTable", by: Sequence[str], identifier: Any, known_ids: np.ndarray | None
+) -> CountedComparisons:
+    """Count the rows of a table."""
+    ids, repeated = None, 0
+    if identifier:
+        if not len(rows.table.frame):
+            raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
+        rows, ids, repeated = rows.drop_known_answers(
+            identifier[0], np.zeros(0, np.uint64) if known_ids is None else known_ids
+        )
+        if not len(rows.table.frame):
+            subject = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
+            raise DataError(
+                f"{rows.table.file}: {subject} already counted, according to column"
+                f" {identifier[0]!r}."
+            )
+        if identifier[0] not in by:
+            rows = rows.drop_column(identifier[0])
+    data, read_as = rows.build()
+    return CountedComparisons(
+        data,
+        {column: rows.split_by(column) for column in by},
+        ids,
+        repeated,
+        read_as,
+        (rows.table.file,),
+    )
+
+
+def name_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, Any]]:
+    """Return column and part by name: the value, or column and value if several columns."""
+    parts_by_name = {}
+    for column, parts_of_column in parts.items():
+        prefix = f"{column} " if len(parts) > 1 else ""
+        parts_by_name |= {
+            f"{prefix}{value}": (column, part) for value, part in parts_of_column.items()
+        }
+    return parts_by_name
