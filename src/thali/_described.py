@@ -52,7 +52,7 @@ class DescribedObject:
     """An object with a description for notebooks; a subclass has `_description`."""
 
     def _description(self) -> Description:
-        """Return the description."""
+        """Return what `repr` and pages show of the object; subclasses define it."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from scipy.special import expit
 import thali as th
 from thali._choice.answers.logit_chooser import iterate_level_differences, merge_neighbours
 from thali._choice.coding import build_coding
-from thali._choice.logits.hierarchical_draws import monitored_effects
+from thali._choice.logits.hierarchical_draws import compute_monitored_effects
 from thali.errors import DataError
 
 MODELS = {
@@ -71,7 +71,7 @@ def test_listed_levels_have_a_coefficient_each():
 def test_a_summary_looks_at_groups_and_landmarks():
     coding = build_coding(DATA)
     beta = np.random.default_rng(0).normal(size=(1, 2, 6, len(coding.names))) / 10
-    found = monitored_effects(beta, DATA, coding)
+    found = compute_monitored_effects(beta, DATA, coding)
     shares = [
         name for name in found["share"]["product_level"].values.tolist() if name.startswith("price")
     ]

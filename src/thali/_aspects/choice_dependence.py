@@ -73,9 +73,9 @@ def _compute_scores(
     if isinstance(data, Choices) and data.worst is not None:
         data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
-    pose = _build_pose(data, likelihood, prior)
-    mode = find_mode(pose, compute_covariate_sizes(data))
-    return compute_score_variance(pose, clusters, _scale_to_maximum(mode.logs), mode.beta)
+    problem = _build_weight_problem(data, likelihood, prior)
+    mode = find_mode(problem, compute_covariate_sizes(data))
+    return compute_score_variance(problem, clusters, _scale_to_maximum(mode.logs), mode.beta)
 
 
 def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
@@ -83,8 +83,8 @@ def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
     return np.exp(logs - logs.max())
 
 
-def _build_pose(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:
-    """Build the maximisation problem of given aspects, or else of worths."""
+def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:
+    """Build the maximisation problem of the given aspects, or of worths without aspects."""
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):
         if isinstance(prior, Given) and prior.matrix.any():

@@ -407,21 +407,21 @@ def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 @delta_block.register(object)
 @scalar
 def _delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    """Return the change by the signed sum of columns in the scratch row."""
+    """Return `delta_compensated_member` for the scratch row, the signed sum of flipped columns."""
     return delta_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 
 @apply_block.register(object)
 @scalar
 def _apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Apply the change by the signed sum of columns in the scratch row."""
+    """Call `apply_compensated_member` for the scratch row, the signed sum of flipped columns."""
     apply_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 
 @delta_transfer.register(object)
 @scalar
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the sum of compensated changes of the transferred owners."""
+    """Add up `delta_compensated_member` over owners of `partner` that k gains (d > 0) or loses."""
     remaining_row = k if d > 0.0 else b.Z.shape[0] - 1
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
@@ -433,7 +433,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 @apply_transfer.register(object)
 @scalar
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Apply the compensated changes of the transferred owners."""
+    """Call `apply_compensated_member` for owners of `partner` that k gains (d > 0) or loses."""
     remaining_row = k if d > 0.0 else b.Z.shape[0] - 1
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:

@@ -136,10 +136,10 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
             hessian + ridges,
         )
 
-    target = Concave(evaluate, _least_squares, rounding=0.0)
+    objective = Concave(evaluate, _least_squares, rounding=0.0)
     top, _, converged = maximise_newton(
-        target,
-        target.evaluate(np.zeros(p)),
+        objective,
+        objective.evaluate(np.zeros(p)),
         _TOLERANCE * len(tasks.chosen_row),
         take_last=True,
         max_steps=_MAX_STEPS,

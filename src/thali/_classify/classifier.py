@@ -162,11 +162,13 @@ class Classifier(Predictions, MarkovChainModel):
         self._clear_fit()
         try:
             seed = convert_random_state(self.random_state)
-            run = build_run(
+            sampling_run = build_run(
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
-            work = self._build_block_job(X, y, sample_weight, run)
-            work = work or self._build_fit_job(self._training_data(X, y, sample_weight), run)
+            work = self._build_block_job(X, y, sample_weight, sampling_run)
+            work = work or self._build_fit_job(
+                self._training_data(X, y, sample_weight), sampling_run
+            )
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(work, run=lambda: class_attributes | work.run()))

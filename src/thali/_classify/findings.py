@@ -282,7 +282,10 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     if model.get_params()["transform"] is not None:
         notes = (ENGLISH["weights.exp"],)
         named_table = table.replace({"column": {"1": "the constant"}})
-    sentence, shown = _format_largest(named_table, "weight", "weights"), _move_names_last(shown)
+    sentence, shown = (
+        _format_largest_rows(named_table, "weight", "weights"),
+        _move_names_last(shown),
+    )
     return Finding(
         sentence, str(title), table, shown, notes=notes, brief=_build_brief(shown, "Weights")
     )
@@ -298,7 +301,7 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
         key = "coef.some"
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
     title = phrase(ENGLISH, key, covariates=scale, reference=model._reference_, **counts)
-    sentence, shown = _format_largest(table, "coef", "coefficients"), _move_names_last(table)
+    sentence, shown = _format_largest_rows(table, "coef", "coefficients"), _move_names_last(table)
     return Finding(sentence, str(title), table, shown, brief=_build_brief(shown, "Effects"))
 
 
@@ -313,18 +316,18 @@ def _move_names_last(table: Any) -> Any:
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
 
 
-def _format_largest(table: "pandas.DataFrame", column: str, words: str) -> Text:
-    """Return a sentence that lists the largest weights."""
+def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> Text:
+    """Return a sentence that lists the largest weights or coefficients of a table."""
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
-        return phrase(ENGLISH, "weights.none", words=words)
+        return phrase(ENGLISH, "weights.none", words=noun)
     weight_list = list_names(
         [
             f"{row['column']} for {str(row['class'])!r} ({format_number(row[column])})"
             for row in rows
         ]
     )
-    return phrase(ENGLISH, "weights", words=words, named=weight_list)
+    return phrase(ENGLISH, "weights", words=noun, named=weight_list)
 
 
 # the complete model -------------------------------------------------------------------------------

@@ -71,16 +71,16 @@ class Marker(Protocol):
     def __call__(self, function: F, /) -> F: ...
 
 
-def _build_marker(mark: str, options: dict[str, Any]) -> Marker:
-    """Return the decorator of functions that are compiled with these options."""
+def _build_jit_decorator(mark: str, options: dict[str, Any]) -> Marker:
+    """Return a decorator that compiles functions with these options and notes `mark` on them."""
     jitable: Any = register_jitable(**options)
     return lambda function: jitable(mark_function(function, mark))
 
 
-scalar: Marker = _build_marker("scalar", _INLINE)
+scalar: Marker = _build_jit_decorator("scalar", _INLINE)
 # without forceinline=False it would be inlined together with its caller
-part: Marker = _build_marker("part", {**_CALLED, **APART, "forceinline": False})
-vectorised: Marker = _build_marker("vectorised", _SUM)
+part: Marker = _build_jit_decorator("part", {**_CALLED, **APART, "forceinline": False})
+vectorised: Marker = _build_jit_decorator("vectorised", _SUM)
 
 
 @functools.cache

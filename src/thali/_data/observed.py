@@ -83,8 +83,7 @@ class Observed:
 
 
 def _convert_field(name: str, field_value: Any) -> Any:
-    """Convert a field to a bool, int, float or new array of numbers."""
-    # Raise for any other value.
+    """Convert a field to a bool, int, float or new array of numbers; raise DataError otherwise."""
     if isinstance(field_value, bool | np.bool_):
         return bool(field_value)
     if isinstance(field_value, numbers.Integral):

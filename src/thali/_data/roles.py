@@ -135,10 +135,10 @@ class Role:
         """Return a copy with some fields changed."""
         return replace(self, **changes)
 
-    def among(
+    def find_column(
         self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
     ) -> str | None:
-        """Return the most probable column, or None if no column has such a name.
+        """Return the column that most probably has this role, or None.
 
         `name_by_plain` maps simplified names to columns. A name with two roles in two languages
         counts only if other names identify the language.

@@ -84,10 +84,14 @@ def check_answers(
         )
         observed, is_shown = questions.observed[block_rows, None], rows.is_shown[block_rows]
         discrepancy += [compute_discrepancy(counts, expected) for counts in (observed, replicates)]
-        times = n[block_rows[is_shown], None]
+        n_answers = n[block_rows[is_shown], None]
         row_blocks.append(
             compute_check_rows(
-                observed[is_shown], times, expected[is_shown] / times, replicates[is_shown], ci
+                observed[is_shown],
+                n_answers,
+                expected[is_shown] / n_answers,
+                replicates[is_shown],
+                ci,
             )
         )
     return build_check_table(pd.DataFrame(rows.names), row_blocks, discrepancy, rows.kind, ci)
@@ -160,7 +164,7 @@ def predict_answers(
 
 
 def _select_most_answered(questions: Questions, n_shown: np.ndarray) -> list[slice]:
-    """Select groups with the most answers, up to `MAX_ROWS` rows, as slices."""
+    """Return slices of the most answered question groups, at most `MAX_ROWS` rows in total."""
     order = np.argsort(-np.add.reduceat(questions.totals, questions.rows.group[:-1]), kind="stable")
     n_groups = int((np.cumsum(n_shown[order]) <= MAX_ROWS).sum())
     groups = np.sort(order[: max(1, n_groups)])

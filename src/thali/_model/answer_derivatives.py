@@ -96,13 +96,11 @@ def _answer_rankings(
     return AnswerDerivatives(np.log(total[:, 0]), mean, hessian)
 
 
-def _answer_differences(
+def _differentiate_reversed_rule(
     weights: np.ndarray, lapse: float, has_hessian: bool = True
 ) -> AnswerDerivatives:
-    r"""Differentiate best and worst, options 0 and 1, under the rule "reversed".
-
-    The pair that differs most is chosen, :math:`p_{bw} \propto v_b / v_w`, mixed with lapses.
-    """
+    r"""Return ln P(option 0 best, 1 worst) and its derivatives under the rule "reversed"."""
+    # The pair that differs most is chosen, :math:`p_{bw} \propto v_b / v_w`, mixed with lapses.
     # Without lapses the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best
     # and j the worst. With the share r of p in the mixture, the derivatives are rg and
     # r(1 - r)gg' + rH.
@@ -134,5 +132,5 @@ CHOICE = "choice"  # in addition to the rules of best and worst
 ANSWER_DERIVATIVES = {
     CHOICE: _answer_choices,
     RANKING: _answer_rankings,
-    REVERSED: _answer_differences,
+    REVERSED: _differentiate_reversed_rule,
 }

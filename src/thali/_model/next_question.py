@@ -153,10 +153,7 @@ def _extend_answers(
     rows: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Combine earlier answers with those to one more question, or a sample.
-
-    Return weights (answers, draws) and probabilities (answers,).
-    """
+    """Combine earlier answers with each answer to one more question; sample them if too many."""
     p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(p_answers, p.shape[1])[
         :, None

@@ -88,7 +88,8 @@ class ScoreVariance(NamedTuple):
 
 
 class RespondentScores:
-    """Scores of S respondents at a point, in r coordinates.
+    """Log-likelihood gradients (scores) of S respondents at a point, whitened by the Hessian, (S,
+    r).
 
     The coordinates are a root of the inverse Hessian, `root` (parameters, r). `tally` (S, outcomes)
     is sparse.

@@ -333,7 +333,7 @@ class RunningFit:
                         self.sampling.choose_next_check(target, convergence),
                         self.sampling.count_allowed_draws(chains),
                     )
-                    chains = self._start_chains(target, _current_start(chains))
+                    chains = self._start_chains(target, _build_start(chains))
                 else:
                     progress.note("the chains are in different modes: restarting with tempering")
                     self.sampling, self.tempered, self.spent = tempered, True, n_sweeps
@@ -503,8 +503,8 @@ def _is_stuck(convergence: "ConvergenceCheck") -> bool:
     return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
 
 
-def _current_start(chains: Sequence[Chain]) -> _ChainStart:
-    """Return the current states and draws of chains."""
+def _build_start(chains: Sequence[Chain]) -> _ChainStart:
+    """Return a start from which these chains continue."""
     return _ChainStart(
         [chain.pack_state() for chain in chains],
         [chain.read_draws(0, chain.recorded) for chain in chains],

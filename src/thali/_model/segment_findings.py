@@ -106,7 +106,9 @@ def _report_segments(
     return None if segments_of_model is None else report(model, segments_of_model)
 
 
-def _report_sizes(is_requested: bool, instead: Text, model: Any, segments: Segments) -> Finding:
+def _report_sizes(
+    is_picture_requested: bool, text_if_unclear: Text, model: Any, segments: Segments
+) -> Finding:
     """Report sizes and stability; unclear segments have a picture only on request."""
     is_clear = segments.stability >= _CLEAR
     shares = list_names(
@@ -121,7 +123,7 @@ def _report_sizes(is_requested: bool, instead: Text, model: Any, segments: Segme
         "how": SENTENCES["sizes.how"],
     }
     facts |= {"stability": format_number(segments.stability)} | (
-        {} if is_clear else {"instead": instead}
+        {} if is_clear else {"instead": text_if_unclear}
     )
     return Finding(
         phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
@@ -129,7 +131,7 @@ def _report_sizes(is_requested: bool, instead: Text, model: Any, segments: Segme
         table=segments.sizes,
         shown=segments.sizes[["share", "share_low", "share_high", "respondents", "name"]],
         picture=Picture("segments", SENTENCES["sizes.title"], segments)
-        if is_clear or is_requested
+        if is_clear or is_picture_requested
         else None,
         brief=Brief("Segments"),
     )

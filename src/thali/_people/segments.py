@@ -266,7 +266,7 @@ def _evaluate_partition(
     """Return stability, explained variance and smallest share of a partition."""
     mean = points.mean(axis=0)
     segment = _most_frequent_segment(labels, n_segments)
-    within = sum(
+    within_sum_of_squares = sum(
         ((mean[segment == k] - mean[segment == k].mean(axis=0)) ** 2).sum()
         for k in np.unique(segment)
     )
@@ -276,7 +276,7 @@ def _evaluate_partition(
         "stability": float(
             np.mean([adjusted_rand_index(draw_labels, segment) for draw_labels in labels])
         ),
-        "explained": float(1.0 - within / total) if total > 0.0 else np.nan,
+        "explained": float(1.0 - within_sum_of_squares / total) if total > 0.0 else np.nan,
         "smallest": float(smallest),
     }
 

@@ -73,14 +73,14 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     n = len(labels)
     row_of = index_labels(labels)
     weight = table["weight"] if "weight" in table else 1.0
-    expected: Any = table["probability"] * weight
+    expected_weights: Any = table["probability"] * weight
     sizes = table["members"].map(len)
-    unique = _compute_unique_weights(table, expected.where(sizes == 1, 0.0), row_of)
+    unique = _compute_unique_weights(table, expected_weights.where(sizes == 1, 0.0), row_of)
     shared = table[(sizes > 1) & (sizes < n) & (table["probability"] >= _MIN_PROBABILITY)].head(
         max_features
     )
     k = len(shared)
-    weights = _build_weight_matrix(shared["members"], expected[shared.index], row_of)
+    weights = _build_weight_matrix(shared["members"], expected_weights[shared.index], row_of)
     has_unique = bool(unique.any())
     heaviest = max(float(np.nanmax(weights, initial=1e-12)), float(unique.max()))
 

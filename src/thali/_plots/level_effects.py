@@ -87,9 +87,11 @@ def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
     selected = []
     for _, rows in table.groupby("attribute", sort=False):
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
-        versus = np.isin(rows["over"], base)
+        is_against_base = np.isin(rows["over"], base)
         # with very many levels, neighbours are compared, and the two ends
-        selected.append(rows if len(rows) <= _MAX_PAIRS or versus.sum() < 3 else rows[versus])
+        selected.append(
+            rows if len(rows) <= _MAX_PAIRS or is_against_base.sum() < 3 else rows[is_against_base]
+        )
     import pandas as pd
 
     selection = pd.concat(selected)

@@ -91,9 +91,9 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
         panel.ticklabel_format(useOffset=False)
         hide_spines(panel)
     axes[-1].set_xlabel("draw")
-    chains = len(next(iter(quantities.values())))
-    if chains <= len(COLOURS):  # more chains would share colours
-        legend = add_legend(axes[0], "lower right", (1, 1), ncols=chains)
+    n_chains = len(next(iter(quantities.values())))
+    if n_chains <= len(COLOURS):  # more chains would share colours
+        legend = add_legend(axes[0], "lower right", (1, 1), ncols=n_chains)
         for line in legend.get_lines():
             line.set(linewidth=2, alpha=1)
     return list(axes)

@@ -258,7 +258,7 @@ def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]
     (('eta', '1.5 (89 % interval 1 to 2)'),)
     """
     rows = summary.head(2).query("sd != 0")
-    ends = zip(rows["mean"], *(rows[name] for name in interval_columns()), strict=True)
+    ends = zip(rows["mean"], *(rows[column] for column in interval_columns()), strict=True)
     texts = [
         f"{format_number(mean)} ({describe_interval()} {format_number(low)} to"
         f" {format_number(high)})"

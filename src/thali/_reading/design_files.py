@@ -137,13 +137,13 @@ def _check_column_clash(
 def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
     """Read the columns of a design and the rows of its tasks."""
     names = map_plain_names(column_names(frame))
-    version, task = VERSION.among(names), TASK.among(names)
+    version, task = VERSION.find_column(names), TASK.find_column(names)
     alternative = next(ALTERNATIVE.surely(names), None)
     if task is None:
         raise DataError(
             "A design needs a column of task numbers, such as 'task'; this design has none."
         )
-    if version is None and (respondent := RESPONDENT_OF_TASKS.among(names)) in answer_columns:
+    if version is None and (respondent := RESPONDENT_OF_TASKS.find_column(names)) in answer_columns:
         version = respondent  # each respondent has individual tasks
     versions = _label_cells(frame, version)
     if version is None:
@@ -176,7 +176,7 @@ def _read_task_answers(
 ) -> TaskAnswers:
     """Read answers with one row per task, or per respondent with one column per task."""
     names = map_plain_names(column_names(frame))
-    respondent = named_columns.get("respondent") or RESPONDENT_OF_TASKS.among(names)
+    respondent = named_columns.get("respondent") or RESPONDENT_OF_TASKS.find_column(names)
     if respondent is None:
         raise DataError(
             "No column of the answers identifies the respondent; name it with ",
@@ -184,8 +184,8 @@ def _read_task_answers(
             ".",
         )
     version = _find_version_column(frame, design, names)
-    task = named_columns.get("task") or TASK.among(names)
-    chosen = named_columns.get("chosen") or CHOSEN.among(names)
+    task = named_columns.get("task") or TASK.find_column(names)
+    chosen = named_columns.get("chosen") or CHOSEN.find_column(names)
     used_columns = {str(respondent), version} - {None}
     if task is None or chosen is None:
         column_of_task = _find_task_columns(frame, design, [respondent, version])
@@ -218,13 +218,13 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Return one row per respondent and set: the options shown and the answers."""
     design_names, answers = map_plain_names(column_names(design.frame)), table.frame
-    version = VERSION.among(design_names, option_columns)
-    task = TASK.among(design_names, option_columns)
+    version = VERSION.find_column(design_names, option_columns)
+    task = TASK.find_column(design_names, option_columns)
     rows: dict[str, list[int]] = {}
     for row, version_name in enumerate(_label_cells(design.frame, version)):
         rows.setdefault(version_name, []).append(row)
     answer_names = map_plain_names(column_names(answers))
-    version_column = None if len(rows) == 1 else VERSION.among(answer_names)
+    version_column = None if len(rows) == 1 else VERSION.find_column(answer_names)
     if version_column is None and len(rows) > 1:
         raise DataError(
             f"The design has {format_plural(len(rows), 'version')}, but no column of the answers"
@@ -238,7 +238,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
         if name not in answer_columns and name != version_column
     ]
     _check_column_clash(respondent_columns, (*option_columns, task), "sets")
-    respondent = RESPONDENT.among(answer_names, answer_columns)
+    respondent = RESPONDENT.find_column(answer_names, answer_columns)
     answered_sets: list[dict[str, Any]] = []
     for index in range(len(answers)):
         version_name = next(iter(rows))
@@ -379,7 +379,7 @@ def _find_version_column(
         return None
     if design.by in frame.columns:
         return design.by
-    version_column = VERSION.among(names) or next(
+    version_column = VERSION.find_column(names) or next(
         (name for word, name in names.items() if "version" in word), None
     )
     versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}

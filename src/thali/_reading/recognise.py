@@ -486,7 +486,7 @@ def _describe_mismatch(shape: Shape, table: RawTable) -> str:
         for role in shape.roles
         if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)
     ]
-    missing_roles = [role.name for role in main_roles if role.among(names) is None]
+    missing_roles = [role.name for role in main_roles if role.find_column(names) is None]
     if missing_roles:
         return f"no {', '.join(missing_roles)}"
     return shape.needs

@@ -687,7 +687,7 @@ def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
         return replace(first_table, sheets=tuple(sheets.items()))
     names = map_plain_names(first_table.names)
     frames = [table.frame for table in tables]
-    if RESPONDENT.among(names) is None:
+    if RESPONDENT.find_column(names) is None:
         frames = [table.frame.assign(respondent=title) for title, table in sheets.items()]
     return replace(first_table, frame=pd.concat(frames))
 

@@ -111,15 +111,15 @@ def _count_lines(blocks: _LabelledLines) -> int:
 
 def format_summary(findings: Findings, words: Words) -> str:
     """Return warnings, one per line, and the sentence of the first result."""
-    briefs = _order_findings(findings)
+    ordered_findings = _order_findings(findings)
     warnings = [
         f"{_WARNING}: {_format_text(finding, brief, words)}"
-        for finding, brief in briefs
+        for finding, brief in ordered_findings
         if _is_warning(finding)
     ]
     answers = [
         render_text(finding.sentence or brief.text or "", words)
-        for finding, brief in briefs
+        for finding, brief in ordered_findings
         if not _is_warning(finding)
     ]
     return escape_unprintable("\n".join([*warnings, *list(filter(None, answers))[:1]]))

@@ -314,7 +314,7 @@ def compute_move_errors(
     weights: Any,
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """Return max |pi P - pi| of each move."""
+    """Return max |pi P - pi| of each move; 0 if it leaves the exact posterior pi invariant."""
     log_likelihoods = [log_likelihood(*pair_key) for pair_key in states]
     beta = min(1.0, MAX_SPREAD / max(np.ptp(log_likelihoods), 1e-300))
     prior = IndianBuffet()
@@ -342,17 +342,17 @@ def compute_move_errors(
         return pair[0].Z[:columns, :n].T.copy(), pair[0].w[:columns].copy()
 
     def key(pair: Any) -> Any:
-        features, log_likelihoods = contents(pair)
-        return features.tobytes(), features.shape[1], tuple(np.round(log_likelihoods, 9))
+        ownership, column_weights = contents(pair)
+        return ownership.tobytes(), ownership.shape[1], tuple(np.round(column_weights, 9))
 
     def log_target(pair: Any) -> Any:
-        features, log_likelihoods = contents(pair)
+        ownership, column_weights = contents(pair)
         if (pair_key := key(pair)) not in known_values:
-            known_values[pair_key] = log_likelihood(features, log_likelihoods)
+            known_values[pair_key] = log_likelihood(ownership, column_weights)
         return (
             beta * known_values[pair_key]
-            + prior.log_prob(features, 1.5)
-            + weights.log_density(log_likelihoods).sum()
+            + prior.log_prob(ownership, 1.5)
+            + weights.log_density(column_weights).sum()
         )
 
     def as_state(pair: Any) -> Any:

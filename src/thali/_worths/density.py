@@ -409,7 +409,7 @@ class Density:
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return value plus log-likelihood, and add its slopes by log d to gradient."""
+        """Return value plus log-likelihood at the points, and add its gradient to `gradient`."""
         for block in self.split_rows(points.shape[1]):
             comparisons = self.compare_at_points(block, points)
             value = value + comparisons.log_likelihoods(block.rows).sum(axis=0)

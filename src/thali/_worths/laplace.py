@@ -275,7 +275,7 @@ class Marginal:
     @property
     def best(self) -> tuple[Spreads, Mode]:
         """The standard deviations with the greatest log marginal, and the mode there."""
-        k = int(np.argmax([self._log_marginal(logs) for logs in self._logs]))
+        k = int(np.argmax([self._log_marginal(log_spreads) for log_spreads in self._logs]))
         return self.spreads[k], self.build_mode(k)
 
     @property

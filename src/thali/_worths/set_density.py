@@ -91,7 +91,7 @@ def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> 
             Setting("lapse", 0),
             ".",
         )
-    members, judge, counts, n_tied = [], [], [], []
+    members, judge_blocks, counts, n_tied = [], [], [], []
     for rows, ordered_members, tied in iterate_answers_by_size(
         data, set_indices, data.choice, data.worst
     ):
@@ -100,13 +100,13 @@ def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> 
             np.column_stack([judges, ordered_members]), axis=0, return_inverse=True
         )
         members.append(distinct[:, 1:])
-        judge.append(distinct[:, 0])
+        judge_blocks.append(distinct[:, 0])
         counts.append(np.bincount(distinct_index.ravel(), data.times[rows], len(distinct)))
         n_tied.append(tied)
     rule = CHOICE if data.worst is None else RANKING
     all_counts = np.concatenate(counts)
     return SetAnswersBySize(
-        tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied)
+        tuple(members), np.concatenate(judge_blocks), all_counts, rule, float(lapse), tuple(n_tied)
     )
 
 
@@ -197,6 +197,7 @@ class ChoiceSetDensity(Density):
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
+        """Return value plus log-likelihood at the points, and add its gradient to `gradient`."""
         for _, rows in self.rows.iterate_blocks(points.shape[1]):
             discrimination, logs = self._log_weights(rows, points)
             answer, counts = (

@@ -15,7 +15,7 @@ import thali as th
 from thali._choice.answers.market import parse_markets, restore_saved_table
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
-from thali._choice.logits.hierarchical_draws import monitored_effects
+from thali._choice.logits.hierarchical_draws import compute_monitored_effects
 from thali._data.experiments.design import ExperimentDesign, build_design
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
@@ -294,7 +294,7 @@ def test_effects_of_the_summary_are_those_of_the_table_of_levels(interactions):
     tastes = np.random.default_rng(3).normal(size=(12, 8, len(coding.names)))
     table = with_tastes(data, tastes, interactions=interactions).level_effects()
     named = (table["attribute"] + ": " + table["level"] + " over " + table["over"]).tolist()
-    effects = monitored_effects(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)[
+    effects = compute_monitored_effects(tastes.reshape(*draws, *tastes.shape[1:]), data, coding)[
         "effect"
     ].mean(("chain", "draw"))
     wanted = table["effect"].set_axis(named)[effects["level_pair"].values]

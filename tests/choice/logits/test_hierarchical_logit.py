@@ -24,9 +24,9 @@ from thali._choice.logits.hierarchical_draws import (
     N_NEW_PEOPLE,
     TasteDistribution,
     TasteScale,
+    compute_monitored_effects,
     draw_new_people,
     measure_prior_influence,
-    monitored_effects,
     predict_probabilities,
     read_taste_names,
 )
@@ -429,8 +429,8 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
     coding = build_coding(data)
     beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))
     some, every = (
-        monitored_effects(beta[:, :count], data, coding),
-        monitored_effects(beta, data, coding),
+        compute_monitored_effects(beta[:, :count], data, coding),
+        compute_monitored_effects(beta, data, coding),
     )
     for name, values in every.items():
         np.testing.assert_array_equal(some[name].values, values.values[:, :count], err_msg=name)

@@ -27,7 +27,7 @@ def match(table: RawTable, option: str | None = None, rating: str | None = None)
     """A table with both columns, by their names or named; nothing is converted, and nothing is
     raised."""
     own = map_plain_names(table.names)
-    rated, rating = option or RATED.among(own), rating or RATING.among(own)
+    rated, rating = option or RATED.find_column(own), rating or RATING.find_column(own)
     if not table.named or rated is None or rating is None:
         return None
     how = f"one rating per row, {rating!r} of {rated!r}"
@@ -41,7 +41,7 @@ def _converted(table: RawTable, rated: str, rating: str) -> tuple[Ratings, str]:
 
 def lacks(table: RawTable) -> Lack | None:
     """The rating beside what was rated."""
-    rated = RATED.among(map_plain_names(table.names))
+    rated = RATED.find_column(map_plain_names(table.names))
     return None if rated is None else Lack(f"a column of ratings for {rated!r}", "rating", 2)
 
 

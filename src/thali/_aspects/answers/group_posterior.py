@@ -86,7 +86,7 @@ def build_group_posterior(
     by_group = scale_weights(by_group, parts, parameters)
     mean_columns = average_weights(by_group)
     variables = {
-        **draws.build_variables(sum(part.log_constant for part in parts)),
+        **draws.build_variables(sum(likelihood_part.log_constant for likelihood_part in parts)),
         **({"kappa": (("chain", "draw"), draws.stack_parameter("kappa"))} if similar else {}),
         **{
             name: (("chain", "draw", "group"), np.stack(values, axis=2))
@@ -98,7 +98,11 @@ def build_group_posterior(
     }
     rows = set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
-        values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
+        values_by_group = [
+            likelihood_part.variables[name][1]
+            for likelihood_part in parts
+            if name in likelihood_part.variables
+        ]
         # a quantity of the owners, or a parameter that all groups share
         if len(dims) == 2 or name in parts[0].common:
             variables[name] = dims, values
@@ -108,7 +112,8 @@ def build_group_posterior(
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(values_by_group, axis=2)
     if persons and FACTS[parts[0].kind].of_several:
         common_columns = _scale_common_weights(
-            select_group_columns(draws, len(groups)), [part.scale for part in parts]
+            select_group_columns(draws, len(groups)),
+            [likelihood_part.scale for likelihood_part in parts],
         )
         variables["common_weights"] = (
             ("chain", "draw", "feature"),
@@ -124,7 +129,7 @@ def build_group_posterior(
     datasets = draws.build_groups(
         variables, sampled | {"option": labels, **coordinates}, descriptions
     )
-    if all(part.pointwise for part in parts):
+    if all(likelihood_part.pointwise for likelihood_part in parts):
         datasets["log_likelihood"] = join_parts(parts, "pointwise", 2, sampled)
     datasets["observed_data"] = join_parts(parts, "observed", 0, {})
     constant = join_parts(parts, "constants", 0, {"option": labels, "group": list(groups.names)})

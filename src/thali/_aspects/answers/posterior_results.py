@@ -140,7 +140,7 @@ class PosteriorResults:
         raise requires_choices_error(self.posterior, "log_predictive")
 
     def predict_held_out(self, part: Any) -> Any:
-        """Return predictions of every draw for held-out data."""
+        """Raise an error: only subclasses for choices or similarities predict held-out data."""
         raise requires_choices_error(self.posterior, "A prediction of left-out data")
 
     def features(

@@ -316,12 +316,12 @@ def _maximise_one_weight(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndar
 
     `a` is 0 only where g is negative.
     """
-    root = np.sqrt(g * g + 4 * a * p)
+    root_discriminant = np.sqrt(g * g + 4 * a * p)
     is_positive = g > 0  # each sign has a form without cancellation
     return np.where(
         is_positive,
-        (g + root) / np.where(is_positive, 2 * a, 1.0),
-        2 * p / np.where(root > g, root - g, 1.0),
+        (g + root_discriminant) / np.where(is_positive, 2 * a, 1.0),
+        2 * p / np.where(root_discriminant > g, root_discriminant - g, 1.0),
     )
 
 

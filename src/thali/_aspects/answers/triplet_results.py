@@ -64,8 +64,8 @@ class TripletResults(ObjectResults):
         )
         if (constant := posterior.constant) is None:
             return present
-        share = constant / compute_mean_weight(read_columns(posterior), constant)
-        return {"constant": share.reshape(posterior.shape)} | present
+        relative_constant = constant / compute_mean_weight(read_columns(posterior), constant)
+        return {"constant": relative_constant.reshape(posterior.shape)} | present
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predict_pairs(self.posterior, sets, return_se)

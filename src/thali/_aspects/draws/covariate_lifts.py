@@ -12,7 +12,7 @@ MAX_LOG_LIFT = 300.0  # bound of x'beta, as in the samplers
 
 
 class CovariateLift(NamedTuple):
-    """Covariate effects beta'x on the log odds of the first option of each pair or cell."""
+    """Coefficients and covariates whose product is added to the log odds of each pair or cell."""
 
     beta: np.ndarray  # (draws, covariates)
     x: np.ndarray  # (cells, covariates)

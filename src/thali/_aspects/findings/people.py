@@ -38,10 +38,10 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     spec = find_spec(model)
     assert spec is not None
     features = spec.features
-    is_inferred = isinstance(model.get_params()[features], str | int | Tree) and bool(
+    are_features_inferred = isinstance(model.get_params()[features], str | int | Tree) and bool(
         model._view.n_features.any()
     )
-    if dependence.by == POWER and is_inferred:
+    if dependence.by == POWER and are_features_inferred:
         return replace(
             dependence_finding, notes=(phrase(ENGLISH, "independence.aspects", features=features),)
         )

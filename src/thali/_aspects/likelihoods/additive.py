@@ -320,7 +320,7 @@ def mean_inverse_judgements(data: Any) -> float:
 
 @operations.sees_full.register(Judgements)
 def _sees_full(judgements: Any) -> Any:
-    """Return True."""
+    """Return True: similarities depend on columns that all options own."""
     return True
 
 
@@ -405,7 +405,7 @@ def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: 
 
 @operations.delta_compensated_member.register(Judgements)
 def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    """Return the log-likelihood change if option i joins pattern k."""
+    """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     return row_delta(judgements, c, b, k, i, d)
 
 

@@ -46,7 +46,7 @@ class OfferedSets(NamedTuple):
 
 
 class SetCache(NamedTuple):
-    """Cache of a chain for each set, and scratch space."""
+    """Log-likelihood of every set, and scratch arrays of the recursion over remaining members."""
 
     value: np.ndarray  # (sets,) log-likelihood
     kept: np.ndarray  # (n,) stored unique weights while a change of them is evaluated

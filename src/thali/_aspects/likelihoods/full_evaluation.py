@@ -73,7 +73,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the change of a transfer of owners."""
+    """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
     n_columns = b.whole[COLUMNS]
     w = b.w[partner]
     copy_row(b, k, n_columns)

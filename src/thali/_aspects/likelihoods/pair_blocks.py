@@ -249,11 +249,13 @@ def apply_row(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns:
 
 
 @scalar
-def change_row_columns(pairs: Any, c: Any, b: Any, k: Any, i: Any, e0: Any, e1: Any) -> None:
-    """Change the numbers of columns on option i's sides, without the weights."""
+def add_to_column_counts(
+    pairs: Any, c: Any, b: Any, k: Any, i: Any, constant: Any, slope: Any
+) -> None:
+    """Add constant + slope Z[k, j] to the column count of option i in each of its pairs (i, j)."""
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(WIDTH):
-            c.block[v, COLUMNS_I + t] += e0 + e1 * b.Z[k, pairs.neighbour[v, t]]
+            c.block[v, COLUMNS_I + t] += constant + slope * b.Z[k, pairs.neighbour[v, t]]
 
 
 @scalar

@@ -28,9 +28,9 @@ from .pair_blocks import (
     PairCache,
     PairsWithTies,
     PairsWithTiesWithoutUnique,
+    add_to_column_counts,
     apply_row,
     arrange_blocks,
-    change_row_columns,
     copy_to_neighbours,
     count_first_weight,
     count_second_weight,
@@ -88,7 +88,7 @@ NO_CHANGE = (0.0, 0.0, 0.0, 0.0)
 
 @register_operation(operations.sees_full)
 def _sees_full(pairs: Any) -> Any:
-    """Return False."""
+    """Return False: columns that all options own have no effect."""
     return False
 
 
@@ -168,7 +168,7 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @register_operation(operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    """Return the log-likelihood change if i joins column k and s[i] falls by d."""
+    """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
@@ -210,8 +210,8 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
         if b.Z[partner, i] != 0.0:
             apply_row(pairs, c, b, remaining_row, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
             if has_empty_sides(pairs):
-                change_row_columns(pairs, c, b, remaining_row, i, g, -g)
-                change_row_columns(pairs, c, b, partner, i, 0.0, -g)
+                add_to_column_counts(pairs, c, b, remaining_row, i, g, -g)
+                add_to_column_counts(pairs, c, b, partner, i, 0.0, -g)
             copy_to_neighbours(pairs, c, i)
 
 
@@ -221,7 +221,7 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
     if has_empty_sides(pairs):
         for i in range(b.Z.shape[1] - 1):
             if b.Z[k, i] != 0.0:
-                change_row_columns(pairs, c, b, k, i, extra, -extra)
+                add_to_column_counts(pairs, c, b, k, i, extra, -extra)
                 copy_to_neighbours(pairs, c, i)
 
 

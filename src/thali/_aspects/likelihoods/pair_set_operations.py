@@ -92,7 +92,7 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the log-likelihood change if owners of `partner` move to or from column k."""
+    """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
     return evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, False)
 
 

@@ -379,7 +379,7 @@ def _no_log_prior(likelihood: Any) -> Any:
 
 @scalar
 def value_on_line(likelihood: Any, p: Any, x: Any) -> Any:
-    """Return the value of parameter p at position x of its line.
+    """Return parameter p from its unconstrained value x: its logit, its logarithm or itself.
 
     The line is the logit for numbers in (0, 1), and the logarithm for positive numbers.
     """

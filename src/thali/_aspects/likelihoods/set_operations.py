@@ -89,7 +89,7 @@ def check_sets(data: Choices, ownership: Any, lapse: float) -> None:
 
 @operations.sees_full.register(OfferedSets)
 def _sees_full(sets: Any) -> Any:
-    """Return False."""
+    """Return False: columns that all options own have no effect."""
     return False
 
 
@@ -256,7 +256,7 @@ def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any)
 
 @operations.delta_block.register(OfferedSets)
 def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    """Return the log-likelihood change if memberships of option i are flipped."""
+    """Return the change if memberships of i are flipped by `code` and s[i] falls by `mass`."""
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
@@ -268,7 +268,7 @@ def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: 
 
 @operations.delta_transfer.register(OfferedSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the log-likelihood change if owners of `partner` move to or from column k."""
+    """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
     return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
 
 

@@ -20,7 +20,7 @@ from .problem import compute_exclusive_aspects, scale_pattern
 
 @dataclass(frozen=True, eq=False)
 class KnownAspects:
-    """Given aspects: `owners[i, k]` is True if option i owns aspect k; unique aspects first."""
+    """Known aspects: `owners[i, k]` is True if option i owns aspect k; unique aspects first."""
 
     labels: tuple[str, ...]
     names: tuple[str, ...]

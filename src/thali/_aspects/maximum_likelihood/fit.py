@@ -168,8 +168,8 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     gram = change.T @ change
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
     cross = np.asarray(change.T @ x)
-    eigenvalues, vectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
-    null_vectors = vectors[owners.shape[1] :, eigenvalues <= MIN_EIGENVALUE * eigenvalues[-1]]
+    eigenvalues, eigenvectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
+    null_vectors = eigenvectors[owners.shape[1] :, eigenvalues <= MIN_EIGENVALUE * eigenvalues[-1]]
     unidentified = [
         name
         for name, row in zip(names, null_vectors, strict=True)

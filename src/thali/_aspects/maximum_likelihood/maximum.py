@@ -206,7 +206,9 @@ def polish(
 
 
 class _LogPosteriorTarget(_LogWeightTarget):
-    r"""The log posterior; without the common factor of the weights the log prior is
+    r"""The log posterior of log weights and coefficients, as a target of maximisation.
+
+    Without the common factor of the weights the log prior is
 
     .. math:: \sum_k \ln w_k - K \ln \sum_k w_k - \tfrac12 \sum_m (\beta_m / s_m)^2 + \tau - e^\tau
 

@@ -113,8 +113,10 @@ class PairProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Compute p and 1 - p of each pair, both to full precision."""
-        q, complement = compute_shares(*self.compute_advantages(weights, beta))
-        return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * complement + self.lapse / 2
+        q, one_minus_q = compute_shares(*self.compute_advantages(weights, beta))
+        return (1 - self.lapse) * q + self.lapse / 2, (
+            1 - self.lapse
+        ) * one_minus_q + self.lapse / 2
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute the probabilities of the outcomes, in the order of `counts`."""
@@ -305,7 +307,7 @@ def compute_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def differentiate_by_logit(
     q: np.ndarray, q_complement: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, ...]:
-    """Return first and second derivatives of ln p and -ln(1 - p) by logit q."""
+    """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
     scale, base = 1.0 - lapse, lapse / 2.0
     p, complement = scale * q + base, scale * q_complement + base
     speed = scale * q * q_complement

@@ -75,8 +75,8 @@ BURN_IN, STATES, SWEEPS_BETWEEN = 200, 100, 5
 MAX_WORSE = 2
 
 
-def can_choose_sigma(data: Any) -> bool:
-    """Return whether there are enough similarities, and not all are equal."""
+def can_estimate_sigma(data: Any) -> bool:
+    """Return whether sigma can be estimated: enough similarities, not all equal."""
     return data.n_pairs >= MIN_SCORED_PAIRS and float(np.ptp(data.values)) > 0.0
 
 
@@ -187,8 +187,8 @@ class SimilarityRules:
         return self.are_estimated and "" in self.parts
 
     @property
-    def in_words(self) -> str:
-        """Description of the data."""
+    def data_description(self) -> str:
+        """Description of the data: their kind, and whether there are several groups."""
         return self.kind if "" in self.parts else f"{self.kind} of several groups"
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
@@ -416,8 +416,8 @@ class AdditiveClustering(AdditiveAnswers):
         ):
             raise ArgumentError(
                 Argument("kind"),
-                f" requires {SIMILARITIES} of a single group; these data are {rules.in_words}."
-                " Remove ",
+                f" requires {SIMILARITIES} of a single group; these data are"
+                f" {rules.data_description}. Remove ",
                 Argument("kind"),
                 ".",
             )
@@ -490,7 +490,7 @@ class AdditiveClustering(AdditiveAnswers):
         """Return whether sigma is chosen by cross-validation."""
         if self.sigma is not None or not choose_rules(data).lacks_sigma():
             return False
-        return can_choose_sigma(data) and self._build_parts(data)["prior"].learns_alpha
+        return can_estimate_sigma(data) and self._build_parts(data)["prior"].learns_alpha
 
     def _choose_sigma(
         self, data: Any, show_progress: bool = False, max_time: float | None = None

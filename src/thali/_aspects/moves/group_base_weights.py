@@ -143,6 +143,7 @@ class KappaLine(NamedTuple):
 
 @log_density.register(KappaLine)
 def _log_kappa_line_density(line: Any, x: Any) -> Any:
+    """Return the log density of x = log kappa on a `KappaLine`."""
     return log_kappa_density(line.n_weights, line.total, x)
 
 

@@ -30,8 +30,8 @@ from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_
 from ..samplers.cost_model import (
     compute_cost_ratio,
     forecast_group_columns,
-    forecast_group_levels,
     forecast_group_seconds,
+    forecast_group_temperatures,
 )
 from ..samplers.draw_record import ChainDraws, ChainRecord, build_chain_draws
 from ..samplers.group_sweeps import empty_group_record
@@ -94,7 +94,7 @@ class GroupSamplingTask:
 
     def forecast_levels(self) -> float:
         """Return the expected number of temperatures after tuning."""
-        return forecast_group_levels(self)
+        return forecast_group_temperatures(self)
 
     def forecast_columns(self) -> float:
         """Return the expected number of columns of a state."""

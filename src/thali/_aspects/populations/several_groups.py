@@ -284,7 +284,7 @@ def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) ->
 
 
 class GroupPriorLadder(EvidenceLadder, GroupChain):
-    """A ladder from posterior to prior for several groups."""
+    """Chain of several groups with temperatures from posterior to prior, for the evidence."""
 
     def _redraw_prior(self) -> None:
         groups, base = sample_group_states(self.rng, self.task, sample_base)

@@ -108,13 +108,13 @@ class PhylogeneticBuffet:
         )
         single_rate = np.exp(tree_rates.log_rates(tree_rates.gain[:n].copy())).sum()
         shared_rate = max(0.0, any_owner.sum() - single_rate - math.exp(log_full)) if n > 2 else 0.0
-        table = cumulative = np.zeros(1)
+        table = cumulative_rates = np.zeros(1)
         if has_table:
             table = tree_rates.build_table(tree.parents)
             shared = np.exp(table)
             shared[[0, *(1 << np.arange(n)), -1]] = 0.0
             shared_rate = shared.sum() if n > 2 else 0.0
-            cumulative = np.cumsum(shared) / (shared_rate or 1.0)
+            cumulative_rates = np.cumsum(shared) / (shared_rate or 1.0)
             table[1 << np.arange(n)] = np.log(single)
         elif n > 2 and shared_rate < MIN_SHARED_SHARE * any_owner.sum():
             raise DataError(
@@ -125,7 +125,7 @@ class PhylogeneticBuffet:
         return PhylogeneticColumns(
             table,
             np.log(single),
-            cumulative,
+            cumulative_rates,
             np.array([single.sum(), shared_rate, math.exp(log_full)]),
             log_full,
             np.ascontiguousarray(tree.parents, np.int64),

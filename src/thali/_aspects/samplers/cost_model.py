@@ -165,7 +165,7 @@ def forecast_levels(task: "SamplingTask") -> float:
     return n_temperatures
 
 
-def forecast_group_levels(task: Any) -> float:
+def forecast_group_temperatures(task: Any) -> float:
     """Forecast the number of temperatures of a chain of groups after tuning."""
     n_temperatures = float(len(task.temperatures))
     if not task.lengthens:

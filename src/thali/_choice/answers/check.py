@@ -131,7 +131,7 @@ def _build_indicators(
         for group_index, label in enumerate(groups):
             labels.append((LEVEL_SHARE, f"{name} = {label}"))
             columns.append(group == group_index)
-    between = [(HETEROGENEITY, category) for _, category in labels]
+    between = [(HETEROGENEITY, level_label) for _, level_label in labels]
     sizes = np.diff(design.first_row)
     position = np.arange(len(products)) - np.repeat(design.first_row[:-1], sizes)
     for index in range(min(int(sizes.max()), _MAX_POSITIONS)):

@@ -284,10 +284,10 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
     A preference is clear if its interval excludes 0.5.
     """
-    interval = describe_interval(effects.attrs["interval"])
+    interval_words = describe_interval(effects.attrs["interval"])
     clear = [row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]]
     if not clear:
-        return str(phrase(ENGLISH, "effects.none", interval=interval))
+        return str(phrase(ENGLISH, "effects.none", interval=interval_words))
     row = clear[0]
     numbers = {
         "chance": format_probability(row["effect"]),
@@ -295,7 +295,7 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
         "high": format_probability(row["high"]),
     }
     levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
-    return str(phrase(ENGLISH, "effects", interval=interval, **levels, **numbers))
+    return str(phrase(ENGLISH, "effects", interval=interval_words, **levels, **numbers))
 
 
 # money --------------------------------------------------------------------------------------------

@@ -569,8 +569,10 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         for part, is_shown in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
     )
     shown_levels = {
-        name: tuple(compress(levels, is_shown[:-1]))
-        for (name, levels), is_shown in zip(data.levels.items(), chooser.coding.seen, strict=True)
+        attribute: tuple(compress(levels, is_shown[:-1]))
+        for (attribute, levels), is_shown in zip(
+            data.levels.items(), chooser.coding.seen, strict=True
+        )
     }
     return MarketDraws(
         build_market_attributes(
@@ -683,12 +685,14 @@ class LogitTastes(NamedTuple):
         """Return shares of every market's products, without lapse, shape (draws, products)."""
         tastes, weight = self.codes * self.steps, self._compute_shares(weights)[:, None]
         return [
-            (weight @ self._choose(tastes @ self.encode_market(market).T, market))[:, 0]
+            (weight @ self._choice_probabilities(tastes @ self.encode_market(market).T, market))[
+                :, 0
+            ]
             for market in markets
         ]
 
-    def _choose(self, utility: np.ndarray, market: Sequence[Product]) -> np.ndarray:
-        """Return choices (D, P, products) from utilities (D, P, products)."""
+    def _choice_probabilities(self, utility: np.ndarray, market: Sequence[Product]) -> np.ndarray:
+        """Return shares from utilities: softmax, or 1 for the best product (ties are split)."""
         if self.takes_first:
             return np.moveaxis(_split_wins(np.moveaxis(utility, -1, 0)), 0, -1)
         if self.constants is not None:

@@ -127,7 +127,7 @@ def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.D
 
 
 def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
-    """Return the products of one scenario and their labels."""
+    """Check the rows of one scenario and return them as a `Market`."""
     frame = _drop_task_columns(scheme, frame)
     location = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:

@@ -1,4 +1,4 @@
-r"""The number of classes: bootstrap likelihood-ratio tests of K classes against K + 1.
+r"""Bootstrap likelihood-ratio tests of K latent classes against K + 1.
 
 .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
 

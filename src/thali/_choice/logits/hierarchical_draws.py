@@ -598,10 +598,10 @@ def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.nda
 # Quantities of the convergence check: shares of levels among choices, and level effects -----------
 
 
-def monitored_effects(
+def compute_monitored_effects(
     beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding"
 ) -> "dict[str, xarray.DataArray]":
-    r"""Return the variables `share` and `effect` of draws of tastes.
+    r"""Return per draw the mean share of each level and the mean probability that it is preferred.
 
     `beta` is (chain, draw, respondent, coefficient).
 

@@ -22,7 +22,7 @@ from .hierarchical_draws import (
     build_observed_group,
     build_posterior_group,
     build_tree,
-    monitored_effects,
+    compute_monitored_effects,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
             chains, source.respondents, coding.names, scale, covariates, attention, attrs
         )
         posterior = tree["posterior"].to_dataset()
-        effects = monitored_effects(posterior["beta"].values, source, coding)
+        effects = compute_monitored_effects(posterior["beta"].values, source, coding)
         tree["posterior"] = xr.DataTree(posterior.assign(effects))
         return tree
 
@@ -225,7 +225,7 @@ def sample_taste_prior(
         covariates=covariates,
         attention=attention,
     )
-    group = group.assign(monitored_effects(group["beta"].values, data, coding))
+    group = group.assign(compute_monitored_effects(group["beta"].values, data, coding))
     fixed = {"observed_data": build_observed_group(data.chosen)}
     predictive = build_predictive_group(
         fixed["observed_data"], group, {"chosen": np.array(chosen)[None]}

@@ -339,8 +339,8 @@ class MultinomialLogit(LogitReports, Model):
         from ..logit import choice_probabilities
 
         self._require_fitted()
-        cells, encoded = read_task_cells(self._coding_, self._scheme_, new)
-        rows = self._coding_.encode_cells(cells)
+        scheme_cells, encoded = read_task_cells(self._coding_, self._scheme_, new)
+        rows = self._coding_.encode_cells(scheme_cells)
 
         def compute(tastes: np.ndarray) -> np.ndarray:
             return choice_probabilities(rows @ tastes, encoded.task_of_row)

@@ -51,9 +51,9 @@ def build_classes_datatree(
     """
     from thali._posterior.store import build_tree, describe_origin
 
-    from .reports.effects import estimate_prediction_difference, label_reports, simulate_reports
+    from .reports.effects import estimate_prediction_difference, label_reports, simulate_quantities
 
-    reports = simulate_reports(fit.particles, design, cores, reports_by_draw)
+    reports = simulate_quantities(fit.particles, design, cores, reports_by_draw)
     posterior = build_scalar_group(fit.particles).assign(
         label_reports(reports, fit.particles, design)
     )

@@ -14,7 +14,7 @@ from .engines.draw_records import DrawRecorder
 from .likelihood import compare_owned, is_inside, log_add_exp, log_likelihood
 from .particles import concatenate_draws
 from .posterior import build_scalar_group
-from .reports.effects import label_reports, simulate_reports
+from .reports.effects import label_reports, simulate_quantities
 from .state import (
     CLASS,
     NEXT_OWNED,
@@ -138,7 +138,7 @@ def sample_classes_prior(
         chosen.append(choice)
     design, draws = build_design(data), concatenate_draws(prior_draws)
     group = build_scalar_group(draws).assign(
-        label_reports(simulate_reports(draws, design, cores=1), draws, design)
+        label_reports(simulate_quantities(draws, design, cores=1), draws, design)
     )
     predictive = build_predictive_group(
         design.observed(), group, {"chosen": np.array(chosen)[None]}

@@ -114,7 +114,7 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         )
 
     def _evaluate_predictors(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
-        """Evaluate F at the linear predictors (n, q) of non-reference classes."""
+        """Return the objective, its gradient and its slope from known linear predictors."""
         columns, is_class, counts, penalised = self._observed
         maximum = np.maximum(linear.max(axis=1), 0.0)
         probabilities = np.exp(linear - maximum[:, None])
@@ -174,7 +174,7 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         return ahead.value - here.value >= _MIN_GAIN * promised - self.estimate_rounding_error(here)
 
     def estimate_rounding_error(self, here: CoefficientPoint) -> float:
-        """Return the rounding error of a gain."""
+        """Return the rounding error of a difference between two values of the objective."""
         return _ROUNDING * (abs(here.value) + self._observed.columns.n)
 
     def _compute_curvature(

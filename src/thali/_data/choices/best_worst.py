@@ -88,7 +88,7 @@ def find_best_worst_columns(
         ("respondent", RESPONDENT),
         ("count", COUNT),
     ):
-        column_by_role[role] = column_by_role[role] or column_role.among(name_by_plain)
+        column_by_role[role] = column_by_role[role] or column_role.find_column(name_by_plain)
     best, worst = column_by_role["best"], column_by_role["worst"]
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
@@ -123,11 +123,11 @@ def find_best_columns(
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
     best, respondent = (
-        BEST.among(name_by_plain),
-        named_columns.get("respondent") or RESPONDENT.among(name_by_plain),
+        BEST.find_column(name_by_plain),
+        named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain),
     )
-    count = named_columns.get("count") or COUNT.among(name_by_plain, (best, respondent))
-    if best is None or WORST.among(name_by_plain) is not None:
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain, (best, respondent))
+    if best is None or WORST.find_column(name_by_plain) is not None:
         return None
     other_columns = [name for name in names if name not in (best, respondent, count)]
     for options in find_column_series(other_columns):
@@ -361,11 +361,11 @@ def find_long_columns(
     """Find the columns of a long table, unless given; None for another layout."""
     name_by_plain = map_plain_names(column_names(frame))
     best, worst = (
-        named_columns.get("best") or BEST.among(name_by_plain),
-        named_columns.get("worst") or WORST.among(name_by_plain),
+        named_columns.get("best") or BEST.find_column(name_by_plain),
+        named_columns.get("worst") or WORST.find_column(name_by_plain),
     )
-    task = TASK.among(name_by_plain)
-    option = ALTERNATIVE.among(name_by_plain, (best, worst, task))
+    task = TASK.find_column(name_by_plain)
+    option = ALTERNATIVE.find_column(name_by_plain, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
         return None
     cells = {
@@ -373,10 +373,10 @@ def find_long_columns(
     }
     if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
-    respondent = named_columns.get("respondent") or RESPONDENT.among(
+    respondent = named_columns.get("respondent") or RESPONDENT.find_column(
         name_by_plain, (best, worst, task, option)
     )
-    count = named_columns.get("count") or COUNT.among(
+    count = named_columns.get("count") or COUNT.find_column(
         name_by_plain, (best, worst, task, option, respondent)
     )
     return LongBestWorst(best, worst, option, task, respondent, count)

@@ -257,7 +257,9 @@ class Choices(Judged):
             "available": available,
         }
         names |= {"respondent": respondent, "count": count}
-        self._freeze(*tables.build_fields(read_long_occasions(frame, names, labels, weights)))
+        self._freeze(
+            *tables.build_choice_fields(read_long_occasions(frame, names, labels, weights))
+        )
 
     from_frame: Final = classmethod(tables.from_frame)
     from_wide: Final = classmethod(tables.from_wide)

@@ -117,8 +117,8 @@ def find_ranking_columns(
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    respondent = named_columns.get("respondent") or RESPONDENT.among(name_by_plain)
-    count = named_columns.get("count") or COUNT.among(name_by_plain)
+    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
     other_columns = [name for name in names if name not in (respondent, count)]
     ranks = (
         name_by_plain[n]
@@ -126,9 +126,9 @@ def find_ranking_columns(
         if n in RANK.sure or (n.endswith("rank") and name_by_plain[n] in other_columns)
     )
     rank = named_columns.get("rank") or next(ranks, None)
-    option = named_columns.get("option") or OPTION.among(name_by_plain)
+    option = named_columns.get("option") or OPTION.find_column(name_by_plain)
     if rank is not None and option is not None:
-        group = _GROUP.among(name_by_plain, (rank, option, respondent))
+        group = _GROUP.find_column(name_by_plain, (rank, option, respondent))
         return RankingColumns(LONG, (option, rank), respondent, group, count)
     if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
@@ -314,7 +314,7 @@ WORSE, ABSENT = "worse", "absent"  # meanings of an option that a ranking does n
 
 
 class Rankings(NamedTuple):
-    """Rankings as integers."""
+    """Rankings as option indices and ranks, with their counts and respondents."""
 
     labels: tuple[str, ...]
     # options of each ranking, the best first, and their ascending ranks

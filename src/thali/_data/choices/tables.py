@@ -106,7 +106,7 @@ def from_wide(
     rows = read_wide_occasions(
         frame, chosen, alternatives, available, other_columns, labels, weights
     )
-    return cls._from_fields(*build_fields(rows))
+    return cls._from_fields(*build_choice_fields(rows))
 
 
 def from_rankings(
@@ -192,11 +192,11 @@ def read_rankings(
                 f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}."
             )
         occasions = convert_rankings(read_ranking_list(rankings, labels), unranked)
-        return cls._from_fields(*build_fields(occasions)), ""
+        return cls._from_fields(*build_choice_fields(occasions)), ""
     columns = require_ranking_columns(rankings, layout, named_columns, unranked)
     ranked = read_ranking_frame(rankings, columns, labels, weights, unranked)
     note_omission(count_empty(ranked, unranked), noun="ranking")
-    data = cls._from_fields(*build_fields(convert_rankings(ranked, unranked)))
+    data = cls._from_fields(*build_choice_fields(convert_rankings(ranked, unranked)))
     return data, describe_rankings(ranked, columns, unranked)
 
 
@@ -264,12 +264,12 @@ def from_best_worst(
     else:
         columns = find_best_worst_columns(frame, named_columns, options)
     return cls._from_fields(
-        *build_fields(read_best_worst_occasions(frame, columns, labels, weights))
+        *build_choice_fields(read_best_worst_occasions(frame, columns, labels, weights))
     )
 
 
-def build_fields(rows: RawOccasions) -> tuple[Any, ...]:
-    """Count the rows of occasions into the fields of `Choices`.
+def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
+    """Check occasions, count equal ones, and return the fields of `Choices`.
 
     Raise a DataError for fewer than two options.
     """

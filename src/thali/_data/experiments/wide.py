@@ -88,7 +88,7 @@ def find_wide_tasks(
         ("chosen", CHOSEN),
     ):
         if column_by_role.get(role) is None:
-            column_by_role[role] = column_role.among(name_by_plain)
+            column_by_role[role] = column_role.find_column(name_by_plain)
     chosen = column_by_role["chosen"]
     if chosen is None:
         return None
@@ -167,7 +167,7 @@ def list_attribute_names(name: str) -> list[str]:
 
 def list_numbered_columns(names: list[str]) -> list[str]:
     """List the columns price_1, price_2, ... of a table without a column of choices."""
-    if CHOSEN.among(map_plain_names(names)) is not None:
+    if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:
         described = _group_columns(names, separator, True)
@@ -178,7 +178,7 @@ def list_numbered_columns(names: list[str]) -> list[str]:
 
 
 def _group_columns(names: list[str], separator: str, is_suffix: bool) -> dict[str, dict[str, str]]:
-    """Group columns by attribute and alternative, for attributes of several alternatives."""
+    """Return {attribute: {alternative: column}} of attributes with several alternatives."""
     columns_by_attribute: dict[str, dict[str, str]] = {}
     for name in names:
         if separator == _ATTACHED:

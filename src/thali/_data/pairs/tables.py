@@ -589,10 +589,12 @@ def build_from_rows(
     only gives the sign of covariates.
     """
     winner, loser, counts, tied = cells
-    *pair_fields, forward, answers, covariates = build_fields(
+    *pair_fields, counts_in_order, answers, covariates = build_fields(
         labels, winner, loser, counts, tied, *details
     )
-    undated = cls._from_fields(*pair_fields, forward if knows_order else None, answers, covariates)
+    undated = cls._from_fields(
+        *pair_fields, counts_in_order if knows_order else None, answers, covariates
+    )
     if row_dates is None:
         return undated
     row_respondents, in_order, described = details

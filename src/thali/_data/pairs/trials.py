@@ -377,7 +377,7 @@ def find_trial_columns(
     respondent = named_columns.get("respondent") or next(
         filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, taken)), None
     )
-    count = named_columns.get("count") or COUNT.among(name_by_plain, taken)
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain, taken)
     return TrialColumns(first, second, verdict, respondent, count, game or is_home)
 
 
@@ -429,7 +429,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    verdict = (RESULT if game else CHOSEN_OF_TWO).among(name_by_plain)
+    verdict = (RESULT if game else CHOSEN_OF_TWO).find_column(name_by_plain)
     try:
         first, second, at_home = _find_options(frame, names, {}, game)
     except DataError:
@@ -535,7 +535,7 @@ def _find_verdict_columns(
     if (named_column := named_columns.get("chosen")) is not None:
         return (named_column,)
     for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
-        if (column := role.among(name_by_plain, taken)) is not None:
+        if (column := role.find_column(name_by_plain, taken)) is not None:
             return (column,)
     for sides in find_side_columns(names):
         if sides.stem in GOALS.synonyms and not taken & set(sides.columns):

@@ -84,8 +84,8 @@ def find_wide_columns(
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    respondent = named_columns.get("respondent") or RESPONDENT.among(name_by_plain)
-    count = named_columns.get("count") or COUNT.among(name_by_plain)
+    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
     other_columns = [name for name in names if name not in (respondent, count)]
     coded_texts = {"", *map(format_label, coding or ())}
     texts = {

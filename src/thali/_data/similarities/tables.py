@@ -736,7 +736,7 @@ def _check_only_one(candidates: list[str], role: str) -> None:
 
 def _explain_missing_columns(names: list[str], name_by_plain: dict[str, str]) -> tuple[Any, ...]:
     """Explain that the columns are not similarities, with a fix for dissimilarities."""
-    if (name := DISSIMILARITY.among(name_by_plain)) is not None:
+    if (name := DISSIMILARITY.find_column(name_by_plain)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",
             InPython(

@@ -470,7 +470,7 @@ def find_triplet_columns(
         name: value for name, value in (named_columns or {}).items() if value is not None
     }
     name_by_plain = map_plain_names(names)
-    count = named_columns.get("count") or COUNT.among(name_by_plain)
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
     def with_who(found: TripletColumns) -> TripletColumns:
@@ -481,12 +481,12 @@ def find_triplet_columns(
 
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
         sides = [
-            named_columns.get(role.name) or role.among(name_by_plain) or ""
+            named_columns.get(role.name) or role.find_column(name_by_plain) or ""
             for role in (ANCHOR, NEARER, FARTHER)
         ]
         if all(sides):
             return with_who(TripletColumns(tuple(sides), **other_columns))
-    odd = named_columns.get("odd") or ODD.among(name_by_plain)
+    odd = named_columns.get("odd") or ODD.find_column(name_by_plain)
     pairs = [
         (name_by_plain[a], name_by_plain[b])
         for a, b in SIMILAR_TWO
@@ -523,7 +523,7 @@ def find_triplet_columns(
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
     """Find three columns of objects, and the column of the odd one out."""
     name_by_plain = map_plain_names(names)
-    odd = ODD.among(name_by_plain)
+    odd = ODD.find_column(name_by_plain)
     objects = _find_series(
         {short: name for short, name in name_by_plain.items() if short not in ODD.sure}
     )

@@ -20,9 +20,9 @@ NAME = "table of card sorts"
 def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Match columns of respondents, cards and groups, if respondents made several groups."""
     names = map_plain_names(table.names)
-    group = CARD_GROUP.among(names, (respondent,))
-    card = CARD.among(names, (respondent, group))
-    who = respondent or RESPONDENT.among(names, (group, card))
+    group = CARD_GROUP.find_column(names, (respondent,))
+    card = CARD.find_column(names, (respondent, group))
+    who = respondent or RESPONDENT.find_column(names, (group, card))
     if who is None or card is None or group is None:
         return None
     frame = table.frame.loc[:, [who, card, group]].map(format_label)

@@ -115,9 +115,9 @@ def _describe_long(column_of_role: dict[str, str | None]) -> str:
     )
     if column_of_role["respondent"] not in (None, column_of_role["choice_id"]):
         description += f", respondents in {column_of_role['respondent']!r}"
-    for role, word in (("available", "offers marked in"), ("count", "counts in")):
+    for role, role_phrase in (("available", "offers marked in"), ("count", "counts in")):
         if column_of_role[role] is not None:
-            description += f", {word} {column_of_role[role]!r}"
+            description += f", {role_phrase} {column_of_role[role]!r}"
     return description
 
 
@@ -125,7 +125,9 @@ def find_long_lack(table: RawTable) -> Lack | None:
     """Return the missing column if the other two exist."""
     names = map_plain_names(table.names)
     missing = [
-        lack for roles, lack in _REQUIRED_ROLES if all(role.among(names) is None for role in roles)
+        lack
+        for roles, lack in _REQUIRED_ROLES
+        if all(role.find_column(names) is None for role in roles)
     ]
     return missing[0]._replace(near=2) if len(missing) == 1 else None
 
@@ -195,12 +197,12 @@ def match_rankings(
 
 
 def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
-    """Return whether another column contains the choices."""
+    """Return whether a table that looks like rankings has other columns of answers."""
     # Options or levels called 1, 2, 3 then look like ranks.
     names = map_plain_names(table.names)
     if (
-        ODD.among(names)
-        or (BEST.among(names) and WORST.among(names))
+        ODD.find_column(names)
+        or (BEST.find_column(names) and WORST.find_column(names))
         or find_best_columns(table.frame, {}) is not None
     ):
         return True
@@ -232,7 +234,7 @@ def _read_rankings(
 def find_rankings_lack(table: RawTable) -> Lack | None:
     """Return the column of options that is missing for a column of ranks."""
     names = map_plain_names(table.names)
-    option, rank = OPTION.among(names), RANK.among(names)
+    option, rank = OPTION.find_column(names), RANK.find_column(names)
     if rank is not None and option is None:
         return Lack(f"a column of options to match {rank!r}", "option", 2)
     return None
@@ -329,7 +331,7 @@ def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
 def find_best_worst_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options, or of the worst option."""
     names = map_plain_names(table.names)
-    best, worst = BEST.among(names), WORST.among(names)
+    best, worst = BEST.find_column(names), WORST.find_column(names)
     if best is not None and worst is not None:
         return Lack(
             "the columns 'option1', 'option2', 'option3' with the options offered, to match"

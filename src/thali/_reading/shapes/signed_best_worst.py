@@ -22,10 +22,12 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Match a column of marks, with columns of the sets and of the options."""
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
-    task = SET.among(names, signed)
-    who = respondent or roles.RESPONDENT_OF_TASKS.among(names, (*signed, task))
+    task = SET.find_column(names, signed)
+    who = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
     others = [name for name in table.names if name not in (*signed, task, who)]
-    option = OPTION.among(names, (*signed, task, who)) or (others[0] if len(others) == 1 else None)
+    option = OPTION.find_column(names, (*signed, task, who)) or (
+        others[0] if len(others) == 1 else None
+    )
     if len(signed) != 1 or task is None or option is None:
         return None
     keys, (column,) = tuple(name for name in (who, task) if name is not None), signed

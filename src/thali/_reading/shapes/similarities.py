@@ -199,7 +199,7 @@ def match_list(
     if not are_similarity_columns(names, accept_vague=True):
         plain_names = map_plain_names(names)
         if not known or all(
-            role.among(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
+            role.find_column(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
         ):
             return None
         convert = partial(_read_list, table, respondent)
@@ -234,7 +234,9 @@ def _build_list_reading(
 def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
     """Return the column of dissimilarities, or the only numeric measure."""
     plain_names = map_plain_names(table.names)
-    if named_column := DISSIMILARITY.among(plain_names) or SIMILARITY.among(plain_names):
+    if named_column := DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(
+        plain_names
+    ):
         return named_column if of_dissimilarities else None
     try:
         key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}

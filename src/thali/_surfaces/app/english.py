@@ -19,16 +19,16 @@ TEXTS: dict[str, Any] = tomllib.loads(
 )
 
 
-def _build_namespace(table: Any) -> Any:
-    """Return nested tables as objects, so that templates access them by name."""
+def _convert_to_namespace(nested: Any) -> Any:
+    """Return a nested dict as a namespace, so that templates access entries by name."""
     return (
-        SimpleNamespace(**{key: _build_namespace(entry) for key, entry in table.items()})
-        if isinstance(table, dict)
-        else table
+        SimpleNamespace(**{key: _convert_to_namespace(entry) for key, entry in nested.items()})
+        if isinstance(nested, dict)
+        else nested
     )
 
 
-texts: SimpleNamespace = _build_namespace(TEXTS)  # by page: `texts.home.title`
+texts: SimpleNamespace = _convert_to_namespace(TEXTS)  # by page: `texts.home.title`
 
 
 def find_label(name: str) -> str:

@@ -228,16 +228,16 @@ def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | Non
     if run_path == PurePosixPath(JOB, INDEX):
         with suppress(DataError):  # a damaged index is exported unchanged
             index = read_index(file.parent) or {"command": None}
-            return encode_index(index | {"command": _move_command(index["command"], data)})
+            return encode_index(index | {"command": _localise_command(index["command"], data)})
     if run_path == PurePosixPath(COMMAND):
-        return json.dumps(_move_command(json.loads(file.read_bytes()), data)).encode()
+        return json.dumps(_localise_command(json.loads(file.read_bytes()), data)).encode()
     if run_path.suffix == ".csv" and len(run_path.parts) == 1:
         return escape_formulas(file.read_text("utf-8")).encode()
     return None
 
 
-def _move_command(command: dict[str, Any] | None, data: str) -> dict[str, Any] | None:
-    """Return a command with the folder of its data and a report beside its results."""
+def _localise_command(command: dict[str, Any] | None, data: str) -> dict[str, Any] | None:
+    """Return a command with data folder `data` and page report.html; None stays None."""
     if command is None:
         return None
     arguments = command["arguments"]

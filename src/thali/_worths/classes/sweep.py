@@ -44,10 +44,10 @@ from ..people.moves import (
     evaluate_people,
     move_common,
     move_person,
-    person_matrix,
     sample_mean,
     sample_sds,
     sample_tie,
+    view_person_matrix,
 )
 from ..people.sweep import GAIN_DECAY, add_person_metric
 
@@ -277,7 +277,7 @@ def write_curvature(table: Any, state: Any) -> None:
     state.curvature[:], state.metric[:] = 0.0, 0.0
     zeros = np.zeros(state.u.size)
     for g in range(table.x.shape[0]):
-        curvature = person_matrix(table, state.curvature, g)
+        curvature = view_person_matrix(table, state.curvature, g)
         for answer in range(table.first_answer[g], table.first_answer[g + 1]):
             add_answer_curvature(table, answer, curvature)
         add_person_metric(table, state, g, zeros)

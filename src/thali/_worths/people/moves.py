@@ -70,8 +70,8 @@ def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: 
 
 
 @scalar
-def person_matrix(table: Any, values: Any, p: Any) -> Any:
-    """Return the matrix (m, m) of person p from matrices of all people."""
+def view_person_matrix(table: Any, values: Any, p: Any) -> Any:
+    """View person p's square block of `values` (flat, all people), shape (m, m)."""
     m = table.first_option[p + 1] - table.first_option[p]
     return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
 
@@ -163,7 +163,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
     for i in range(m):
         centre[i] = mean_worth(table.x, state.mean, p, table.option[first + i])
     # the last term is that of the level
-    metric = person_matrix(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
+    metric = view_person_matrix(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
     factorise(metric, metric)
     u = state.u[first : first + m]
     target, u_new = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
@@ -392,10 +392,10 @@ def decompose_curvature(table: Any, state: Any, p: Any) -> None:
 
     The last axis is the level.
     """
-    curvature = person_matrix(table, state.curvature, p)
+    curvature = view_person_matrix(table, state.curvature, p)
     m = len(curvature)
     bends, columns = np.linalg.eigh(curvature + (1.0 + np.trace(curvature)) / m)
-    person_matrix(table, state.axes, p)[:] = columns.T
+    view_person_matrix(table, state.axes, p)[:] = columns.T
     state.bends[table.first_option[p] : table.first_option[p + 1]] = bends
 
 
@@ -414,7 +414,7 @@ def transport_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) 
     u[:] = 0.0
     for p in range(table.x.shape[0]):
         person_slice = slice(table.first_option[p], table.first_option[p + 1])
-        axes = person_matrix(table, state.axes, p)
+        axes = view_person_matrix(table, state.axes, p)
         pull = state.pull[person_slice] + old * centre[person_slice]
         new_pull = state.pull[person_slice] + new * new_centre[person_slice]
         v, new_v, bends = state.u[person_slice], u[person_slice], state.bends[person_slice]

@@ -43,11 +43,11 @@ from .moves import (
     move_common,
     move_directions,
     move_person,
-    person_matrix,
     sample_level,
     sample_mean,
     sample_sds,
     sample_tie,
+    view_person_matrix,
     walk_scale,
 )
 
@@ -141,7 +141,7 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
         u, pull, curvature = (
             state.u[person_slice],
             state.pull[person_slice],
-            person_matrix(table, state.curvature, p),
+            view_person_matrix(table, state.curvature, p),
         )
         moved_slope, slope, u_moved = np.empty(u.size), np.empty(u.size), u.copy()
         compute_slope(table, 0.0, state.nu[0], p, u, slope)
@@ -164,7 +164,7 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
 def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
     """Add the curvature of person p's likelihood in M, W and log sigma."""
     (w, n), first = state.mean.shape, table.first_option[p]
-    curvature = person_matrix(table, state.curvature, p)
+    curvature = view_person_matrix(table, state.curvature, p)
     for i in range(curvature.shape[0]):
         bend = 0.0
         for j in range(curvature.shape[0]):

@@ -142,16 +142,20 @@ _MAX_CENTRES = 2_000  # number of most important classes around which groups can
 
 
 def group_similar_classes(
-    patterns: ClassPatterns, offset: np.ndarray, inside: int, weight: np.ndarray, similar: float
+    patterns: ClassPatterns,
+    offset: np.ndarray,
+    inside_index: int,
+    weight: np.ndarray,
+    min_overlap: float,
 ) -> np.ndarray:
-    """Return the centre of every pattern's group, shape (K,).
+    """Group patterns that overlap; return the centre of every pattern's group, shape (K,).
 
     The most important pattern without a group takes in similar ones without a group, and so on.
     """
     centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
     for k in np.argsort(-weight, kind="stable")[:_MAX_CENTRES]:
         if free[k]:
-            members = free & (compute_overlaps(patterns, offset, inside, k) >= similar)
+            members = free & (compute_overlaps(patterns, offset, inside_index, k) >= min_overlap)
             members[k] = True
             centre[members], free[members] = k, False
     return centre
@@ -167,7 +171,7 @@ def merge_groups(patterns: ClassPatterns, centre: np.ndarray) -> ClassPatterns:
 
 
 def compute_overlaps(
-    patterns: ClassPatterns, offset: np.ndarray, inside: int, k: int
+    patterns: ClassPatterns, offset: np.ndarray, inside_index: int, k: int
 ) -> np.ndarray:
     """Return |A ∩ B| / |A ∪ B| of pattern k and all patterns.
 
@@ -175,7 +179,7 @@ def compute_overlaps(
     """
     n_common, n_products = np.ones(len(patterns.active)), np.ones(len(patterns.active))
     for i, (start, stop) in enumerate(pairwise(offset)):
-        included = patterns.member[:, start + (i == inside) : stop]
+        included = patterns.member[:, start + (i == inside_index) : stop]
         n_common *= (included & included[k]).sum(axis=1)
         n_products *= included.sum(axis=1)
     n_union = n_products[k] + n_products - n_common

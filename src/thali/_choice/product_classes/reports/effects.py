@@ -326,7 +326,7 @@ class SimulatedQuantities(NamedTuple):
     noise: np.ndarray  # mean variance of the frequencies due to the simulated occasions
 
 
-def simulate_reports(
+def simulate_quantities(
     draws: "Particles",
     design: "ExperimentDesign",
     cores: int | None,

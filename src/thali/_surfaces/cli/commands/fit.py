@@ -58,11 +58,16 @@ def run_fit(
     read_arguments: dict[str, Any] = {}
     # Check options before a large file is read, whatever the data are.
     if spec is None:
-        option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
+        option_by_name = {
+            option_name: owned[0][1] for option_name, owned in index_options().items()
+        }
         # of options with equal names, --respondent of tables comes first
-        terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])
+        terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_name.values()])
         read_arguments = select_table_arguments(
-            {word: parse_option(option_by_word[word], text) for word, text in typed.items()}
+            {
+                option_name: parse_option(option_by_name[option_name], text)
+                for option_name, text in typed.items()
+            }
         )
     request = None if spec is None else request_model(terminal, spec, alias, typed, None)
     for option, folder in (("--out", out), ("--slides", slides)):
@@ -220,10 +225,10 @@ def _parse_features(
                 Argument("tree"),
                 ".",
             )
-        feature_words = next(tuple(option.words) for option in spec.options if option.name == name)
+        allowed_words = next(tuple(option.words) for option in spec.options if option.name == name)
         if name not in values_by_word:
             return {}
-        return {name: parse_aspects(values_by_word[name], labels, f"--{name}", feature_words)}
+        return {name: parse_aspects(values_by_word[name], labels, f"--{name}", allowed_words)}
     if name in values_by_word:
         raise ArgumentError(
             Argument("tree"), " and ", Argument(name), " cannot be combined; remove one."
