@@ -71,7 +71,7 @@ POSES = {"pairs": of_pairs, "sparse pairs": of_pairs, "ties": of_ties, "sets": o
 @pytest.mark.parametrize("name", POSES)
 def test_derivatives_are_those_of_the_log_likelihood(name, lapse, monkeypatch):
     if name == "sparse pairs":  # as patterns of many pairs and aspects are kept
-        lower_in(posing, monkeypatch, DENSE=0)
+        lower_in(posing, monkeypatch, MAX_DENSE=0)
     pose, k, others, log_likelihood = POSES[name](lapse)
     assert "pairs" not in name or isinstance(pose.first, np.ndarray) is (name == "pairs")
     at = np.random.default_rng(1).normal(0, 0.7, k + others)
