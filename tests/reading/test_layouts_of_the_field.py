@@ -259,3 +259,8 @@ def test_scores_of_football_and_races_with_an_id():
     assert (data.n_comparisons, data.n_ties) == (2, 1)
     text = "raceId,driverId,position\n1,a,1\n1,b,2\n1,c,\\N\n2,b,1\n2,a,2\n2,c,3\n"
     assert taken(text, option="driverId")[0].n_choices == 3
+
+
+def test_endless_digits_are_no_rank():
+    with refused(DataError, "known layout"):
+        taken("id,tea,milk,rum\n" + "".join(f"{k},first{'9' * 5000},2nd,3rd\n" for k in range(3)))

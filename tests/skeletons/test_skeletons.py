@@ -37,7 +37,7 @@ def test_moves_leave_the_posterior_of_the_likelihood_invariant():
     rng = np.random.default_rng(2)
     states = sample_states(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
     rated, make_cache = likelihood_skeleton.Ratings().compiled(DATA)
-    errors = exact.transition_errors(rated, make_cache, naive, states, 3, EXPONENTIAL, rng)
+    errors = exact.compute_move_errors(rated, make_cache, naive, states, 3, EXPONENTIAL, rng)
     assert len(errors) == 3 and max(errors.values()) < 1e-10, errors
 
 

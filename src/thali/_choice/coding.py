@@ -544,7 +544,7 @@ def split_at_knots(numbers: np.ndarray, knots: Sequence[float]) -> np.ndarray:
 
     Examples
     --------
-    >>> pieces(np.array([1.0, 3.0, 6.0]), (2.0, 5.0)).tolist()
+    >>> split_at_knots(np.array([1.0, 3.0, 6.0]), (2.0, 5.0)).tolist()
     [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [2.0, 3.0, 1.0]]
     """
     if not knots:

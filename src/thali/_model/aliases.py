@@ -10,7 +10,7 @@ def normalise_name(name: str) -> str:
 
     Examples
     --------
-    >>> plain("Bradley–Terry_Luce") == plain("bradley-terry luce")
+    >>> normalise_name("Bradley–Terry_Luce") == normalise_name("bradley-terry luce")
     True
     """
     return "".join(letter for letter in name.casefold() if letter not in " _-‐–")
@@ -21,7 +21,7 @@ def normalise_aspects(word: str) -> str:
 
     Examples
     --------
-    >>> aspects_meant("Bradley-Terry"), aspects_meant("tree")
+    >>> normalise_aspects("Bradley-Terry"), normalise_aspects("tree")
     ('unique', 'tree')
     """
     return _MEANT.get(normalise_name(word), word)

@@ -39,7 +39,7 @@ def find_tiers(order: np.ndarray) -> list[list[int]]:
 
     Examples
     --------
-    >>> groups(np.array([[0, 0.9, 0.99], [0.1, 0, 0.9], [0.01, 0.1, 0]]))
+    >>> find_tiers(np.array([[0, 0.9, 0.99], [0.1, 0, 0.9], [0.01, 0.1, 0]]))
     [[0, 1], [1, 2]]
     """
     n = len(order)
@@ -76,7 +76,7 @@ def number_tiers(tiers: list[list[int]], n: int) -> list[str]:
 
     Examples
     --------
-    >>> numbered([[0, 1], [1, 2]], 3)
+    >>> number_tiers([[0, 1], [1, 2]], 3)
     ['1', '1-2', '2']
     """
     tier_number = np.repeat(np.arange(1, len(tiers) + 1), [len(members) for members in tiers])

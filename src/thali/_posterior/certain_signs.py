@@ -16,7 +16,7 @@ def select_certain_signs(above: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> high, low = surely([0.99, 0.98, 0.03, 0.96, 0.001])
+    >>> high, low = select_certain_signs([0.99, 0.98, 0.03, 0.96, 0.001])
     >>> high.tolist(), low.tolist()
     ([True, True, False, False, False], [False, False, False, False, True])
     """

@@ -212,7 +212,7 @@ def format_r_hat(r_hat: float) -> str:
 
     Examples
     --------
-    >>> r_hat_in_words(1.0049), r_hat_in_words(4e15)
+    >>> format_r_hat(1.0049), format_r_hat(4e15)
     ('1.005', '> 100')
     """
     return f"{r_hat:.3f}" if r_hat < 100 else "> 100"
@@ -223,7 +223,7 @@ def shorten_row_name(row: str) -> str:
 
     Examples
     --------
-    >>> short_name("presence[a, b, c]")
+    >>> shorten_row_name("presence[a, b, c]")
     'presence[a, b, c]'
     """
     return row if len(row) <= _LONGEST_NAME else f"{row[: _LONGEST_NAME - 1]}…"

@@ -33,7 +33,7 @@ def describe_interval(ci: float = INTERVAL) -> str:
 
     Examples
     --------
-    >>> interval_name(0.95)
+    >>> describe_interval(0.95)
     '95 % interval'
     """
     return f"{format_level(ci)} interval"

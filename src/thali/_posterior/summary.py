@@ -204,7 +204,7 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     Examples
     --------
     >>> import numpy as np
-    >>> frame = summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])})
+    >>> frame = build_summary({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])})
     >>> float(frame.loc["eta", "mean"])
     1.5
     """
@@ -254,7 +254,9 @@ def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]
     Examples
     --------
     >>> import numpy as np
-    >>> main_rows(summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])}))
+    >>> format_main_rows(
+    ...     build_summary({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])})
+    ... )
     (('eta', '1.5 (89 % interval 1 to 2)'),)
     """
     rows = summary.head(2).query("sd != 0")

@@ -247,10 +247,8 @@ def assemble_columns(
 
 
 def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> bool:
-    """Return whether all rows begin with a row name, for which the header has no cell.
-
-    `is_plain`: the separator is not a comma, so no label was split.
-    """
+    """Return whether all rows begin with a row name, for which the header has no cell."""
+    # `is_plain`: the separator is not a comma, so no label was split.
     if {len(cells) for cells in rows} != {len(header) + 1} or not any(
         row[-1].strip() for row in rows
     ):

@@ -452,7 +452,7 @@ def _parse_rank(cell: Any) -> Any:
             if word in ordinals:
                 return ordinals.index(word) + 1
         stem = word.rstrip("0123456789")
-        if word != stem and stem in ("", *_STEMS):
+        if 0 < len(word) - len(stem) < 4 and stem in ("", *_STEMS):
             return int(word.removeprefix(stem))
     return cell
 
