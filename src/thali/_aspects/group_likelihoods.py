@@ -175,10 +175,8 @@ def _stack_pair_sets(parts: Sequence[Any]) -> Any:
 
 
 def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
-    """Add sets to the parts so that all have the same number.
-
-    The field `name` of a new set contains `row`.
-    """
+    """Add sets to the parts so that all have the same number."""
+    # The field `name` of a new set contains `row`.
     max_size = max(part.start.size for part in parts)
     padded_parts = []
     for part in parts:
@@ -226,10 +224,8 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:
-    """Stack arrays of different lengths, padded with 0 or their last element.
-
-    A repeated last element of set starts means sets without options.
-    """
+    """Stack arrays of different lengths, padded with 0 or their last element."""
+    # A repeated last element of set starts means sets without options.
     max_length = max(array.shape[0] for array in arrays)
     widths = [[(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays]
     return np.stack(
@@ -278,11 +274,9 @@ def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
 
 
 def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
-    """Return flat positions of the outcomes of cells among the blocks.
-
-    They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
-    2.
-    """
+    """Return flat positions of the outcomes of cells among the blocks."""
+    # They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
+    # 2.
     cells = data.cells
     owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
     key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)

@@ -192,10 +192,8 @@ def build_coding_from_numbers(
 
 
 def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, ...] | None:
-    """Return which labels of alternatives lack an attribute, or None.
-
-    None without constants, or if only some alternatives of a label lack it.
-    """
+    """Return which labels of alternatives lack an attribute, or None."""
+    # None without constants, or if only some alternatives of a label lack it.
     if data.scheme.alternative not in data.attributes or not missing.any():
         return None
     labels = data.products[:, data.attributes.index(data.scheme.alternative)]
@@ -209,10 +207,8 @@ def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[b
 def _compute_scales(
     coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]
 ) -> np.ndarray:
-    """Return scales of all columns: sd of numbers over products, otherwise 1.
-
-    Scales of interactions are products of scales.
-    """
+    """Return scales of all columns: sd of numbers over products, otherwise 1."""
+    # Scales of interactions are products of scales.
     scale = np.ones(len(coding.names))
     matrix = coding.encode_codes(products)
     for index, name in enumerate(first_column):

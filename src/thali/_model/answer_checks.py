@@ -180,10 +180,8 @@ def _sum_answers(
     draws: int,
     rng: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return expected counts and replicates of rows, each (rows, draws).
-
-    Replicates are 0 without `rng`.
-    """
+    """Return expected counts and replicates of rows, each (rows, draws)."""
+    # Replicates are 0 without `rng`.
     expected, replicates = np.zeros((2, len(rows), draws))
     size = int(np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max())
     for part in split_blocks(

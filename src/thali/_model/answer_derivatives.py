@@ -61,10 +61,8 @@ def _answer_choices(
 def _answer_rankings(
     weights: np.ndarray, lapse: float, has_hessian: bool = True
 ) -> AnswerDerivatives:
-    r"""Differentiate best and worst, options 0 and 1, under the rule "ranking".
-
-    The probability sums over rankings, :math:`P = \sum_\sigma P_\sigma`.
-    """
+    """Differentiate best and worst, options 0 and 1, under the rule "ranking"."""
+    # The probability sums over rankings, :math:`P = \sum_\sigma P_\sigma`.
     # The gradient g and Hessian H of each :math:`\ln P_\sigma` are sums over its choices, as in
     # `LuceProblem.compute_derivatives`. The gradient of ln P is the mean of g, its Hessian the
     # mean of H + gg' less the outer product of the mean of g, with weights :math:`P_\sigma`.

@@ -58,10 +58,8 @@ def answer_probabilities(
 
 
 def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
-    """Return answer probabilities under "ranking"; weights (..., m).
-
-    All subsets are visited, small ones first.
-    """
+    """Return answer probabilities under "ranking"; weights (..., m)."""
+    # All subsets are visited, small ones first.
     m = weights.shape[-1]
     is_in_subset = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
     p_last = {}  # by subset: P(option is its last), 0 for options outside the subset

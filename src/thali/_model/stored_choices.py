@@ -117,10 +117,7 @@ def join_set_members(data: "Choices") -> np.ndarray:
 
 
 def member_coordinates(data: "Choices") -> dict[Any, Any]:
-    """Return coordinates of the members of all sets: `place` is "a
-
-    a, b".
-    """
+    """Return coordinates of the members of all sets: `place` is "a | a, b"."""
     offered, alternative = (
         join_set_members(data)[data.set_of],
         np.asarray(data.labels, dtype=str)[data.members],

@@ -193,10 +193,8 @@ def _normalise_worths(log_worths: np.ndarray) -> np.ndarray:
 
 
 def _count_outcomes(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count how often each option was chosen, rejected, and neither.
-
-    For best and worst: best, worst, and neither.
-    """
+    """Count how often each option was chosen, rejected, and neither."""
+    # For best and worst: best, worst, and neither.
     n = data.n_options
     if isinstance(data, Choices):
         row, member_index = list_row_members(data)

@@ -535,10 +535,8 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
 
 
 def _list_constant_outcomes(data: PairedComparisons) -> list[np.ndarray]:
-    """Return choices per pair side that a perfect predictor may leave.
-
-    The cases are none, all while the option was first, and all while it was second.
-    """
+    """Return choices per pair side that a perfect predictor may leave."""
+    # The cases are none, all while the option was first, and all while it was second.
     # Only the first case applies if a position was rarely chosen, or the order is unknown.
     counts = np.concatenate([data.wins, data.losses])
     if data.forward is None:

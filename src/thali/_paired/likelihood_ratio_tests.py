@@ -62,10 +62,7 @@ def equal_means_row(counts: np.ndarray) -> Row:
 
 
 def _poisson_log_likelihood(counts: np.ndarray, mean: np.ndarray | float) -> float:
-    """Return the sum of ln Poisson(count
-
-    mean).
-    """
+    """Return the sum of ln Poisson(count | mean)."""
     from scipy.special import gammaln, xlogy
 
     return float(np.sum(xlogy(counts, mean) - mean - gammaln(counts + 1.0)))

@@ -129,10 +129,8 @@ def transitivity(data: Any) -> Transitivity:
 
 
 def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
-    """Return the violating triples and deviations, by kind of transitivity.
-
-    Triples are in the order with the smallest violation.
-    """
+    """Return the violating triples and deviations, by kind of transitivity."""
+    # Triples are in the order with the smallest violation.
     if not len(triples):
         return [[], [], []]
     orders = triples[:, _ORDERS]  # (triples, 6, 3)

@@ -385,10 +385,8 @@ def check_anchor(problem: WorthProblem, scale: WorthScale) -> None:
 def _tabulate_periods(
     problem: WorthProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
 ) -> "pandas.DataFrame":
-    """Tabulate worths in time; `worths` (periods, options, draws) are centred or anchored.
-
-    `modes` order the options.
-    """
+    """Tabulate worths in time; `worths` (periods, options, draws) are centred or anchored."""
+    # `modes` order the options.
     import pandas as pd
     from scipy.special import expit
 

@@ -201,10 +201,8 @@ def membership_probabilities(posterior: Posterior) -> np.ndarray:
 def _population_share(
     n_members: np.ndarray, n_respondents: int, n_classes: int, ci: float
 ) -> tuple[float, float, float]:
-    """Return mean and interval of the population share of a class.
-
-    The posterior is a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g).
-    """
+    """Return mean and interval of the population share of a class."""
+    # The posterior is a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g).
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
 

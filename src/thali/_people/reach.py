@@ -121,10 +121,8 @@ def pack_reaches(reaches: np.ndarray) -> np.ndarray:
 
 
 def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield reach counts of all sets, in the order of `combinations`.
-
-    Sets with the same first options are counted together.
-    """
+    """Yield reach counts of all sets, in the order of `combinations`."""
+    # Sets with the same first options are counted together.
     for first_options in combinations(range(len(bits)), size - 1):
         last_options = bits[first_options[-1] + 1 :] if first_options else bits
         if len(last_options):

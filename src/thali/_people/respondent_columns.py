@@ -74,10 +74,8 @@ def describe_respondents(
 
 
 def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None:
-    """Encode a column; None if it has too many values.
-
-    Values are in the order of categories, or sorted.
-    """
+    """Encode a column; None if it has too many values."""
+    # Values are in the order of categories, or sorted.
     import pandas as pd
 
     if cells.nunique(dropna=False) > MAX_VALUES:

@@ -233,10 +233,8 @@ def list_segment_numbers(number: Any, people: int, name: str = "k") -> tuple[int
 
 
 def _level_weights(preferences: Preferences) -> np.ndarray:
-    """Return weights of levels that give all attributes equal weight.
-
-    A strict order has distance 1 from indifference.
-    """
+    """Return weights of levels that give all attributes equal weight."""
+    # A strict order has distance 1 from indifference.
     attributes = [attribute for *attribute, _ in preferences.levels]
     sizes = [attributes.count(attribute) for attribute in attributes]
     return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
@@ -356,10 +354,8 @@ def find_centres(points: np.ndarray, n_segments: int, rng: np.random.Generator) 
 
 
 def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Move centres to the means of their points until assignments stop changing.
-
-    A centre without points stays.
-    """
+    """Move centres to the means of their points until assignments stop changing."""
+    # A centre without points stays.
     nearest = None
     for _ in range(_MAX_PASSES):
         before, nearest = nearest, squared_distances(points, centres).argmin(axis=1)

@@ -262,12 +262,7 @@ def _variance_within_chains(influence: np.ndarray) -> Any:
 
 
 def _compute_drift(influence: np.ndarray) -> float:
-    """Return
-
-    z
-
-    of the difference between the first fifth and the last half of the draws.
-    """
+    """Return |z| of the difference between the first fifth and the last half of the draws."""
     # Chains started from one point agree trivially, so compare early and late draws.
     chains, blocks = influence.shape
     early, late = blocks // 5, blocks // 2

@@ -75,10 +75,8 @@ def compute_mean_mcse(draws: np.ndarray) -> np.ndarray:
 def _apply_in_blocks(
     function: Callable[[np.ndarray], Any], draws: np.ndarray, rows: int = 1
 ) -> np.ndarray:
-    """Apply a function to blocks of quantities; NaN where undefined.
-
-    Returns `rows` rows, with one number per quantity.
-    """
+    """Apply a function to blocks of quantities; NaN where undefined."""
+    # Returns `rows` rows, with one number per quantity.
     draws = np.asarray(draws, dtype=float)
     diagnostics = np.full((rows, len(draws)), np.nan)
     if draws.shape[1] > 0 and draws.shape[2] >= MIN_DRAWS:

@@ -215,10 +215,8 @@ def _assemble_document(
 
 
 def _choose_lead(shown_findings: list[Finding]) -> Finding:
-    """Return the finding that answers the research question.
-
-    It is a finding that is marked as such, or else the first with a sentence and a picture.
-    """
+    """Return the finding that answers the research question."""
+    # It is a finding that is marked as such, or else the first with a sentence and a picture.
     candidates = [
         finding for finding in shown_findings if finding.chapter == ANSWERS and finding.good is None
     ] or shown_findings

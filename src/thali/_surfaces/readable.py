@@ -144,10 +144,8 @@ class _NumberColumns(NamedTuple):
 def _count_row_decimals(
     names: list[str], columns: list[list[Any]], monte_carlo: bool
 ) -> list[list[int]]:
-    """Return the decimals of each number, given the uncertainty in its row.
-
-    The result has one list per column.
-    """
+    """Return the decimals of each number, given the uncertainty in its row."""
+    # The result has one list per column.
     decimals_by_column = [[DECIMALS] * len(column_cells) for column_cells in columns]
     for figure in _group_columns(names):
         data_errors = [
@@ -184,10 +182,8 @@ def _convert_to_float(cell: Any) -> float:
 
 
 def _group_columns(names: list[str]) -> list[_NumberColumns]:
-    """Group columns into numbers with their intervals and errors.
-
-    An interval or error belongs to the column that it names, or to the column before it.
-    """
+    """Group columns into numbers with their intervals and errors."""
+    # An interval or error belongs to the column that it names, or to the column before it.
     group_by_column: dict[str, _NumberColumns] = {}
     last_column = ""
     for column, name in enumerate(names):
@@ -261,10 +257,8 @@ def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | 
 def _count_cell_decimals(
     column: str, column_cells: Sequence[object], row_decimals: Sequence[int]
 ) -> list[int | None]:
-    """Return the decimals of each cell, None for the default.
-
-    `row_decimals`: minimum decimals of each row.
-    """
+    """Return the decimals of each cell, None for the default."""
+    # `row_decimals`: minimum decimals of each row.
     small_decimals = _count_small_decimals(column, column_cells)
     minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
     return [
@@ -274,10 +268,8 @@ def _count_cell_decimals(
 
 
 def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
-    """Return the decimals of a number and its interval.
-
-    Small numbers show two digits of the interval's width.
-    """
+    """Return the decimals of a number and its interval."""
+    # Small numbers show two digits of the interval's width.
     magnitudes = [abs(number) for number in numbers if math.isfinite(number)]
     if not magnitudes or not max(magnitudes) < _SMALL_FIGURE or not 0.0 < width < math.inf:
         return DECIMALS

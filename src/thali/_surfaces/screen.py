@@ -170,10 +170,8 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
-    """Return the heading and first rows of a table as lines.
-
-    Texts are cut, then columns are removed, until the table fits.
-    """
+    """Return the heading and first rows of a table as lines."""
+    # Texts are cut, then columns are removed, until the table fits.
     text_table = format_table(_round_probabilities(table.head(_MAX_ROWS)))
     rows = [
         [cut_text(" ".join(cell.split()), width // 2) for cell in row]

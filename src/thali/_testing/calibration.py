@@ -313,10 +313,8 @@ def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
 def _rank_truth(
     draws: np.ndarray, true_value: float, rng: np.random.Generator
 ) -> tuple[float, int]:
-    """Return the share of nearly independent draws below a value, and their number.
-
-    Ties are broken at random.
-    """
+    """Return the share of nearly independent draws below a value, and their number."""
+    # Ties are broken at random.
     flat = draws.ravel()
     count = flat.size
     if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:

@@ -103,10 +103,8 @@ def compute_restart_scores(
 
 
 def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
-    """Draw a state from the prior, with alpha from Gamma(1, 1).
-
-    Features that the likelihood ignores are only counted.
-    """
+    """Draw a state from the prior, with alpha from Gamma(1, 1)."""
+    # Features that the likelihood ignores are only counted.
     alpha = rng.standard_exponential()
     columns = prior.sample(n, alpha, rng).T
     sizes = columns.sum(1)

@@ -208,10 +208,8 @@ def tune_step(
 
 
 def _compute_diagnostics(reported: np.ndarray) -> tuple[float, float]:
-    """Return the largest R-hat and the smallest effective sample size.
-
-    Effective sample sizes of tails count only where the other limits are met.
-    """
+    """Return the largest R-hat and the smallest effective sample size."""
+    # Effective sample sizes of tails count only where the other limits are met.
     ess, r_hat = compute_ess_and_r_hat(reported)
     largest_r_hat, smallest_ess = float(r_hat.max()), float(ess.min())
     if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:

@@ -606,11 +606,9 @@ class Density:
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Return the expansion with derivatives by log d instead of g.
-
-        In the code, w is minus the second derivative of a row by its log odds, m that by its log
-        odds and log nu, d the discrimination, and s is d times the difference of log worths.
-        """
+        """Return the expansion with derivatives by log d instead of g."""
+        # In the code, w is minus the second derivative of a row by its log odds, m that by its log
+        # odds and log nu, d the discrimination, and s is d times the difference of log worths.
         value, stop = 0.0, self.worths.stop
         periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
@@ -698,10 +696,8 @@ def add_bordered(matrix: Bordered, addend: Bordered) -> Bordered:
 
 
 def _scatter_columns(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
-    """Return a sparse matrix (rows, width) with values in given columns.
-
-    There may be more columns than values; the first ones are used.
-    """
+    """Return a sparse matrix (rows, width) with values in given columns."""
+    # There may be more columns than values; the first ones are used.
     from scipy.sparse import csr_array
 
     rows, n_values = values.shape

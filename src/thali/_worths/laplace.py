@@ -169,10 +169,8 @@ def _build_mode(
     spreads: Spreads,
     factor: BorderedFactor | None,
 ) -> Mode:
-    """Return the mode with a normal approximation about it.
-
-    Without a factor, the convex component of the density provides one.
-    """
+    """Return the mode with a normal approximation about it."""
+    # Without a factor, the convex component of the density provides one.
     if factor is None:
         convex = add_bordered(
             density.curvature(point, is_convex=True), density.prior_curvature(spreads)
@@ -311,10 +309,8 @@ class Marginal:
     def _start_by_slopes(
         self, centre: np.ndarray, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a centre near the top of the marginal, and steps.
-
-        Steps are as fine as the marginal is narrow where 0.5 is too wide.
-        """
+        """Return a centre near the top of the marginal, and steps."""
+        # Steps are as fine as the marginal is narrow where 0.5 is too wide.
         # With g and v the means and variances, given their standard deviation tau, of what it
         # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and
         # that of the log prior (Fisher's identity), and the information that normal means with

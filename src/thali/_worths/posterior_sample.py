@@ -72,10 +72,8 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
 
 
 def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
-    """Sample by chains from the lattice; return the second half of the sweeps.
-
-    The number of sweeps doubles while the spread drifts.
-    """
+    """Sample by chains from the lattice; return the second half of the sweeps."""
+    # The number of sweeps doubles while the spread drifts.
     density, sampler = marginal.density, Sampler(marginal)
     chains = _N_CHAINS if density.n_options <= _MANY_OPTIONS else _N_CHAINS_OF_MANY
     state, states = ScaleState.from_points(density, *marginal.draw_points(rng, chains)), []

@@ -84,10 +84,8 @@ def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.nd
 def _score_set_answers(
     density: ChoiceSetDensity, data: Choices, point: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of all answers to all sets.
-
-    A set with a tie has only its given answer.
-    """
+    """Return slopes and probabilities of all answers to all sets."""
+    # A set with a tie has only its given answer.
     sizes, start, worst = data.sizes, data.start, None
     if data.worst is not None:
         answers = list_possible_answers(start)

@@ -171,10 +171,8 @@ class ChoiceSetDensity(Density):
     def _log_weights(
         self, rows: SetAnswersBySize, points: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return discriminations (rows, points, 1) and log weights (rows, points, m).
-
-        Log weights are relative to the largest one.
-        """
+        """Return discriminations (rows, points, 1) and log weights (rows, points, m)."""
+        # Log weights are relative to the largest one.
         worths = points[rows.members[0]].swapaxes(1, 2)
         discrimination = np.ones((1, 1, 1))
         if self.n_judges:
@@ -214,10 +212,8 @@ class ChoiceSetDensity(Density):
         return value
 
     def _row_coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
-        """Return the coordinates that log weights of rows depend on.
-
-        These are the members, and the judge if there is one.
-        """
+        """Return the coordinates that log weights of rows depend on."""
+        # These are the members, and the judge if there is one.
         (members,) = rows.members
         if not self.n_judges:
             return members
@@ -226,10 +222,8 @@ class ChoiceSetDensity(Density):
     def _coordinate_slopes(
         self, discrimination: np.ndarray, logs: np.ndarray, slope: np.ndarray
     ) -> np.ndarray:
-        """Convert slopes by log weights of members to slopes by `_row_coordinates`.
-
-        All are (rows, points, ...).
-        """
+        """Convert slopes by log weights of members to slopes by `_row_coordinates`."""
+        # All are (rows, points, ...).
         if not self.n_judges:
             return slope
         # the slopes of a row sum to 0, so subtracting the largest log weight changes nothing
@@ -259,10 +253,8 @@ class ChoiceSetDensity(Density):
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Expand as `Density` does; `is_convex` uses the outer product of slopes.
-
-        An answer's expected curvature is the mean of this product, which is never below 0.
-        """
+        """Expand as `Density` does; `is_convex` uses the outer product of slopes."""
+        # An answer's expected curvature is the mean of this product, which is never below 0.
         n, size, value = self.n_options, self.size, 0.0
         gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
         for _, rows in self.rows.iterate_blocks(1):

@@ -360,10 +360,8 @@ def _compute_gains(
     similarity: np.ndarray,
     problem: FeatureSearchProblem,
 ) -> np.ndarray:
-    """Compute the log-likelihood gain of each feature.
-
-    `added` is its contribution to the similarity of two owners.
-    """
+    """Compute the log-likelihood gain of each feature."""
+    # `added` is its contribution to the similarity of two owners.
     owns_both = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
     n_judgements = owns_both @ problem.judgements
     unexplained = problem.judgements * (problem.values - similarity[problem.first, problem.second])
@@ -379,11 +377,9 @@ def _list_members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str,
 
 
 def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
-    """Warn if the joint maximum rewards features of weight 0.
-
-    A feature of weight 0 that all objects own multiplies the joint density by its prior odds times
-    the density at 0.
-    """
+    """Warn if the joint maximum rewards features of weight 0."""
+    # A feature of weight 0 that all objects own multiplies the joint density by its prior odds
+    # times the density at 0.
     log_prior_none, log_prior_one = (
         problem.log_prior(np.ones((problem.n, n_features))) for n_features in (0, 1)
     )

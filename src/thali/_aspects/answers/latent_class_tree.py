@@ -180,10 +180,8 @@ def average_over_classes(
 
 
 def _log_person_terms(logs: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
-    """Return log probabilities of each respondent's answers given all other classes.
-
-    `logs` has shape (draws, respondents, classes), `of` are the classes of the draws.
-    """
+    """Return log probabilities of each respondent's answers given all other classes."""
+    # `logs` has shape (draws, respondents, classes), `of` are the classes of the draws.
     # Conditional on the weights of all classes, so that importance sampling can predict the answers
     # of held-out respondents.
     from scipy.special import logsumexp

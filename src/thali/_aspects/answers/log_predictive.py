@@ -45,10 +45,8 @@ def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any)
 def _compute_log_draws(
     posterior: Posterior, column_sets: list[FeatureColumns], data: Any
 ) -> list[np.ndarray]:
-    """Compute log probabilities of each respondent's choices, (draws, respondents).
-
-    The list has an array for each of `several` columns.
-    """
+    """Compute log probabilities of each respondent's choices, (draws, respondents)."""
+    # The list has an array for each of `several` columns.
     choice_indices, n_times = count_answers_by_respondent(data)
     option_indices, log_draws = set_indices(data, posterior.labels)[0], []
     for columns in column_sets:

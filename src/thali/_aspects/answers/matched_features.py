@@ -153,10 +153,8 @@ def _compute_entry_jaccard(
 
 
 def _find_consensus_draw(entries: FeatureEntries) -> int:
-    """Find the draw whose features resemble other draws most.
-
-    Up to 100 evenly spaced draws are compared.
-    """
+    """Find the draw whose features resemble other draws most."""
+    # Up to 100 evenly spaced draws are compared.
     draws = np.unique(entries.draw)
     draws = draws[np.unique(np.linspace(0, len(draws) - 1, CONSENSUS_DRAWS).astype(int))]
     entry_indices = np.flatnonzero(np.isin(entries.draw, draws))
@@ -174,10 +172,8 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
 
 
 def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: float) -> np.ndarray:
-    """Assign entries to common features; -1 if no feature is similar.
-
-    Within a draw, the assignment has the largest sum of J.
-    """
+    """Assign entries to common features; -1 if no feature is similar."""
+    # Within a draw, the assignment has the largest sum of J.
     from scipy.optimize import linear_sum_assignment
 
     membership = membership.astype(np.float32)
@@ -197,10 +193,8 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
 def _compute_memberships(
     entries: FeatureEntries, feature: np.ndarray, n_features: int
 ) -> np.ndarray:
-    """Compute the share of each feature's entries that each option owns.
-
-    A feature without entries has membership 0.
-    """
+    """Compute the share of each feature's entries that each option owns."""
+    # A feature without entries has membership 0.
     from scipy.sparse import csr_array
 
     is_assigned = feature >= 0
@@ -216,11 +210,9 @@ def _compute_memberships(
 def _find_leaders(
     entries: FeatureEntries, is_unassigned: np.ndarray, similar: float, min_probability: float
 ) -> np.ndarray:
-    """Find additional features among the unassigned entries.
-
-    Frequent patterns are tried repeatedly, and the pattern similar to entries of most draws is
-    selected.
-    """
+    """Find additional features among the unassigned entries."""
+    # Frequent patterns are tried repeatedly, and the pattern similar to entries of most draws is
+    # selected.
     pattern, draw = entries.pattern[is_unassigned], entries.draw[is_unassigned]
     leaders = []
     while len(pattern):

@@ -59,10 +59,8 @@ def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
 
 
 def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """Return the log integral for shape 2: log(1 + z M(z)), M for shape 1.
-
-    Below -50 the sum cancels, so its first terms in 1 / z² are used.
-    """
+    """Return the log integral for shape 2: log(1 + z M(z)), M for shape 1."""
+    # Below -50 the sum cancels, so its first terms in 1 / z² are used.
     log_m = _log_integral_shape_1(z, _shape)
     q = 1.0 / np.minimum(z, -50.0) ** 2
     low_value = np.log(q) + np.log1p(q * (-3.0 + q * (15.0 - 105.0 * q)))
@@ -169,10 +167,8 @@ def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
 
 
 def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
-    """Pack the owners of each column as bits, 64 per word.
-
-    The first option is the lowest bit.
-    """
+    """Pack the owners of each column as bits, 64 per word."""
+    # The first option is the lowest bit.
     n_bytes = -(-n // 64) * 8
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
     byte, bit = column * n_bytes + columns.owners // 8, 1 << (columns.owners % 8)
@@ -287,10 +283,8 @@ def _quadratic_form(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> 
 def _maximise_by_ascent(
     terms: FeatureTerms, power: np.ndarray, sigma2: float, rate: float
 ) -> np.ndarray:
-    """Maximise power' log T - rate T + (b' T - T' G T / 2) / sigma2.
-
-    The maximum over T >= 0 is found by cyclic coordinate ascent.
-    """
+    """Maximise power' log T - rate T + (b' T - T' G T / 2) / sigma2."""
+    # The maximum over T >= 0 is found by cyclic coordinate ascent.
     gram, sums = terms.gram, terms.sums
     weights = np.zeros(sums.shape)
     diagonal = np.einsum("skk->sk", gram)
@@ -312,10 +306,8 @@ def _maximise_by_ascent(
 
 
 def _maximise_one_weight(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return argmax over w >= 0 of p log w + g w - a w² / 2.
-
-    `a` is 0 only where g is negative.
-    """
+    """Return argmax over w >= 0 of p log w + g w - a w² / 2."""
+    # `a` is 0 only where g is negative.
     root_discriminant = np.sqrt(g * g + 4 * a * p)
     is_positive = g > 0  # each sign has a form without cancellation
     return np.where(
@@ -508,10 +500,8 @@ def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
 def _group_by_terms(
     sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> Iterator[tuple[list[int], np.ndarray, FeatureTerms]]:
-    """Group sets by their number of terms; yield indices, patterns and terms.
-
-    Patterns have shape (sets, d), and the additive constant is one of the terms.
-    """
+    """Group sets by their number of terms; yield indices, patterns and terms."""
+    # Patterns have shape (sets, d), and the additive constant is one of the terms.
     full_pattern = _full_pattern_index(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
     groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}

@@ -40,10 +40,8 @@ def compute_advantages(
 
 
 def _compute_all_advantages(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return sum_k w_k f_ik (1 - f_jk) for all i, j.
-
-    Products are computed for draws of one size, so that rounding does not depend on other draws.
-    """
+    """Return sum_k w_k f_ik (1 - f_jk) for all i, j."""
+    # Products are computed for draws of one size, so that rounding does not depend on other draws.
     sizes = (features.any(axis=2) * np.arange(1, features.shape[1] + 1)).max(axis=1, initial=0)
     advantages = np.empty((len(features), features.shape[2], features.shape[2]))
     for size in np.flatnonzero(np.bincount(sizes)):

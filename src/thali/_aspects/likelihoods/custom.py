@@ -210,10 +210,8 @@ class Custom:
         return term_sums if self.terms else full_evaluation
 
     def _get_class(self, allocates: bool, is_signed: bool, data_class: Any = None) -> Any:
-        """Return the class of kernel data for these functions.
-
-        Equal functions have the same class.
-        """
+        """Return the class of kernel data for these functions."""
+        # Equal functions have the same class.
         key = (
             self.log_likelihood,
             self.of_pair,
@@ -237,10 +235,8 @@ class Custom:
         return _CLASSES[key]
 
     def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
-        """Return a hash of everything that the class depends on, or "".
-
-        Compiled code is found again by this hash; it is "" if a function has none.
-        """
+        """Return a hash of everything that the class depends on, or ""."""
+        # Compiled code is found again by this hash; it is "" if a function has none.
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = [
             "none" if function is None else constants_digest(function) for function in functions

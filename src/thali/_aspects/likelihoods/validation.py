@@ -116,10 +116,8 @@ def _list_pair_calls(
 
 
 def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
-    """Compare a function with its compiled form on all calls.
-
-    Return whether it allocates, and the compiled form.
-    """
+    """Compare a function with its compiled form on all calls."""
+    # Return whether it allocates, and the compiled form.
     if not calls:
         return False, function
     python_values = [call_checked(name, function, *arguments) for arguments in calls]

@@ -156,10 +156,8 @@ class Estimates:
         return jacobian
 
     def _covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
-        """Return the joint covariance for a score variance W (directions, directions).
-
-        None means the identity.
-        """
+        """Return the joint covariance for a score variance W (directions, directions)."""
+        # None means the identity.
         half = self._jacobian @ self._directions.root
         covariance = half @ half.T if variance is None else half @ variance @ half.T
         covariance[self._directions.unknown] = np.nan

@@ -184,10 +184,8 @@ def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> Fea
 def _build_judgement_problem(
     data: Similarities, owners: np.ndarray, likelihood: Any
 ) -> JudgedProblem:
-    """Build the problem of judged similarities.
-
-    A learned sigma becomes the standard deviation of judgements around their mean.
-    """
+    """Build the problem of judged similarities."""
+    # A learned sigma becomes the standard deviation of judgements around their mean.
     answers = data.answers
     assert answers is not None
     shared = _select_shared_features(owners, data.first, data.second, bool(likelihood.constant))

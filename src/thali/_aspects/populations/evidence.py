@@ -187,10 +187,8 @@ def estimate_sensitivity(
 
 
 def _reweight_alpha(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
-    """Return the change of the log evidence if alpha ~ Gamma(1, rate), and its error.
-
-    It is log E[rate exp(-(rate - 1) alpha)].
-    """
+    """Return the change of the log evidence if alpha ~ Gamma(1, rate), and its error."""
+    # It is log E[rate exp(-(rate - 1) alpha)].
     log_ratios = math.log(rate) - (rate - 1.0) * np.array(alpha)
     change = log_mean_exp(log_ratios)
     chain_means = np.exp(log_ratios - change).mean(axis=1)

@@ -170,10 +170,8 @@ class ClassGroupChain(GroupChain):
         )
 
     def _run_kernel(self, until: int) -> None:
-        """Run group sweeps, with updates of class membership every few sweeps.
-
-        A draw has the state before the update.
-        """
+        """Run group sweeps, with updates of class membership every few sweeps."""
+        # A draw has the state before the update.
         while True:
             if self.sweeps % REBUILD_INTERVAL == 0:
                 fill_class_counts(

@@ -160,10 +160,8 @@ class PhylogeneticBuffet:
         return owners
 
     def _single_rates(self) -> np.ndarray:
-        """Return lambda of each single-option pattern, shape (n,).
-
-        By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
-        """
+        """Return lambda of each single-option pattern, shape (n,)."""
+        # By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
         from scipy.special import digamma
 
         total, edge = self.tree.lengths.sum(), self.tree.lengths[: self.tree.n_leaves]
@@ -353,10 +351,8 @@ def draw_feature_gamma(total: float, rng: np.random.Generator) -> float:
 
 
 def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw which edges gain the feature, given that at least one does.
-
-    The first position is drawn conditionally, later edges independently.
-    """
+    """Draw which edges gain the feature, given that at least one does."""
+    # The first position is drawn conditionally, later edges independently.
     ends = np.cumsum(lengths)
     position = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
     first_edge = min(int(np.searchsorted(ends, position, side="right")), len(lengths) - 1)

@@ -124,10 +124,8 @@ class TreeRates:
 def _order_leaves(
     parents: np.ndarray, size: np.ndarray, n_leaves: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Order leaves so that those below any node are consecutive.
-
-    Return the order, and each node's first position in it.
-    """
+    """Order leaves so that those below any node are consecutive."""
+    # Return the order, and each node's first position in it.
     first = np.zeros(len(parents), np.int64)
     n_used = np.zeros(len(parents), np.int64)
     for v in range(len(parents) - 2, -1, -1):  # parents before children

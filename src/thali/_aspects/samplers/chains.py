@@ -275,10 +275,8 @@ class FeatureChain(Chain):
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
-        """Lower all temperatures from the hottest to their final values.
-
-        This takes the first quarter of tuning.
-        """
+        """Lower all temperatures from the hottest to their final values."""
+        # This takes the first quarter of tuning.
         end, final_beta = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
         while self.sweeps < min(until, end):
             # a multiple of the step, so that slices of a run do not affect the draws

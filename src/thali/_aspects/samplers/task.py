@@ -153,12 +153,10 @@ def _build_model(
     has_custom_sweep: bool,
     learns_alpha: bool,
 ) -> tuple[ChainModel, Callable[..., Any]]:
-    """Build the model, and the function that makes a chain's cache.
-
-    Under an infinite prior, single-option columns that the likelihood does not see are drawn from
-    the prior. With exponential weights and a likelihood that sees an option's unique weight, the
-    state has only their sum with the fixed unique weight. Otherwise they are ordinary columns.
-    """
+    """Build the model, and the function that makes a chain's cache."""
+    # Under an infinite prior, single-option columns that the likelihood does not see are drawn from
+    # the prior. With exponential weights and a likelihood that sees an option's unique weight, the
+    # state has only their sum with the fixed unique weight. Otherwise they are ordinary columns.
     n_options, has_all_columns = data.n_options, has_custom_sweep or not prior.is_infinite
     compiled_prior = prior.compiled(n_options)
     likelihood.check(prior, data)

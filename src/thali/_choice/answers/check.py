@@ -120,10 +120,8 @@ def format_check_sentence(table: "pandas.DataFrame") -> str:
 def _build_indicators(
     design: "ChoiceExperiment | ExperimentDesign",
 ) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Return labels and indicators (rows, statistics) of levels and positions.
-
-    The labels of the heterogeneity of levels follow at the end.
-    """
+    """Return labels and indicators (rows, statistics) of levels and positions."""
+    # The labels of the heterogeneity of levels follow at the end.
     products = design.products[design.row_product]
     labels, columns = [], []
     for index, (name, (groups, of_level)) in enumerate(design.scheme.groups.items()):

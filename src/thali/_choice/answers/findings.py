@@ -636,10 +636,8 @@ def report_holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def _format_error(name: str, error: str) -> str:
-    """Return a standard error in parentheses, or "" if it is unknown.
-
-    It is unknown for a single respondent.
-    """
+    """Return a standard error in parentheses, or "" if it is unknown."""
+    # It is unknown for a single respondent.
     if not isfinite(float(error)):
         return ""
     return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error))

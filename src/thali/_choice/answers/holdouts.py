@@ -65,10 +65,8 @@ def refuse_non_choices(data: Any) -> None:
 
 
 def _number_distinct_tasks(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
-    """Return the number of each task among distinct tasks.
-
-    Equal tasks have the same products, and the same labels if these count, in the same order.
-    """
+    """Return the number of each task among distinct tasks."""
+    # Equal tasks have the same products, and the same labels if these count, in the same order.
     numbers: dict[tuple[tuple[int, str], ...], int] = {}
     labels = data.alternative_labels if has_labels else [""] * data.n_alternatives
     rows = list(zip(data.row_product.tolist(), labels, strict=True))

@@ -233,10 +233,8 @@ class LogitChooser(Chooser):
     def _draw_product_errors(
         self, cells: np.ndarray, n_classes: int, random_seed: Any
     ) -> np.ndarray:
-        """Draw normal errors of products, (classes, occasions, products), variance π²/6.
-
-        The error of a product is the sum of the errors of its levels.
-        """
+        """Draw normal errors of products, (classes, occasions, products), variance π²/6."""
+        # The error of a product is the sum of the errors of its levels.
         from scipy.special import ndtri
         from scipy.stats import qmc
 
@@ -375,10 +373,8 @@ class LogitChooser(Chooser):
     def _compute_ablations(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
     ) -> np.ndarray:
-        """Return choices as observed and with each attribute equalised.
-
-        Shape (draws, 1 + attributes, rows).
-        """
+        """Return choices as observed and with each attribute equalised."""
+        # Shape (draws, 1 + attributes, rows).
         observed = self.coding.convert_codes(self.data.products)[rows]
         variants = [observed]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
@@ -399,10 +395,8 @@ class LogitChooser(Chooser):
         return np.moveaxis(summed, -1, 0)
 
     def _equalise(self, attribute: int, observed: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Return alternatives that all have one level of an attribute, with weights.
-
-        The weight is the frequency of the level in the data.
-        """
+        """Return alternatives that all have one level of an attribute, with weights."""
+        # The weight is the frequency of the level in the data.
         # Alternatives that lack the attribute continue to lack it, so no level is a reference.
         # Alternatives are equal in "inside" if the no-choice option is replaced by a product, by
         # some products of the data in turn.
@@ -706,10 +700,8 @@ class LogitTastes(NamedTuple):
         return softmax(utility)
 
     def _compute_shares(self, weights: np.ndarray | None) -> np.ndarray:
-        """Return the share of each of the P in each draw, (D, P).
-
-        NaN in a draw without respondents of positive weight.
-        """
+        """Return the share of each of the P in each draw, (D, P)."""
+        # NaN in a draw without respondents of positive weight.
         draws, people = self.codes.shape[:2]
         shares = hash_exponentials(draws, self.respondents)
         shares[: self.respondent_classes is not None] = 1.0  # the estimate

@@ -140,10 +140,8 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
 
 
 def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Mark rows whose attributes are empty or named none as the no-choice option.
-
-    Tables with a column that marks it are unchanged.
-    """
+    """Mark rows whose attributes are empty or named none as the no-choice option."""
+    # Tables with a column that marks it are unchanged.
     absent = [
         (name, label)
         for name, label in scheme.none
@@ -372,10 +370,8 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
 
 
 def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Return whether each respondent is selected.
-
-    The selection is a query, a function of the respondent table, a mask, or names.
-    """
+    """Return whether each respondent is selected."""
+    # The selection is a query, a function of the respondent table, a mask, or names.
     respondents = chooser.data.respondents
     if isinstance(people, str):
         return _evaluate_query(chooser, people)

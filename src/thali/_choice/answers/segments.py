@@ -98,10 +98,8 @@ def list_compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
 
 
 def _set_level(products: np.ndarray, scheme: Any, index: int, level: int) -> np.ndarray:
-    """Return products with one level of an attribute.
-
-    The no-choice option lacks all other attributes.
-    """
+    """Return products with one level of an attribute."""
+    # The no-choice option lacks all other attributes.
     changed = products.copy()
     if scheme.has_inside and scheme.names[index] == INSIDE and level == 0:
         changed[:] = -1

@@ -346,10 +346,8 @@ class LineSearch:
         return self._choose_best([(*line, product) for product in sorted(tried)], len(line))[-1]
 
     def _improve(self, line: ProductLine, position: int) -> ProductLine:
-        """Return the line with the best product in one position.
-
-        All products are tried, or attribute by attribute while that helps.
-        """
+        """Return the line with the best product in one position."""
+        # All products are tried, or attribute by attribute while that helps.
         sizes = list(map(len, self.space.values))
         if self._is_enumerable():
             products = combinations(*map(range, sizes))

@@ -86,10 +86,8 @@ def tabulate_elasticities(
 def _choose_steps(
     chooser: Chooser, market: Market, attribute: str, change: Any
 ) -> dict[str, tuple[float, float, float]]:
-    """Return current, lower and upper number of each product with the attribute.
-
-    Shares at the lower and the upper number are compared.
-    """
+    """Return current, lower and upper number of each product with the attribute."""
+    # Shares at the lower and the upper number are compared.
     names = chooser.data.scheme.names
     if attribute not in market.table.columns or attribute not in names:
         suggestion = "" if attribute in names else suggest(str(attribute), [*map(str, names)])

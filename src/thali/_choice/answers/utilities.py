@@ -57,10 +57,8 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
 def _level_utilities(
     chooser: Chooser,
 ) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
-    """Return labels, utilities and zero-centred differences, (respondents, levels).
-
-    One row if all respondents have the same tastes.
-    """
+    """Return labels, utilities and zero-centred differences, (respondents, levels)."""
+    # One row if all respondents have the same tastes.
     variants, no_choice = build_level_variants(chooser), _build_no_choice(chooser)
     products = np.concatenate([variants.products, variants.examples, no_choice])
     labels = _list_level_names(chooser, variants) + [NO_CHOICE_LEVEL] * len(no_choice)
@@ -105,10 +103,8 @@ def _list_level_names(chooser: Chooser, variants: LevelVariants) -> list[tuple[s
 # v_il = u(x with l) - 1/L Σ_m u(x with m), means over the sample products x; for the no-choice
 # option, its utility minus that of a product with the average level of each attribute.
 def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndarray:
-    """Return centred utilities of levels and no-choice, (..., levels).
-
-    `utilities` contains the level variants, the sample products, and the no-choice option.
-    """
+    """Return centred utilities of levels and no-choice, (..., levels)."""
+    # `utilities` contains the level variants, the sample products, and the no-choice option.
     count, examples = len(variants.products), len(variants.examples)
     centred = variants.reshape_utilities(utilities[..., :count]).mean(axis=-1)
     typical = utilities[..., count : count + examples].mean(axis=-1)
@@ -124,10 +120,8 @@ def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndar
 
 
 def _zero_centring_factors(by_respondent: np.ndarray, variants: LevelVariants) -> np.ndarray:
-    """Return factors of respondents that give attributes the range MEAN_RANGE.
-
-    0 for an indifferent respondent.
-    """
+    """Return factors of respondents that give attributes the range MEAN_RANGE."""
+    # 0 for an indifferent respondent.
     total = sum(np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values())
     total_range = MEAN_RANGE * len(variants.slices)
     return np.divide(total_range, total, out=np.zeros(len(by_respondent)), where=total > 0)

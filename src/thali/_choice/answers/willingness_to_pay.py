@@ -165,10 +165,8 @@ def _build_individual_figures(
 def _summarize_medians(
     amount_draws: np.ndarray, weights: np.ndarray, chain: np.ndarray, tails: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return median, interval ends and standard errors of the respondents' median.
-
-    Draws without weights are dropped.
-    """
+    """Return median, interval ends and standard errors of the respondents' median."""
+    # Draws without weights are dropped.
     if weights.ndim > 1:
         is_usable = weights.any(axis=1)
         amount_draws, weights, chain = (
@@ -188,10 +186,8 @@ def _mark_limits(amounts: np.ndarray, limit: float) -> np.ndarray:
 def _respondent_quantiles(
     amounts: np.ndarray, chooser: "Chooser", prices: TestedPrices, probabilities: Sequence[float]
 ) -> np.ndarray:
-    """Return quantiles over draws, (probabilities, respondents, changes).
-
-    Only draws in which the respondent attends to the price are used.
-    """
+    """Return quantiles over draws, (probabilities, respondents, changes)."""
+    # Only draws in which the respondent attends to the price are used.
     if chooser.attends is None:
         return quantiles(amounts, probabilities)
     by_respondent, attendance = (
@@ -323,10 +319,8 @@ def compute_compensations(
 def _iterate_utilities(
     chooser: "Chooser", prices: TestedPrices, changes: list[LevelChange]
 ) -> Iterator[np.ndarray]:
-    """Yield blocks of mean utilities, (draws, respondents, changes, 2, prices).
-
-    The axis of length 2 is the new and the replaced level; means are over products.
-    """
+    """Yield blocks of mean utilities, (draws, respondents, changes, 2, prices)."""
+    # The axis of length 2 is the new and the replaced level; means are over products.
     examples = chooser.sample_products()
     rows = []
     for change in changes:
@@ -341,10 +335,8 @@ def _iterate_utilities(
 
 
 def _fit_line(u: np.ndarray, prices: TestedPrices) -> tuple[np.ndarray, np.ndarray]:
-    """Return the utility difference at equal prices, and its slope.
-
-    The slope is with respect to the difference of the prices.
-    """
+    """Return the utility difference at equal prices, and its slope."""
+    # The slope is with respect to the difference of the prices.
     steps = prices.numbers - prices.numbers.mean()
     return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ steps) / (steps @ steps)
 
@@ -366,10 +358,8 @@ def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) 
 
 
 def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
-    """Return utility differences (..., D) at each price difference.
-
-    The better level is dearer by each of the D differences of prices.
-    """
+    """Return utility differences (..., D) at each price difference."""
+    # The better level is dearer by each of the D differences of prices.
     differences, middle = prices.differences, prices.numbers[[0, -1]].mean()
     return better @ _interpolation_weights(
         prices.numbers, middle + differences / 2.0
@@ -434,10 +424,8 @@ def _interpolation_weights(numbers: np.ndarray, points: np.ndarray) -> np.ndarra
 
 
 def _find_first_below(gap: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return the smallest point where piecewise linear gaps are <= 0.
-
-    The last point if there is none.
-    """
+    """Return the smallest point where piecewise linear gaps are <= 0."""
+    # The last point if there is none.
     below = gap <= 0.0
     index = np.where(below.any(axis=-1), below.argmax(axis=-1), len(points) - 1)
     before = np.maximum(index - 1, 0)
@@ -497,10 +485,8 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
 
 
 def _midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the mean of two numbers, or the finite one.
-
-    0 between the two infinities.
-    """
+    """Return the mean of two numbers, or the finite one."""
+    # 0 between the two infinities.
     with np.errstate(invalid="ignore"):
         mean = np.where(low == high, low, 0.5 * (low + high))
     mean = np.where(np.isneginf(low) & np.isfinite(high), high, mean)

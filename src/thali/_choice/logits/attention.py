@@ -252,10 +252,8 @@ def _tabulate_odds(
 
 
 def _largest_r_hat(attends: np.ndarray) -> float:
-    """Return the largest R-hat of people's draws (chain, draw, people).
-
-    People without changes have none.
-    """
+    """Return the largest R-hat of people's draws (chain, draw, people)."""
+    # People without changes have none.
     from thali._posterior.summary import compute_ess_and_r_hat
 
     r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]

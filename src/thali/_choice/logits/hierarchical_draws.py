@@ -562,10 +562,8 @@ def _iterate_probabilities(
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield blocks of rows with their probabilities (rows, draws of tastes).
-
-    A block contains complete tasks of one person.
-    """
+    """Yield blocks of rows with their probabilities (rows, draws of tastes)."""
+    # A block contains complete tasks of one person.
     for person in np.unique(respondent_of_row):
         person_rows = np.flatnonzero(respondent_of_row == person)
         if person < 0:
@@ -642,10 +640,8 @@ def compute_monitored_effects(
 
 
 def _multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Multiply rows (chain, draw, .) by a matrix, draw by draw.
-
-    Separate products keep rounding independent of the other draws.
-    """
+    """Multiply rows (chain, draw, .) by a matrix, draw by draw."""
+    # Separate products keep rounding independent of the other draws.
     return (rows[:, :, None, :] @ matrix)[:, :, 0]
 
 

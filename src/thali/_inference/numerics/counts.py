@@ -17,18 +17,12 @@ def log_binomial_coefficient(wins: Any, losses: Any) -> Any:
 
 
 def log_normal_density(values: Any, mean: Any, sd: Any) -> Any:
-    """Return ln Normal(values
-
-    mean, sd²), elementwise.
-    """
+    """Return ln Normal(values | mean, sd²), elementwise."""
     return -0.5 * ((values - mean) / sd) ** 2 - np.log(sd) - 0.5 * math.log(2.0 * math.pi)
 
 
 def log_binomial(wins: Any, losses: Any, p: Any) -> Any:
-    """Return ln Binomial(wins
-
-    wins + losses, p), elementwise.
-    """
+    """Return ln Binomial(wins | wins + losses, p), elementwise."""
     from scipy.special import xlog1py, xlogy
 
     return log_binomial_coefficient(wins, losses) + xlogy(wins, p) + xlog1py(losses, -p)

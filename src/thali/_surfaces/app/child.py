@@ -145,10 +145,8 @@ def _build_cover(study: StudyFolder) -> dict[str, str]:
 
 
 def _copy_job(job: Path, copy: Path) -> None:
-    """Copy the job of a running process.
-
-    The index is replaced last and names the valid files.
-    """
+    """Copy the job of a running process."""
+    # The index is replaced last and names the valid files.
     for _ in range(50):
         shutil.rmtree(copy, ignore_errors=True)
         copy.mkdir(parents=True)

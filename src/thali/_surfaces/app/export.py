@@ -197,10 +197,8 @@ def _build_zip_entry(name: str) -> zipfile.ZipInfo:
 
 
 def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
-    """Yield the path in the archive, the file, and its changed bytes or None.
-
-    Links are excluded.
-    """
+    """Yield the path in the archive, the file, and its changed bytes or None."""
+    # Links are excluded.
     for file in sorted(
         [*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]
     ):
@@ -221,10 +219,8 @@ def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes
 
 
 def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | None:
-    """Return the changed bytes of a file in the archive, or None.
-
-    Formulas in tables are escaped, and commands find their data in the folder `data`.
-    """
+    """Return the changed bytes of a file in the archive, or None."""
+    # Formulas in tables are escaped, and commands find their data in the folder `data`.
     if run_path == PurePosixPath(JOB, INDEX):
         with suppress(DataError):  # a damaged index is exported unchanged
             index = read_index(file.parent) or {"command": None}

@@ -142,10 +142,8 @@ def _add_headers(headers: MutableHeaders) -> None:
 
 
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:
-    """Return the stream, which stops above a number of bytes or a time.
-
-    The declared length is ignored.
-    """
+    """Return the stream, which stops above a number of bytes or a time."""
+    # The declared length is ignored.
     n_bytes, deadline = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
 
     async def receive_limited() -> Any:

@@ -246,10 +246,8 @@ class Pages:
         }
 
     def _build_question_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the screen with the questions of the models.
-
-        After a refused fit, it contains the reason.
-        """
+        """Return the context of the screen with the questions of the models."""
+        # After a refused fit, it contains the reason.
         reading, read_request = find_reading(study), study.read(READ)
         fit_request, option_files = (
             study.read(FIT) or study.read("draft"),
@@ -432,10 +430,8 @@ def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
-    """Return the estimated time to compare 0, 1, 2, ... models.
-
-    The estimate is based on the last comparison or on the fit.
-    """
+    """Return the estimated time to compare 0, 1, 2, ... models."""
+    # The estimate is based on the last comparison or on the fit.
     n_parts, texts = find_reading(study)["parts"], english.texts.compare
     seconds_of_fit, fit_request = study.read(FIT_TIME).get("seconds"), study.read(FIT)
     spec, _ = find_model(fit_request["model"])

@@ -347,10 +347,8 @@ class Server:
         return self._start_comparison(study, EVIDENCE, form)
 
     def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
-        """Start a comparison of the ticked models, unless one is running.
-
-        An earlier comparison is replaced.
-        """
+        """Start a comparison of the ticked models, unless one is running."""
+        # An earlier comparison is replaced.
         try:
             compare_request = build_comparison_request(
                 study, name, form.get("models", "").splitlines(), "sensitivity" in form

@@ -272,10 +272,8 @@ def add_parameters(
 def _build_shared_parameter(
     word: str, owned: list[OwnedOption], n_models: int
 ) -> inspect.Parameter:
-    """Return the parameter for an option that several models have.
-
-    `n_models`: number of models of the command.
-    """
+    """Return the parameter for an option that several models have."""
+    # `n_models`: number of models of the command.
     metavars = {option.metavar or "|".join(option.words) for _, option in owned}
     metavar = metavars.pop() if len(metavars) == 1 else None
     return _build_parameter(
@@ -306,10 +304,8 @@ def _build_parameter(
 
 
 def _format_shared_help(owned: list[OwnedOption], n_models: int) -> str:
-    """Return the help of a shared option, with model names where necessary.
-
-    Names are omitted if more than half of all `n_models` models have the option.
-    """
+    """Return the help of a shared option, with model names where necessary."""
+    # Names are omitted if more than half of all `n_models` models have the option.
     texts: dict[str, list[str]] = {}
     for spec, option in owned:
         if spec.name not in texts.setdefault(format_option_help(spec, option), []):

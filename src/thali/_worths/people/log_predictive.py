@@ -52,10 +52,8 @@ def estimate_log_predictive(
 def _estimate_log_mean(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, x: np.ndarray | None
 ) -> float:
-    """Estimate the log mean probability of all choices over new respondents.
-
-    There is one new respondent for each draw.
-    """
+    """Estimate the log mean probability of all choices over new respondents."""
+    # There is one new respondent for each draw.
     rng = np.random.default_rng(_SEED)
     option_indices, counts = set_indices(data, worths.labels)[0], data.questions().counts
     answer_indices = np.flatnonzero(counts)

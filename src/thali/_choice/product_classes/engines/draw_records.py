@@ -288,10 +288,8 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
 def _collect_list(
     rows: list[list[int]], first: int, following: int, previous: int | None
 ) -> list[int]:
-    """Return the slots of a linked list.
-
-    Raises IndexError or ValueError if the list is broken or circular.
-    """
+    """Return the slots of a linked list."""
+    # Raises IndexError or ValueError if the list is broken or circular.
     list_slots, slot, previous_slot = [], first, -1
     while slot >= 0:
         if len(list_slots) > len(rows) or (

@@ -142,10 +142,8 @@ class TemperedParticles:
             )
 
     def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Take the last step separately for each respondent.
-
-        Respondents whose choices no particle of some group satisfies keep the lapse.
-        """
+        """Take the last step separately for each respondent."""
+        # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
             path = LapsePath(self.lapse, self.sizes[tasks], hits[:, tasks])

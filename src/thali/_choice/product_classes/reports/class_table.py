@@ -103,10 +103,8 @@ def _format_level_set(
     ordered: bool,
     never_missing: bool,
 ) -> str:
-    """Return a set of levels as a threshold, a level, or a list.
-
-    It is a threshold if the levels are ordered and the set is one end of them.
-    """
+    """Return a set of levels as a threshold, a level, or a list."""
+    # It is a threshold if the levels are ordered and the set is one end of them.
     n_included, last_index = int(included.sum()), len(levels) - 1
     at_start, at_end = (
         bool(included[:n_included].all()),
@@ -302,10 +300,8 @@ def _split_draws(sizes: np.ndarray) -> Any:
 def _sum_class_values(
     draws: "Particles", patterns: ClassPatterns, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return keys of owned patterns and their summed values.
-
-    A key is ((draw - first) N + respondent) K + pattern.
-    """
+    """Return keys of owned patterns and their summed values."""
+    # A key is ((draw - first) N + respondent) K + pattern.
     n_people, n_patterns = draws.n_respondents, len(patterns.active)
     ends = draws.first_owned[start * n_people : stop * n_people + 1]
     entries = slice(ends[0], ends[-1])

@@ -194,10 +194,8 @@ def _find_option(word: str, specs: list[ModelSpec]) -> Option:
 def _choose_data_spec(
     named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
 ) -> ModelSpec:
-    """Return the model that decides how the data are read.
-
-    A model or option that requires other data decides; otherwise the kind of data.
-    """
+    """Return the model that decides how the data are read."""
+    # A model or option that requires other data decides; otherwise the kind of data.
     for spec in specs:
         if not get_features_argument(spec.data[0]):
             return spec

@@ -275,10 +275,8 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 
 
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
-    """Read levels, expected utilities and standard deviations, by attribute.
-
-    Utilities and standard deviations are None if the table lacks them.
-    """
+    """Read levels, expected utilities and standard deviations, by attribute."""
+    # Utilities and standard deviations are None if the table lacks them.
     from thali._reading.table import load
 
     frame: pandas.DataFrame = load(Path(path)).frame

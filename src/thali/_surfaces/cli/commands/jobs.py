@@ -111,20 +111,16 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _may_write_report(report_file: Path, job_folder: Path) -> bool:
-    """Return whether a job may write its report to this file.
-
-    It may write to its own folder, create a file, or replace a report by thali.
-    """
+    """Return whether a job may write its report to this file."""
+    # It may write to its own folder, create a file, or replace a report by thali.
     return _is_inside_or_new(report_file, job_folder) or (
         report_file.is_file() and _THALI_MARK in report_file.read_bytes()[:1000]
     )
 
 
 def _may_write_slides(slides: Path, job_folder: Path) -> bool:
-    """Return whether a job may write its slides to this folder.
-
-    The folder must be inside the folder of the job, new, or contain only slides.
-    """
+    """Return whether a job may write its slides to this folder."""
+    # The folder must be inside the folder of the job, new, or contain only slides.
     if _is_inside_or_new(slides, job_folder):
         return True
     return slides.is_dir() and all(
