@@ -202,7 +202,7 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
             small_models.CompiledCase(name, "no room" if "map" in name else "") for name in names
         )
 
-    monkeypatch.setattr(small_models, "fit_each", fit_each)
+    monkeypatch.setattr(small_models, "fit_in_processes", fit_each)
     keep_code_in(monkeypatch, tmp_path / "own")
     done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
     assert (

@@ -145,7 +145,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     )
     density = Density(rows, n, 60, np.zeros(0), np.zeros(n, int))
     marginal = Marginal(density, 1.5)
-    assert len(marginal._found) <= 13
+    assert len(marginal._cache) <= 13
     logs = np.arange(-1.6, 0.61, 0.05)
     log_weights = np.array([marginal._log_marginal(np.array([each])) for each in logs])
     weights = np.exp(log_weights - log_weights.max())
@@ -156,7 +156,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
         marginal.weights @ (found - mean) ** 2,
         weights @ (logs - expected) ** 2 / weights.sum(),
     )
-    assert sd == pytest.approx(known, rel=0.05) and float(marginal._cell[0]) == pytest.approx(
+    assert sd == pytest.approx(known, rel=0.05) and float(marginal._cell_widths[0]) == pytest.approx(
         known**0.5, rel=0.4
     )
 

@@ -64,7 +64,6 @@ class Classifier(Predictions, MarkovChainModel):
     tune: int
     chains: int
     random_state: Any
-    class_weight: Any = None
     _FINDINGS: ClassVar[str] = "thali._classify.findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
@@ -182,10 +181,14 @@ class Classifier(Predictions, MarkovChainModel):
         weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
             warn_about_small_weights(weight, len(self.classes_))
-        weight = apply_class_weights(weight, codes, self.classes_, self.class_weight)
+        weight = apply_class_weights(weight, codes, self.classes_, self._get_class_weight())
         if is_sparse(matrix):
             return wrap_sparse_rows(matrix, codes, weight)
         return merge_rows(matrix, codes, weight)
+
+    def _get_class_weight(self) -> Any:
+        """Return the weights of classes as the user gave them."""
+        return None
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
         """Return a convergence warning with the same text for all fits."""

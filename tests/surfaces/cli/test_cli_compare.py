@@ -80,7 +80,7 @@ def test_compare_prints_the_table_of_the_library(done):
     found = th.findings(table)
     for sentence in (
         *found["comparison"].format_sentences(TYPED),
-        *found["chains"].sentences(TYPED),
+        *found["chains"].format_sentences(TYPED),
     ):
         assert sentence in result.out
     for name, row in table.iterrows():

@@ -263,6 +263,10 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
         """Return whether X may be a sparse matrix."""
         return self._engine.takes_sparse
 
+    def _get_class_weight(self) -> Any:
+        """Return the argument `class_weight`."""
+        return self.class_weight
+
     def _find_reference_index(self) -> int:
         """Return the index of the reference class, as the argument specifies."""
         return find_reference_index(self.reference, self.classes_)

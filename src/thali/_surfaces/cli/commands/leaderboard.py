@@ -154,7 +154,7 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
         settings.get("by"),
         *(settings.pop(key, default) for key, default in _DEFAULTS.items()),
     )
-    settings = worths_request.columns(settings, False)
+    settings = worths_request.add_date_column(settings, False)
     table_settings = _TABLE_DEFAULTS | settings
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (file_settings := [key for key in ("by", "id") if table_settings[key]]):
