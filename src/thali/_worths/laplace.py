@@ -169,7 +169,7 @@ def _build_mode(
     spreads: Spreads,
     factor: BorderedFactor | None,
 ) -> Mode:
-    """Return the mode with a normal approximation about it."""
+    """Return the mode at `point` with its normal approximation and log marginal."""
     # Without a factor, the convex component of the density provides one.
     if factor is None:
         convex = add_bordered(

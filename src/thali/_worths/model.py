@@ -459,10 +459,12 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return settings
 
     def _part_of_class(self, number: int) -> Self:
+        """Return a model of latent class `number` only, with its draws."""
         data, draws = self._engine.select_class(self, number)
         return self._build_part_model(data, draws, f"class {number}")
 
     def _copy_for_group(self, name: str) -> Self:
+        """Return a model of one group only, with its draws."""
         if not self._groups:
             return self._copy_with_posterior(self.posterior_, f"group {name}")
         data, draws = self._engine.select_group(self, name)
@@ -982,10 +984,11 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         check_unchanged(self)
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
-    def _compute_log_evidence(self, data: Any, how: Any) -> LogEvidence:
-        return self._estimate_log_evidence(self._convert_data(data), how.random_seed)
+    def _compute_log_evidence(self, data: Any, run_settings: Any) -> LogEvidence:
+        return self._estimate_log_evidence(self._convert_data(data), run_settings.random_seed)
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
+        """Estimate the log evidence of the model for converted data."""
         from .evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):

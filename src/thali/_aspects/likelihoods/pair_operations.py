@@ -100,7 +100,7 @@ def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
 
 @register_operation(operations.is_scale_free)
 def _is_scale_free(pairs: Any) -> Any:
-    """Return True."""
+    """Return True: choice probabilities depend on ratios of weights only."""
     return True
 
 
@@ -175,7 +175,7 @@ def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
 
 @register_operation(operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Apply the compensated change of membership."""
+    """Update the cache: option i joins column k and s[i] falls by d."""
     g = 1.0 if d > 0.0 else -1.0
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
     copy_to_neighbours(pairs, c, i)

@@ -55,6 +55,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._compute_once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
+        """Return the arguments of the sampling task: prior, likelihood, weight prior and others."""
         raise NotImplementedError
 
     def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
@@ -66,6 +67,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._parts(data)
 
     def _tree(self) -> "Tree | None":
+        """Return the tree of the prior of features, or None."""
         raise NotImplementedError
 
     def _population(self, data: Any) -> Population:
@@ -486,10 +488,11 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return estimate_fit_evidence(self, run_settings)
 
     def _copy_for_group(self, name: str) -> Self:
+        """Return a copy of the model with the posterior of one group."""
         return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
     def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
-        """Match features across draws; computed once."""
+        """Match features across draws, once for each pair of settings."""
         from ..answers.matched_features import match_posterior
 
         settings = similar, min_probability

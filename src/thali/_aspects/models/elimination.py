@@ -352,6 +352,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         return table
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
+        """Return a copy of the model with the posterior of latent class `number`."""
         results: Any = self._data_answers
         return self._copy_with_posterior(
             results.class_posterior.of_group(str(number)).tree, f"class {number}"

@@ -373,7 +373,7 @@ class LogitChooser(Chooser):
     def _compute_ablations(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
     ) -> np.ndarray:
-        """Return choices as observed and with each attribute equalised."""
+        """Return choice probabilities as observed and with each attribute equalised."""
         # Shape (draws, 1 + attributes, rows).
         observed = self.coding.convert_codes(self.data.products)[rows]
         variants = [observed]

@@ -228,6 +228,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._run_job(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
+        """Check data and arguments, and return the job of the fit."""
         from thali._inference.progress import Progress, build_duration_warning
 
         from ..logit import find_independent_columns
@@ -297,7 +298,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
+        elif tastes := [
+            name for name in self._unbounded_ if name not in self._list_membership_names()
+        ]:
             yield EstimateWarning(
                 f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
@@ -306,7 +309,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 ", which has a prior.",
             )
         if not self._coincide() and (
-            odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
+            odds := [name for name in self._unbounded_ if name in self._list_membership_names()]
         ):
             yield EstimateWarning(
                 f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
@@ -386,8 +389,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds
         )
 
-    def _names_of_odds(self) -> "pd.Index":
-        """Return the names of the parameters of class membership, which come first."""
+    def _list_membership_names(self) -> "pd.Index":
+        """Return the names of the parameters of class membership."""
         n_per_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
         return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
@@ -595,14 +598,14 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
         )
 
-    def _choices_again(
-        self, most: int, rng: np.random.Generator
+    def _simulate_choices(
+        self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """Return the data and replicates of all choices, from at most `most` draws."""
+        """Return the data and simulated choices of at most `max_draws` draws."""
         from ..logit import draw_logit_choices, encode_choices
 
         self._require_fitted()
-        draw_indices = space_evenly(len(self._draws_.sizes), most)
+        draw_indices = space_evenly(len(self._draws_.sizes), max_draws)
         tastes = self._individual_draws()[draw_indices]
         replicates = draw_logit_choices(
             tastes[None], encode_choices(self._data_, self._coding_), self._data_.first_task, rng
@@ -626,6 +629,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _preferences(self) -> "Preferences":
+        """Return the preferences of all respondents in every draw, from their tastes."""
         self._require_fitted()
         return estimate_taste_preferences(self._individual_draws(), self._coding_, self._data_)
 

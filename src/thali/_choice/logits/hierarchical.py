@@ -339,6 +339,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
+        """Check data and arguments, and return the data as an experiment with the arguments of the
+        fit."""
         data = require_experiment(data, self.constants)
         coding = self._build_coding(data)
         refuse_many_levels(data, coding.linear)
@@ -392,6 +394,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return require_price(data, coding)
 
     def _build_prior(self, p: int) -> Any:
+        """Check `priors` and return the prior of means and covariances of p coefficients."""
         from .hierarchical_sweep import TastePrior
 
         sizes = check_priors("priors", self.priors)
@@ -545,10 +548,10 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
         return build_summary(population_quantities(self._view), ci)
 
-    def _choices_again(
-        self, most: int, rng: np.random.Generator
+    def _simulate_choices(
+        self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """Return the data and replicates of all choices, from at most `most` draws."""
+        """Return the data and simulated choices of at most `max_draws` draws."""
         beta, data = self._view.draws["beta"].values, self._get_fit_data()
         if data is None:
             raise DataError(
@@ -556,13 +559,14 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
                 " fit again."
             )
         beta = flatten_chains(beta)[None]
-        draw_indices = space_evenly(beta.shape[1], most)
+        draw_indices = space_evenly(beta.shape[1], max_draws)
         replicates = draw_logit_choices(
             beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
         )
         return data, replicates["chosen"][0]
 
     def _preferences(self) -> "Preferences":
+        """Return the preferences of all respondents in every draw, from their tastes."""
         return estimate_taste_preferences(
             flatten_chains(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
         )
@@ -664,6 +668,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
+        """Return the distribution of tastes in the population, in every draw."""
         posterior = self._view.draws
         names = []
         if self._attention is not None:

@@ -185,6 +185,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
+        """Check the data and return the job of the fit."""
         return self._job(require_experiment(data, self.constants))
 
     def _job(self, data: "ChoiceExperiment") -> Job:

@@ -434,7 +434,7 @@ def _build_map_fit(
 def _follow_fixed_point(
     data: Any, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int
 ) -> MapFit:
-    """Iterate the fixed-point rule for a < 1; build the result."""
+    """Iterate the fixed-point rule for a < 1 and return the fit."""
     # the last sweep, for the sums, is not counted as a step
     remaining_passes = max(max_passes - passes - 1, 0)
     weights, sums, sweeps, converged = iterate_fixed_point(data, weights, a, remaining_passes)

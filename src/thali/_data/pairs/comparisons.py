@@ -277,6 +277,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def _whole(self) -> bool:
+        """Whether all counts are integers."""
         return all(map(are_integers, (self.wins, self.losses, self.tied)))
 
     @property
