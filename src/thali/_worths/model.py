@@ -230,6 +230,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
 
     @property
     def _method(self) -> str:
+        """Method of the fit; the default is "laplace", or "mcmc" with heterogeneity."""
         if self.method is not None:
             return super()._method
         return "mcmc" if self._is_heterogeneous else "laplace"
@@ -480,10 +481,12 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return part
 
     def _get_fit_data(self) -> Any:
+        """Return the data of the fit, or those of the selected group or class."""
         data = super()._get_fit_data()
         return self._part_data if data is None else data
 
     def _get_fit_options(self) -> list[str]:
+        """Return the options of the fit."""
         return list(self._get_fit_data().labels)
 
     @property
@@ -524,6 +527,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return quantities | self._engine.get_quantities(self)
 
     def _get_advice(self) -> "Advice":
+        """Return the remedy of the method for chains that disagree."""
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -1006,12 +1010,15 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     # Simulated data -------------------------------------------------------------------------------
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw worths from the prior with each generator, and answers for them."""
         return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate the answers of the data at every draw."""
         return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return the variables of `observed_data` for the design of these data."""
         from .simulation import observe_design
 
         return observe_design(self._build_problem(self._convert_data(data)), self._view)

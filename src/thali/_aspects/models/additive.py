@@ -424,9 +424,11 @@ class AdditiveClustering(AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
+        """Return the population of the data, before or after conversion."""
         return choose_population(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        """Return how a fit by chains treats respondents; None without respondents."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, parts)
         )
@@ -436,6 +438,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._population(data).check_data(super()._convert_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
+        """Return the arguments of the sampling task, after the choice of sigma."""
         parts = self._build_parts(data)
         if self._needs_sigma_choice(data):
             parts["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
@@ -574,6 +577,7 @@ class AdditiveClustering(AdditiveAnswers):
         )
 
     def _quicker(self, data: Any) -> Setting | None:
+        """Return the setting of a fit that takes less time."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         return Setting("method", "map") if "" in choose_rules(data).parts else None
@@ -582,6 +586,7 @@ class AdditiveClustering(AdditiveAnswers):
         return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:
+        """Return the tree of the prior of features, or None."""
         return self._features if isinstance(self._features, Tree) else None
 
     @requires(require_similarities)

@@ -225,6 +225,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return judged
 
     def _get_advice(self) -> "Advice":
+        """Return the remedy for chains that disagree, by the kind of data."""
         return self._data_answers.advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

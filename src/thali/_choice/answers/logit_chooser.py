@@ -512,9 +512,11 @@ class LogitReports(MarketAnswers):
         return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
+        """Build the respondents of the fit and their choices; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":
+        """Return the draws that the market simulator needs."""
         return build_logit_market_draws(self._chooser())
 
 

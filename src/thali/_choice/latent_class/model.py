@@ -613,6 +613,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._data_, replicates["chosen"][0]
 
     def _chooser(self) -> "LogitChooser":
+        """Build the chooser from the tastes of all classes and the respondents' memberships."""
         self._require_fitted()
         draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])

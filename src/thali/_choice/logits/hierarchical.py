@@ -312,6 +312,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return self._run_job(self._build_job(sampling, str(data), remarks))
 
     def _get_comparison_run(self) -> dict[str, Any]:
+        """Return the arguments of `fit` in `th.compare`."""
         return {"draws": 1000}
 
     def _headline_facts(self) -> Facts:
@@ -369,6 +370,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw tastes from the prior with each generator, and choices for them."""
         data = require_experiment(data, self.constants)
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
@@ -379,6 +381,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return {"chosen": data.chosen}
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate the choices of the data at every draw."""
         beta = self._view.draws["beta"].values
         tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
         return draw_logit_choices(beta, tasks, data.first_task, rng)
@@ -572,6 +575,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of the quantities of the summary, with those of attention."""
         return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -653,6 +657,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":
+        """Build the chooser from the tastes of each respondent in every draw."""
         posterior, data = self._view.draws, self._get_fit_data()
         if data is None:
             raise DataError(

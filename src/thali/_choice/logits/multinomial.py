@@ -355,6 +355,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
+        """Build the chooser from the estimate and draws about it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))

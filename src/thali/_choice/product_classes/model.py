@@ -516,6 +516,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return self._engine.evidence_of(self, data, settings)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw classes from the prior with each generator, and choices for them."""
         from .simulate import sample_classes_prior
 
         return sample_classes_prior(self, self._checked(data), data, rngs)
@@ -528,6 +529,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {"chosen": build_design(data).chosen} if has_same_respondents else {}
 
     def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
+        """Simulate the choices of the data at every draw."""
         from .reports.predict import draw_choices
 
         groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
