@@ -237,6 +237,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
 
     @property
     def _engine(self) -> Any:
+        """Engine of the method; with heterogeneity there are chains only."""
         if not self._is_heterogeneous:
             return super()._engine
         if self._method != "mcmc":

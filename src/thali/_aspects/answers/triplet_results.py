@@ -147,7 +147,7 @@ def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
 
 
 def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
-    """Raise if an object was not fitted."""
+    """Raise if a label is not one of the fitted objects."""
     if label not in index_of_label:
         raise ArgumentError(
             f"{subject} {label!r}, which is not one of the fitted objects."

@@ -479,6 +479,7 @@ class AdditiveClustering(AdditiveAnswers):
         return choose_rules(data).weight_prior() if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
+        """Return the arguments of the sampling task; raise if sigma was chosen from the same data."""
         if self._needs_sigma_choice(data):
             sigma = (
                 Argument("sigma"),
@@ -560,6 +561,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._build_parts(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Choose sigma by cross-validation where necessary, and build the sampling of a fit."""
         if not self._needs_sigma_choice(source) or self._matches_fit(source):
             return super()._build_sampling(source, run)
         build_task(
@@ -583,6 +585,7 @@ class AdditiveClustering(AdditiveAnswers):
         return Setting("method", "map") if "" in choose_rules(data).parts else None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
+        """Return an unfitted copy whose prior does not depend on the similarities."""
         return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:

@@ -178,10 +178,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return None
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw features and parameters from the prior with each generator, and data for them."""
         data = self._convert_data(data)
         return self._population(data).sample_prior(data, self._parts(data), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate data like these at every draw."""
         data = self._convert_data(data)
         return self._population(data).simulate_replicates(self._view, data, self._parts(data), rng)
 
@@ -197,6 +199,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._engine.options_of_fit(self)
 
     def _restore(self, stored: dict[str, Any], path: object) -> None:
+        """Set fitted attributes from a file, after a check of the posterior's layout."""
         from ..answers.stored_layout import check_layout
 
         if self._engine.draws:

@@ -286,6 +286,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings of unidentified or infinite coefficients and of superfluous classes."""
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -344,6 +345,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return is_equal or bool((self._sizes_ < 1e-6).any())
 
     def _headline_facts(self) -> Facts:
+        """Return the key numbers to show with a fit."""
         row = self.choice_.loc[self._n_classes_]
         times = (
             f"reached from {int(row['times_found'])} of"
@@ -359,10 +361,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _get_run_settings(self) -> dict[str, Any]:
+        """Return the seed that repeats the fit."""
         self._require_fitted()
         return format_seed_setting(self._seed_)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
+        """Return the data of the fit."""
         return self._data_
 
     def summary(self) -> "pd.DataFrame":

@@ -316,6 +316,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return {"draws": 1000}
 
     def _headline_facts(self) -> Facts:
+        """Return the key numbers to show with a fit."""
         facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
         if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
             return facts
@@ -351,6 +352,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return data, parts
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Build the sampling of a fit to checked data."""
         return build_sampling(source, run, self._resolve_arguments(source))
 
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":

@@ -249,6 +249,7 @@ class MultinomialLogit(LogitReports, Model):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings of unidentified or infinite coefficients."""
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -269,6 +270,7 @@ class MultinomialLogit(LogitReports, Model):
             )
 
     def _headline_facts(self) -> Facts:
+        """Return the key numbers to show with a fit, such as log-likelihood and AIC."""
         facts = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
@@ -352,6 +354,7 @@ class MultinomialLogit(LogitReports, Model):
         return append_interval(compute(self._tastes()), draw_probabilities, ci)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
+        """Return the data of the fit."""
         return self._data_
 
     def _chooser(self) -> "LogitChooser":

@@ -344,7 +344,7 @@ def _maximise_interior(
 def _maximise_likelihood(
     data: Any, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Find the maximum at a = 1, starting from larger a."""
+    """Find the maximum of the likelihood (a = 1) in stages, from larger a downwards."""
     passes, iterations, point = 0, 0, None
     for excess, share in zip(_STAGES, _MAX_PRIOR_SHARES, strict=True):
         a = 1.0 + min(excess, share * data.n / weights.size)
