@@ -479,7 +479,7 @@ class AdditiveClustering(AdditiveAnswers):
         return choose_rules(data).weight_prior() if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
-        """Return the arguments of the sampling task; raise if sigma was chosen from the same data."""
+        """Return the arguments of the sampling task; raise if the data determined sigma."""
         if self._needs_sigma_choice(data):
             sigma = (
                 Argument("sigma"),
