@@ -67,6 +67,7 @@ class PrintedResult(DescribedObject):
         return table_by_name
 
     def _table(self) -> "Table":
+        """Return the table as a `Table`, which formats it for papers."""
         from ._tables import Table
 
         return Table(self.table)

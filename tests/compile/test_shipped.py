@@ -196,13 +196,13 @@ def test_a_level_that_does_not_exist_or_does_not_run_is_refused(tmp_path, monkey
 def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
     asked = []
 
-    def fit_each(names, cores, environment=None):
+    def fit_in_processes(names, cores, environment=None):
         asked.append((names, environment))
         yield from (
             small_models.CompiledCase(name, "no room" if "map" in name else "") for name in names
         )
 
-    monkeypatch.setattr(small_models, "fit_in_processes", fit_each)
+    monkeypatch.setattr(small_models, "fit_in_processes", fit_in_processes)
     keep_code_in(monkeypatch, tmp_path / "own")
     done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
     assert (

@@ -97,7 +97,7 @@ def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
 
 @open_column.register(object)
 def _prepare_nothing(prior: Any, b: Any, k: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, toggles of a pattern require no preparation."""
     pass
 
 
@@ -113,7 +113,7 @@ def log_rate_after_flip(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 
 @record_toggle.register(object)
 def _record_no_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, no stored sums change with the open pattern."""
     pass
 
 
@@ -368,25 +368,25 @@ def record_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) ->
 
 @sees_single.register(object)
 def _assume_sees_single(likelihood: Any) -> Any:
-    """Return True."""
+    """Return True: by default, the likelihood depends on single-owner columns."""
     return True
 
 
 @sums_duplicates.register(object)
 def _assume_sums_duplicates(likelihood: Any) -> Any:
-    """Return True."""
+    """Return True: by default, only the weight sum of duplicate columns matters."""
     return True
 
 
 @is_quick.register(object)
 def _assume_slow(likelihood: Any) -> Any:
-    """Return False."""
+    """Return False: by default, `delta_open_member` is slow, and early rejection pays."""
     return False
 
 
 @open_members.register(object)
 def _open_no_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, changes of members require no preparation."""
     pass
 
 
@@ -442,19 +442,19 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 @apply_scale.register(object)
 def _apply_no_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, the cache does not depend on the scale of the weights."""
     pass
 
 
 @apply_copies.register(object)
 def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, the cache does not depend on the number of duplicate columns."""
     pass
 
 
 @draw_parameters.register(object)
 def _draw_no_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, the likelihood has no unknown parameters."""
     pass
 
 
@@ -479,7 +479,7 @@ def _sum_no_priors(likelihood: Any, c: Any) -> Any:
 
 @record_parameters.register(object)
 def _record_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Do nothing."""
+    """Do nothing: by default, the likelihood has no unknown parameters."""
     pass
 
 

@@ -105,13 +105,13 @@ def log_step_derivative(weights: Any, move: Any) -> None:
 
 @is_positive_prior.register(GammaWeights)
 def _gamma_positive(weights: Any) -> Any:
-    """Return True."""
+    """Return True: Gamma weights are positive."""
     return True
 
 
 @is_positive_prior.register(NormalWeights)
 def _normal_positive(weights: Any) -> Any:
-    """Return False."""
+    """Return False: normal weights may be negative."""
     return False
 
 
@@ -123,7 +123,7 @@ def _gamma_exponential(weights: Any) -> Any:
 
 @is_exponential_prior.register(NormalWeights)
 def _normal_exponential(weights: Any) -> Any:
-    """Return False."""
+    """Return False: normal weights are not exponential."""
     return False
 
 
@@ -195,7 +195,7 @@ def _gamma_step_derivative(weights: Any, move: Any) -> Any:
 
 @log_step_derivative.register(NormalWeights)
 def _normal_step_derivative(weights: Any, move: Any) -> Any:
-    """Return 0."""
+    """Return 0: normal weights take steps on their original scale."""
     return 0.0
 
 

@@ -311,7 +311,7 @@ def find_unseen_levels(
 
 
 def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> None:
-    """Refuse levels and patterns of missing attributes with unknown utility."""
+    """Raise if products have levels or missing attributes whose utility the fit leaves unknown."""
     for name, unseen in find_unseen_levels(coding, scheme.levels).items():
         levels = scheme.levels[name]
         requested = [

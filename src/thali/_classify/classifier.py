@@ -125,22 +125,22 @@ class Classifier(Predictions, MarkovChainModel):
             weight 0 is omitted. Weights are not rescaled: weights that sum to 1, as AdaBoost passes
             them, equal one row in total with the same prior, which causes a warning.
         thin : int, optional
-            Sweeps of the sampler per recorded state. None uses the model's default:
-            `PlackettLuceRegression` 10, but 1 for a fixed a ≥ 0.5 or if W has more than a million
-            entries; `SparseMultinomialLogit` by "polya-gamma" 1 if the number of rows is at least
-            the number of coefficients of a class, and there are at most 600 coefficients; otherwise
-            4 for two classes and 10 for more. With the horseshoe the defaults are 3 and 64.
+            Sweeps of the sampler for each state. None lets the model choose.
+            `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has more
+            than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there
+            are at least as many rows as coefficients of a class and at most 600 coefficients; else
+            4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
         cores : int, optional
-            Threads; None uses all processors. It has no influence on the results.
+            Threads; None means as many as there are processors. Has no influence on the results.
         progressbar : bool
-            Whether to show the progress of the run.
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder for the draws and the state of the chains while they run. The same fit resumes
-            from it after an interruption, and gives the draws of an uninterrupted run; with more
-            `draws` it continues.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops; recorded draws are kept. If tuning takes half of
-            them, the chains restart with shorter tuning, with a warning.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------

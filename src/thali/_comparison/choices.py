@@ -240,6 +240,7 @@ class ScoredOccasions:
         respondent_index: np.ndarray,
         answer: np.ndarray,
     ) -> "ScoredOccasions":
+        """Set the fields of scored occasions, and return them."""
         self.data, self.questions = data, questions
         self.respondent_index, self.answer = respondent_index, answer
         self.set = questions.question[answer]

@@ -98,9 +98,9 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     )
 
 
-def _select_models(table: "pandas.DataFrame", after: Sequence[str]) -> "pandas.DataFrame":
+def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) -> "pandas.DataFrame":
     """Return the rows of models, without reference rows."""
-    return table.drop(index=[BASE, *after], errors="ignore").rename_axis("model")
+    return table.drop(index=[BASE, *reference_names], errors="ignore").rename_axis("model")
 
 
 @finding("scores", "Score of each prediction", SHOWN, chapter=STATISTICS)

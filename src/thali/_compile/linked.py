@@ -38,9 +38,11 @@ class LinkedLibrary(JITCodeLibrary):
         return _NoEngine()
 
     def _optimize_final_module(self) -> None:
+        """Do nothing: the calling library is optimised instead."""
         pass
 
     def _finalize_final_module(self) -> None:
+        """Finish the library without machine code."""
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
@@ -73,10 +75,14 @@ class _Compiler(Compiler):
 
 
 class _LinkedCompiler(_Compiler):
+    """Compiler into a `LinkedLibrary`."""
+
     library = LinkedLibrary
 
 
 class _ApartCompiler(_Compiler):
+    """Compiler into a `SeparateFunction`, which is not inlined."""
+
     library = SeparateFunction
 
 

@@ -112,7 +112,7 @@ class _SourceWalk:
         return _qualify_name(cls)
 
     def _note_answers(self) -> bool:
-        """Note new answers of classes to operations; return whether there were any."""
+        """Note new implementations of operations for known classes; return whether any exist."""
         n_noted = len(self._answered)
         for operation in list(self._operations):
             for cls in (*self._classes, object):

@@ -128,6 +128,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         return f"{group_count} ({', '.join(shown)}), {options}"
 
     def _details(self) -> Facts:
+        """Return the facts that a notebook shows in addition to the size."""
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
         return (
             ("options", self.labels),
@@ -135,6 +136,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         )
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the groups in a report."""
         missing = [f"{name}: {list_names(absent)}" for name, absent in self.missing.items()]
         return (
             ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),

@@ -181,7 +181,7 @@ class JobFolder:
         self._refuse(index["stamp"])
 
     def _refuse(self, stored_stamp: Mapping[str, Any]) -> None:
-        """Refuse a job with another stamp."""
+        """Raise if the stored stamp differs from that of this job."""
         if difference := describe_difference(
             stored_stamp, self._stamp, f"this {self._stamp['kind']}"
         ):

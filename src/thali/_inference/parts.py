@@ -107,7 +107,7 @@ class PartsFolder(JobFolder):
             self._new, self._unsaved = {}, 0.0
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
-        """Read the records and the source of an earlier process."""
+        """Restore the records and the source that an earlier process wrote."""
         self.records = _read_records(self.path, index)
         if index["source"] is not None:
             with suppress(DataError):  # a damaged source is written again

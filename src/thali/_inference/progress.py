@@ -127,6 +127,7 @@ class Progress:
         self._forecast.observe(n_done, self._total)
 
     def _open_display(self) -> None:
+        """Show a bar where possible, else lines, unless the progress is closed."""
         with self._lock:
             if self._closed:
                 return
@@ -214,8 +215,10 @@ class _LineDisplay:
         self._print_line(f"{self._description}: {self._format_counts()} in {seconds:,.0f} s")
 
     def _format_counts(self) -> str:
+        """Return the completed and the total number of units as text."""
         return f"{self._done:,} of {self._total:,} {self._unit}"
 
     def _print_line(self, line: str) -> None:
+        """Print a line to stderr and note the time."""
         print(line, file=sys.stderr, flush=True)
         self._last = time.monotonic()

@@ -138,6 +138,7 @@ class Model:
         return format_text(self._description()) if self._is_fitted() else repr(self)
 
     def _description(self) -> Description:
+        """Return what `repr` and pages show of the model: its call, data and convergence."""
         if not self._is_fitted():
             return Description(self._format_call(), note="Not fitted yet.")
         convergence = self.convergence()
@@ -228,9 +229,11 @@ class Model:
             delattr(self, name)
 
     def _is_fitted(self) -> bool:
+        """Return whether the model has fitted attributes."""
         return bool(self._get_fitted_attributes())
 
     def _require_fitted(self) -> None:
+        """Raise a NotFittedError before `fit`."""
         if not self._is_fitted():
             raise NotFittedError(
                 f"This {type(self).__name__} has not been fitted yet; call fit(data) first."

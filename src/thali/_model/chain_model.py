@@ -196,7 +196,7 @@ class MarkovChainModel(SampledModel):
         raise NotImplementedError
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return the arguments of `fit`, given as one argument of other functions."""
+        """Return the data arguments of `fit` from the single design argument of other methods."""
         return (design,)
 
     def _copy_with_fixed_prior(self, *design: Any, **kwargs: Any) -> Any:

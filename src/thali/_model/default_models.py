@@ -35,7 +35,7 @@ def _has_many_tasks(data: Any) -> bool:
 
 
 def _has_few_options(data: Any) -> bool:
-    """Return whether shared aspects can be inferred for so many options."""
+    """Return whether the options are few enough to infer shared aspects."""
     return data.n_options <= MAX_OPTIONS
 
 

@@ -192,7 +192,7 @@ def find_model_file(folder: Any) -> Path | None:
 
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
-    """Load the fitted attributes of a file."""
+    """Return the fitted attributes that a model file contains."""
     from thali._posterior.store import build_tree
 
     group = tree[FITTED].to_dataset()

@@ -184,7 +184,7 @@ class RespondentScores:
 def _remove_leverage(
     block: _RespondentBlock, leverage: np.ndarray, scores: list[np.ndarray]
 ) -> list[np.ndarray]:
-    """Return z for each of several scores of respondents, shape (respondents, r)."""
+    """Return several scores of respondents, corrected for leverage, each (respondents, r)."""
     corrected_scores = []
     for score in scores:
         first_order = _multiply_by_leverage(block, score)

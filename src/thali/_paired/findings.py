@@ -199,7 +199,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
 def _describe_votes_needed(
     votes: str, n_half: int | None, n_certain: int | None, max_votes: int
 ) -> str:
-    """Describe how many more votes separate the leaders."""
+    """Describe how many more votes separate the leaders with the low and the high of `CHANCES`."""
     low, high = (f"{chance:.2f}" for chance in CHANCES)
     if n_half is None:
         return (

@@ -394,7 +394,7 @@ def build_leaderboard(
 def _estimate_with_and_without(
     data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
-    """Estimate worths, also without control for covariates."""
+    """Estimate worths with control for covariates and, if there are any, also without."""
     if request.has_individuals:
         return fit_individuals(data, request, progressbar)
     estimates = estimate_worths(data, request, scale, progressbar)

@@ -135,7 +135,7 @@ def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
 
 
 def _count_reach(bits: np.ndarray, members: Sequence[int]) -> int:
-    """Count how often a set reaches a respondent."""
+    """Count the respondents, over all draws, whom any member of a set reaches."""
     return int(np.bitwise_count(np.bitwise_or.reduce(bits[list(members)], axis=0)).sum())
 
 

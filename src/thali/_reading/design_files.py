@@ -438,7 +438,7 @@ def _find_task_columns(
 def _select_series(
     names: list[str], tasks: int, split_name: Callable[[str], tuple[str, int] | None]
 ) -> list[dict[int, str]]:
-    """Return the series of columns with one column per task, by number."""
+    """Return {number: column} of each series of columns with one column per task."""
     series: dict[str, dict[int, str]] = {}
     for name in names:
         if name_and_number := split_name(name):

@@ -55,6 +55,7 @@ class Draw:
         self.interval = [low, high] if interval is None else interval  # shared by all affine images
 
     def _affine(self, a: Any, b: Any) -> Any:
+        """Return the random number a + b X from the same source."""
         return Draw(self.source, self.cdf, 0.0, 0.0, self.number, a, b, self.interval)
 
     def __mul__(self, x: Any) -> Any:

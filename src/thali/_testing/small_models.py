@@ -585,9 +585,6 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
 # Compilation in advance: for this machine, or for all machines with a level of processor ---------
 
 
-_FIT = "import sys; from thali._testing.small_models import fit_case; fit_case(sys.argv[1])"
-
-
 @dataclass(frozen=True)
 class CompiledCase:
     """The result of fitting a case in a separate process.
@@ -652,9 +649,10 @@ def fit_in_processes(
     names: Sequence[str], cores: int, environment: dict[str, str] | None
 ) -> Iterator[CompiledCase]:
     """Fit cases in separate processes, `cores` in parallel; yield them as they end."""
+    program = f"import sys; from {__name__} import {fit_case.__name__} as fit; fit(sys.argv[1])"
 
     def run(name: str) -> CompiledCase:
-        command = [sys.executable, "-c", _FIT, name]
+        command = [sys.executable, "-c", program, name]
         completed = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
         )

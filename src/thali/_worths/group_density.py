@@ -45,6 +45,7 @@ class GroupDensity(Density):
         return points
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
+        """Add the slope of the log prior of deviations and common worths to the gradient."""
         pull = self.deviations(points) / spreads.drift**2
         gradient[self.worths] -= pull.reshape(-1, points.shape[1])
         gradient[self.common] += pull.sum(axis=0) - points[self.common] / spreads.worths**2

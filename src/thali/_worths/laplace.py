@@ -53,7 +53,7 @@ class _ClimbSlope(NamedTuple):
 
 
 class _DensityClimb(Target[DensityPoint]):
-    """The density to climb, at fixed standard deviations; steps solve a bordered matrix."""
+    """Log density at fixed standard deviations, as a target of maximisation."""
 
     def __init__(self, density: Density, spreads: Spreads, is_convex: bool = False) -> None:
         self._density, self._spreads, self._is_convex = density, spreads, is_convex
@@ -169,7 +169,7 @@ def _build_mode(
     spreads: Spreads,
     factor: BorderedFactor | None,
 ) -> Mode:
-    """Return the mode with a normal approximation about it."""
+    """Return the mode at `point` with its normal approximation and log marginal."""
     # Without a factor, the convex component of the density provides one.
     if factor is None:
         convex = add_bordered(

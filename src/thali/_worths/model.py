@@ -230,12 +230,14 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
 
     @property
     def _method(self) -> str:
+        """Method of the fit; the default is "laplace", or "mcmc" with heterogeneity."""
         if self.method is not None:
             return super()._method
         return "mcmc" if self._is_heterogeneous else "laplace"
 
     @property
     def _engine(self) -> Any:
+        """Engine of the method; with heterogeneity there are chains only."""
         if not self._is_heterogeneous:
             return super()._engine
         if self._method != "mcmc":
@@ -284,21 +286,21 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 1; only for ``method="mcmc"``.
+            Sweeps of the sampler for each state. None means 1; only of ``method="mcmc"``.
         cores : int, optional
-            Threads; None means one per chain, up to the number of processors. Has no influence on
-            the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show the progress of the run.
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder for the draws and the state of the chains while they run. The same fit resumes
-            from it after the process was killed, and gives the draws of an uninterrupted run; with
-            more `draws` it continues.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps its draws. If half of them pass in tuning,
-            the chains restart with less tuning, and a warning reports it.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -459,10 +461,12 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return settings
 
     def _part_of_class(self, number: int) -> Self:
+        """Return a model of latent class `number` only, with its draws."""
         data, draws = self._engine.select_class(self, number)
         return self._build_part_model(data, draws, f"class {number}")
 
     def _copy_for_group(self, name: str) -> Self:
+        """Return a model of one group only, with its draws."""
         if not self._groups:
             return self._copy_with_posterior(self.posterior_, f"group {name}")
         data, draws = self._engine.select_group(self, name)
@@ -478,10 +482,12 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return part
 
     def _get_fit_data(self) -> Any:
+        """Return the data of the fit, or those of the selected group or class."""
         data = super()._get_fit_data()
         return self._part_data if data is None else data
 
     def _get_fit_options(self) -> list[str]:
+        """Return the options of the fit."""
         return list(self._get_fit_data().labels)
 
     @property
@@ -522,6 +528,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         return quantities | self._engine.get_quantities(self)
 
     def _get_advice(self) -> "Advice":
+        """Return the remedy of the method for chains that disagree."""
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -982,10 +989,11 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         check_unchanged(self)
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
-    def _compute_log_evidence(self, data: Any, how: Any) -> LogEvidence:
-        return self._estimate_log_evidence(self._convert_data(data), how.random_seed)
+    def _compute_log_evidence(self, data: Any, run_settings: Any) -> LogEvidence:
+        return self._estimate_log_evidence(self._convert_data(data), run_settings.random_seed)
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
+        """Estimate the log evidence of the model for converted data."""
         from .evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
@@ -1003,12 +1011,15 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     # Simulated data -------------------------------------------------------------------------------
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw worths from the prior with each generator, and answers for them."""
         return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate the answers of the data at every draw."""
         return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return the variables of `observed_data` for the design of these data."""
         from .simulation import observe_design
 
         return observe_design(self._build_problem(self._convert_data(data)), self._view)

@@ -181,6 +181,7 @@ class ChoiceSetDensity(Density):
         return discrimination, np.maximum(logs - logs.max(axis=2, keepdims=True), MIN_LOG_WEIGHT)
 
     def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield a slice of rows and their log-likelihoods, (rows, points)."""
         for row_slice, rows in self.rows.iterate_blocks(points.shape[1]):
             _, logs = self._log_weights(rows, points)
             weights = np.exp(logs).reshape(-1, logs.shape[2])

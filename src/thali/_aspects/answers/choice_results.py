@@ -51,6 +51,7 @@ class SetResults(PosteriorResults):
     """Results of choices from sets of any size."""
 
     def _data_quantities(self) -> Quantities:
+        """Return the summary rows of choices from sets."""
         return quantities.set_quantities(self.posterior)
 
     def new_respondent_quantities(self) -> Quantities:
@@ -108,6 +109,7 @@ class PairResults(SetResults):
     """Results of paired comparisons."""
 
     def _data_quantities(self) -> Quantities:
+        """Return the summary rows of paired comparisons."""
         return quantities.pair_quantities(self.posterior)
 
     def new_respondent_quantities(self) -> Quantities:
@@ -174,6 +176,7 @@ class LatentClassResults(PosteriorResults):
     """Results of latent classes: predictions for a new respondent, checks of all."""
 
     def _data_quantities(self) -> Quantities:
+        """Return the summary rows of latent classes, which do not depend on class labels."""
         posterior = self.posterior
         class_rows = label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:

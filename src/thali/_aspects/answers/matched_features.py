@@ -172,7 +172,7 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
 
 
 def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: float) -> np.ndarray:
-    """Assign entries to common features; -1 if no feature is similar."""
+    """Assign each draw's entries to common features of similar owners; -1 if there is none."""
     # Within a draw, the assignment has the largest sum of J.
     from scipy.optimize import linear_sum_assignment
 

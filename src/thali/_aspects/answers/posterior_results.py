@@ -181,6 +181,7 @@ class CustomDataResults(PosteriorResults):
         raise requires_choices_error(self.posterior, "check")
 
     def _data_quantities(self) -> Quantities:
+        """Return the summary rows of data of a custom likelihood."""
         return quantities.custom_quantities(self.posterior)
 
     def suggest_remedies(self) -> Advice:

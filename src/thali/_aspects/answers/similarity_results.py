@@ -86,11 +86,13 @@ class SimilarityResults(ObjectResults):
         return predict_similarity_draws(self.posterior, part)
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the similarity of pairs in each draw, with the constant, (draws, pairs)."""
         return compute_similarities(
             read_columns(self.posterior), self.posterior.constant, first, second
         )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Count the features that both objects own in each draw, (draws, pairs)."""
         columns = read_columns(self.posterior)
         return compute_similarities(
             replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second

@@ -46,12 +46,14 @@ class TripletResults(ObjectResults):
     """Results of choices of the most similar pair of a set."""
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Return the similarity of pairs in each draw, as triplets define it, (draws, pairs)."""
         posterior = self.posterior
         return compute_pair_similarities(
             read_columns(posterior), posterior.constant, first, second, posterior.link
         )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Count the features that both objects own in each draw, (draws, pairs)."""
         columns = read_columns(self.posterior)
         unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
         return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
@@ -145,7 +147,7 @@ def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
 
 
 def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
-    """Raise if an object was not fitted."""
+    """Raise if a label is not one of the fitted objects."""
     if label not in index_of_label:
         raise ArgumentError(
             f"{subject} {label!r}, which is not one of the fitted objects."

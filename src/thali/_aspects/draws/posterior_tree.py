@@ -198,6 +198,7 @@ def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool
 
 
 def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+    """Return variables with the features of every draw as 0/1 matrices, padded to one size."""
     features, weights = columns.to_dense(0, columns.n_draws)
     return {
         "features": (
@@ -209,6 +210,7 @@ def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> d
 
 
 def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+    """Return variables with the features of every draw as lists of owners, padded to one length."""
     owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:

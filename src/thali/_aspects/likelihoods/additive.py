@@ -326,13 +326,13 @@ def _sees_full(judgements: Any) -> Any:
 
 @operations.sees_single.register(Judgements)
 def _sees_single(judgements: Any) -> Any:
-    """Return False."""
+    """Return False: columns with a single owner do not affect similarities."""
     return False
 
 
 @operations.is_scale_free.register(Judgements)
 def _is_scale_free(judgements: Any) -> Any:
-    """Return False."""
+    """Return False: the likelihood depends on the scale of the weights."""
     return False
 
 
@@ -350,7 +350,7 @@ def _delta_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
 
 @operations.apply_unique.register(Judgements)
 def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Do nothing."""
+    """Do nothing: unique weights do not affect similarities."""
     pass
 
 
@@ -368,7 +368,7 @@ def _apply_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> No
 
 @operations.is_quick.register(Judgements)
 def _is_quick(judgements: Any) -> Any:
-    """Return True."""
+    """Return True: `delta_open_member` uses stored row sums."""
     return True
 
 
@@ -411,7 +411,7 @@ def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d
 
 @operations.apply_compensated_member.register(Judgements)
 def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Update the residuals of option i."""
+    """Update the residuals of option i, which joins column k."""
     shift_row(judgements, c, b, k, i, d)
 
 

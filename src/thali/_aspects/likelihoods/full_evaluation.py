@@ -86,17 +86,17 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Keep the proposed value."""
+    """Store the log-likelihood that `delta_member` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Keep the proposed value."""
+    """Store the log-likelihood that `delta_weight` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Keep the proposed value."""
+    """Store the log-likelihood that `delta_transfer` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 

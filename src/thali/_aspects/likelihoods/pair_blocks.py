@@ -147,7 +147,7 @@ for (_unique, _ties), _cls in PAIR_CLASSES.items():
 
 @fill_lifts.register(object)
 def _fill_no_lifts(pairs: Any, c: Any) -> None:
-    """Do nothing."""
+    """Do nothing: pairs without covariates have no such factors."""
     pass
 
 

@@ -134,7 +134,7 @@ class CoefficientLine(NamedTuple):
 
 @log_density.register(CoefficientLine)
 def _coefficient_log_density(line: Any, coefficient: Any) -> Any:
-    """Return the log density of a value of coefficient m."""
+    """Return the log density of a value of the coefficient on a `CoefficientLine`."""
     pairs, c, b, m = line
     step = coefficient - c.real[FIRST_COEFFICIENT + m]
     return (

@@ -100,33 +100,33 @@ def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
 
 @register_operation(operations.is_scale_free)
 def _is_scale_free(pairs: Any) -> Any:
-    """Return True."""
+    """Return True: choice probabilities depend on ratios of weights only."""
     return True
 
 
 @register_operation(operations.delta_unique)
 def _delta_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    """Return the change of i's pairs if s[i] grows by d."""
+    """Return the log-likelihood change if s[i] grows by d."""
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
 
 
 @register_operation(operations.apply_unique)
 def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Apply the change of s[i] to i's pairs."""
+    """Update the cache of option i's pairs: s[i] grows by d."""
     apply_row(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
     copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change of i's pairs if i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves column k."""
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @register_operation(operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Apply the change of membership to i's pairs."""
+    """Update the cache of option i's pairs: i joins or leaves column k."""
     g = 1.0 if d > 0.0 else -1.0
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
@@ -175,7 +175,7 @@ def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
 
 @register_operation(operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Apply the compensated change of membership."""
+    """Update the cache: option i joins column k and s[i] falls by d."""
     g = 1.0 if d > 0.0 else -1.0
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
@@ -203,7 +203,7 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `partner`
     # against owners of neither
-    """Apply a transfer of the owners of `partner` to or from column k."""
+    """Update the cache: k becomes the scratch row and w[partner] falls by d."""
     remaining_row = k if d > 0.0 else scratch_index(b)
     g = 1.0 if d > 0.0 else -1.0
     for i in range(b.Z.shape[1] - 1):
@@ -234,7 +234,7 @@ def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
 
 @register_operation(operations.rebuild_cache)
 def _rebuild_cache(pairs: Any, c: Any, b: Any) -> None:
-    """Fill all blocks."""
+    """Fill the cache of all pairs from the state."""
     fill_blocks(pairs, c, b, b.whole[COLUMNS])
 
 

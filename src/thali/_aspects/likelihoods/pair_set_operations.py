@@ -38,7 +38,7 @@ def _sees_full(sets: Any) -> Any:
 
 @operations.sees_single.register(AnsweredPairSets)
 def _sees_single(sets: Any) -> Any:
-    """Return False."""
+    """Return False: columns with a single owner do not affect similarities."""
     return False
 
 
@@ -98,7 +98,7 @@ def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 @operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Apply the transfer of owners."""
+    """Update the cache when k becomes the scratch row and w[partner] falls by d."""
     evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, True)
 
 

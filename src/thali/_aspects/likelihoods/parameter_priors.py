@@ -373,7 +373,7 @@ def user_log_prior(likelihood: Any) -> None:
 
 @user_log_prior.register(object)
 def _no_log_prior(likelihood: Any) -> Any:
-    """Return 0."""
+    """Return 0: by default, the user adds no log prior."""
     return 0.0
 
 

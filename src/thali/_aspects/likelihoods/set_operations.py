@@ -95,7 +95,7 @@ def _sees_full(sets: Any) -> Any:
 
 @operations.is_scale_free.register(OfferedSets)
 def _is_scale_free(sets: Any) -> Any:
-    """Return True."""
+    """Return True: choice probabilities depend on ratios of weights only."""
     return True
 
 
@@ -250,7 +250,7 @@ def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any)
 
 @operations.apply_compensated_member.register(OfferedSets)
 def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Apply the compensated change of membership."""
+    """Update the cache: option i joins column k and s[i] falls by d."""
     evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, True)
 
 
@@ -262,7 +262,7 @@ def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: 
 
 @operations.apply_block.register(OfferedSets)
 def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Apply the flips of memberships."""
+    """Update the cache: memberships of i are flipped by `code` and s[i] falls by `mass`."""
     evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
 
 
@@ -274,7 +274,7 @@ def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 @operations.apply_transfer.register(OfferedSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Apply the transfer of owners."""
+    """Update the cache: k becomes the scratch row and w[partner] falls by d."""
     evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, True)
 
 

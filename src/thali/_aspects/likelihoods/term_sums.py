@@ -50,7 +50,7 @@ def _no_parameters(likelihood: Any, c: Any) -> Any:
 
 @starting_parameters.register(object)
 def _no_starting_parameters(likelihood: Any) -> Any:
-    """Return an empty array."""
+    """Return an empty array: by default, a likelihood has no unknown parameters."""
     return np.zeros(0)
 
 

@@ -147,7 +147,7 @@ def _check_connected(data: PairedComparisons) -> None:
 def _find_unidentified(
     given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
 ) -> list[str]:
-    """Return aspects whose weights can change without changing any of these probabilities."""
+    """Return aspects whose weights the probabilities of these pairs do not identify."""
     patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
     # Random weights, to avoid coincidental dependence.
     weights = np.exp(

@@ -214,6 +214,8 @@ def _select_shared_features(
 
 
 class _FeaturePoint(NamedTuple):
+    """Log weights and the value of the objective there."""
+
     logs: np.ndarray
     value: float
 

@@ -68,6 +68,7 @@ class FitTest(DescribedObject):
         return Description("Test of fit", note=str(self))
 
     def _source(self) -> str:
+        """Return words on clusters, samples and their reason, to follow the p-value."""
         over = f", clustered by respondent ({self.people:,})" if self.people else ""
         if self.kind == "chi-square":
             return over

@@ -68,7 +68,7 @@ class LuceProblem(QuestionProblem):
         return np.add.reduceat(weights[self.members], self.start[:-1])
 
     def _shares(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Compute q and p of every place."""
+        """Return the choice probabilities of members of sets, without and with lapses."""
         total = np.repeat(self.sum_weights(weights, beta), self.sizes)
         size = np.repeat(self.sizes, self.sizes)
         q = np.where(

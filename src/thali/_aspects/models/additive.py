@@ -424,9 +424,11 @@ class AdditiveClustering(AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
+        """Return the population of the data, before or after conversion."""
         return choose_population(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        """Return how a fit by chains treats respondents; None without respondents."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, parts)
         )
@@ -436,6 +438,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._population(data).check_data(super()._convert_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
+        """Return the arguments of the sampling task, after the choice of sigma."""
         parts = self._build_parts(data)
         if self._needs_sigma_choice(data):
             parts["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
@@ -476,6 +479,7 @@ class AdditiveClustering(AdditiveAnswers):
         return choose_rules(data).weight_prior() if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
+        """Return the arguments of the sampling task; raise if the data determined sigma."""
         if self._needs_sigma_choice(data):
             sigma = (
                 Argument("sigma"),
@@ -557,6 +561,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._build_parts(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Choose sigma by cross-validation where necessary, and build the sampling of a fit."""
         if not self._needs_sigma_choice(source) or self._matches_fit(source):
             return super()._build_sampling(source, run)
         build_task(
@@ -574,14 +579,17 @@ class AdditiveClustering(AdditiveAnswers):
         )
 
     def _quicker(self, data: Any) -> Setting | None:
+        """Return the setting of a fit that takes less time."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         return Setting("method", "map") if "" in choose_rules(data).parts else None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
+        """Return an unfitted copy whose prior does not depend on the similarities."""
         return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:
+        """Return the tree of the prior of features, or None."""
         return self._features if isinstance(self._features, Tree) else None
 
     @requires(require_similarities)

@@ -16,4 +16,5 @@ class AspectRespondents(FeatureRespondents, SegmentResults, AlignedClassResults)
     """
 
     def _preferences(self) -> Preferences:
+        """Return the preferences of all respondents in every draw, by individual weights."""
         return compute_preferences(require_individual_weights(self._model._view, "segments"))

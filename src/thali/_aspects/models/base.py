@@ -55,6 +55,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._compute_once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
+        """Return the arguments of the sampling task: prior, likelihood, weight prior and others."""
         raise NotImplementedError
 
     def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
@@ -66,6 +67,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._parts(data)
 
     def _tree(self) -> "Tree | None":
+        """Return the tree of the prior of features, or None."""
         raise NotImplementedError
 
     def _population(self, data: Any) -> Population:
@@ -100,38 +102,38 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         data : PairedComparisons, Choices, Similarities or Triplets
             With a custom likelihood, its NamedTuple.
         draws : int, optional
-            Recorded states per chain. None draws until every row of `summary` has an R-hat of at
-            most 1.01 and an effective sample size of at least 400; it checks after 1,000, 2,000,
-            4,000, ... draws, and stops at 64,000 or 2 GB. For similarities and triplets,
-            predictions for pairs and shared features are checked too. Tempered chains are checked
-            from 500 draws on; many respondents with ``people=Individuals()`` have fewer draws with
-            a larger interval. If the chains stay in different families of features, so that more
-            draws would not help, the run restarts with ``tempering=8``, unless the model sets
-            `tempering` or more than half of the time has passed.
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at
+            most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of similarities and triplets what
+            is predicted of pairs and the features that they share count, too. Tempered chains are
+            looked at from 500 draws on; of many people with ``people=Individuals()`` there are
+            fewer draws, further apart. Where the chains stay in different families of features, so
+            that more draws would not help, the run starts again with ``tempering=8``, unless the
+            model says how it tempers or more than half of the time is over.
         tune : int
-            Warm-up states per chain (discarded), while step sizes adapt.
+            States of each chain that are discarded first, while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler per state. None chooses, in the first 400 sweeps of tuning, the
-            smallest number with which half of the draws are effective: at most 25, with at least
-            400 sweeps of tuning, and 25 with fewer than 16 states to tune. With tempering it is 50
-            (for every replica; for groups 10) if `draws` are given or levels are annealed,
-            otherwise between 10 and 50.
+            Sweeps of the sampler for each state. None chooses, in the first 400 sweeps of tuning,
+            the fewest with which half of the draws are effective: 25 at most, so many that there
+            are 400 sweeps of tuning, and 25 with less than 16 states to tune. With tempering 50 (of
+            every replica; of groups 10) where `draws` are given or levels are annealed, otherwise
+            between 10 and that.
         cores : int, optional
-            Threads; None means one per chain, up to the number of processors. Does not affect the
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
             draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show the progress of the run.
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder that stores the draws and the state of the chains during the run. The same fit
-            resumes from it after the process was killed, and gives the draws of an uninterrupted
-            run; with more `draws` it continues.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps all draws. If half of the time passes in
-            tuning, the chains restart with less tuning and a warning.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -176,10 +178,12 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return None
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw features and parameters from the prior with each generator, and data for them."""
         data = self._convert_data(data)
         return self._population(data).sample_prior(data, self._parts(data), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate data like these at every draw."""
         data = self._convert_data(data)
         return self._population(data).simulate_replicates(self._view, data, self._parts(data), rng)
 
@@ -195,6 +199,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._engine.options_of_fit(self)
 
     def _restore(self, stored: dict[str, Any], path: object) -> None:
+        """Set fitted attributes from a file, after a check of the posterior's layout."""
         from ..answers.stored_layout import check_layout
 
         if self._engine.draws:
@@ -223,6 +228,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return judged
 
     def _get_advice(self) -> "Advice":
+        """Return the remedy for chains that disagree, by the kind of data."""
         return self._data_answers.advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -486,10 +492,11 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return estimate_fit_evidence(self, run_settings)
 
     def _copy_for_group(self, name: str) -> Self:
+        """Return a copy of the model with the posterior of one group."""
         return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
     def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
-        """Match features across draws; computed once."""
+        """Match features across draws, once for each pair of settings."""
         from ..answers.matched_features import match_posterior
 
         settings = similar, min_probability

@@ -179,11 +179,13 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         self.people = people
 
     def _convert_data(self, data: Any) -> Any:
+        """Convert data and ties, and select covariates, after checks of `people`."""
         check_people(self.people, data=data)
         data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
         return self._population(data).check_data(select_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
+        """Return the population of the data, before or after conversion."""
         if isinstance(self.people, LatentClasses):
             return LatentClassPopulation(self.people)
         return choose_population(data, self.people)
@@ -201,9 +203,11 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        """Return how a fit by chains treats respondents; None without respondents."""
         return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
+        """Check the arguments and return those of the sampling task."""
         check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
@@ -313,9 +317,11 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         return self._engine.summary(self, ci)
 
     def _quicker(self, data: Any) -> Setting | None:
+        """Return the setting of a fit that takes less time, or None."""
         return Setting("people", ADJUSTED) if isinstance(self.people, Individuals) else None
 
     def _tree(self) -> Tree | None:
+        """Return the tree of the prior of aspects, or None."""
         return self.aspects if isinstance(self.aspects, Tree) else None
 
     def features(
@@ -352,6 +358,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         return table
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
+        """Return a copy of the model with the posterior of latent class `number`."""
         results: Any = self._data_answers
         return self._copy_with_posterior(
             results.class_posterior.of_group(str(number)).tree, f"class {number}"

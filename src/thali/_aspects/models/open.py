@@ -105,6 +105,7 @@ class LatentFeatureModel(ChoiceAnswers):
         self.tempering = tempering
 
     def _parts(self, data: Any) -> dict[str, Any]:
+        """Return the arguments of the sampling task."""
         names = ("likelihood", "weight_prior", "alpha", "tempering")
         return {"prior": convert_tree(self.prior)} | {name: getattr(self, name) for name in names}
 
@@ -164,6 +165,7 @@ class LatentFeatureModel(ChoiceAnswers):
         )
 
     def _tree(self) -> "Tree | None":
+        """Return the tree of the prior of features, or None."""
         from ..priors.phylogenetic import PhylogeneticBuffet
 
         prior = convert_tree(self.prior)
@@ -171,10 +173,12 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _convert_data(self, data: Any) -> Any:
         # only likelihoods with their own data class define this
+        """Convert data as the likelihood requires."""
         observed = getattr(self.likelihood, "wrap_data", super()._convert_data)
         return observed(data)
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
+        """Return an unfitted copy whose prior does not depend on the answers."""
         parts = self._parts(data)
         return LatentFeatureModel(
             **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}

@@ -109,6 +109,7 @@ class BaseWeightLine(NamedTuple):
 
 @log_density.register(BaseWeightLine)
 def _log_base_weight_density(line: Any, x: Any) -> Any:
+    """Return the log density of x = log v on a `BaseWeightLine`."""
     power, rate, inverse = line
     return power * x - rate * math.exp(x) - inverse * math.exp(-x)
 

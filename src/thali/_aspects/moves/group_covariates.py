@@ -29,6 +29,7 @@ def draw_common_parameters(likelihood: Any, rng: Any, caches: Any, states: Any) 
 
 @draw_common_parameters.register(object)
 def _draw_nothing(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
+    """Do nothing: by default, groups share no parameters."""
     pass
 
 
@@ -46,6 +47,7 @@ class SharedCoefficientLine(NamedTuple):
 
 @log_density.register(SharedCoefficientLine)
 def _log_coefficient_density(line: Any, beta: Any) -> Any:
+    """Return the log density of coefficient `beta` on a `SharedCoefficientLine`."""
     pairs, caches, states, m = line
     total = 0.0
     for g in range(states.w.shape[0]):
@@ -66,6 +68,7 @@ def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> 
 
 
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states: Any) -> None:
+    """Draw each covariate coefficient given all weights, and rebuild the caches of all groups."""
     first_cache = select_cache(select_group_likelihood(pairs, 0), caches, 0)
     for m in range(pairs.x.shape[1]):
         beta = draw_on_line(

@@ -59,19 +59,23 @@ def apply_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d:
 
 @delta_group_weight.register(GroupColumnWeights)
 def _delta_column_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
+    """Return a group's log-likelihood change if the weight of column k grows by d."""
     return delta_weight(likelihood, c, b, k, b.m[k], d)
 
 
 @delta_group_weight.register(GroupUniqueWeights)
 def _delta_unique_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
+    """Return a group's log-likelihood change if the unique weight of option k grows by d."""
     return delta_unique(likelihood, c, b, k, d)
 
 
 @apply_group_weight.register(GroupColumnWeights)
 def _apply_column_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    """Update the cache of a group: the weight of column k grows by d."""
     apply_weight(likelihood, c, b, k, b.m[k], d)
 
 
 @apply_group_weight.register(GroupUniqueWeights)
 def _apply_unique_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+    """Update the cache of a group: the unique weight of option k grows by d."""
     apply_unique(likelihood, c, b, k, d)

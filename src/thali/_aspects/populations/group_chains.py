@@ -138,6 +138,7 @@ class GroupChain(FeatureChain):
     record: ChainRecord
 
     def _initialize(self) -> None:
+        """Sample initial states of all groups from the prior; build caches and an empty record."""
         task, rng = self.task, self.rng
         starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
         n_rows = max(capacity(groups[0]) for groups, _ in starts)
@@ -159,6 +160,7 @@ class GroupChain(FeatureChain):
         self.record = empty_group_record(*size, n_common=common)
 
     def _count_pilot_statistics(self) -> int:
+        """Return the number of statistics monitored in the pilot, over the first groups."""
         if self.task.model.persons:
             return super()._count_pilot_statistics() + 1
         return min(self.task.n_groups, MONITORED_GROUPS) * super()._count_pilot_statistics()
@@ -190,6 +192,7 @@ class GroupChain(FeatureChain):
         return build_chain_draws(self.read_draws(self.first, stop), (*names, "kappa"), stats)
 
     def _compute_pilot_statistics(self) -> np.ndarray:
+        """Compute the pilot statistics of the common weights or of the first groups."""
         if self.task.model.persons:
             base = select_common_weights(self.bases, self.ladder.at[0])
             common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
@@ -203,14 +206,17 @@ class GroupChain(FeatureChain):
         )
 
     def _extend_ladder(self) -> None:
+        """Add temperatures where swaps are rare, and copy the base weights to them."""
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
         self.bases = CommonWeights(*(np.concatenate([a, a[below]]) for a in self.bases))
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
+        """Return the states of all groups and the base weights, which the kernel updates."""
         return self.states, self.bases
 
     def _enlarge_states(self) -> None:
+        """Double the capacity for columns in all groups."""
         self.states, self.bases = double_group_capacity(self.states, self.bases)
 
 

@@ -197,6 +197,7 @@ class ClassGroupChain(GroupChain):
                 return
 
     def _extend_ladder(self) -> None:
+        """Add temperatures where swaps are rare, and copy the memberships to them."""
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
         self.membership = ClassMembership(*(np.concatenate([a, a[below]]) for a in self.membership))
@@ -228,6 +229,7 @@ class ClassPriorLadder(GroupPriorLadder, ClassGroupChain):
     task: ClassSamplingTask
 
     def _update_energies(self) -> None:
+        """Draw classes for the prior draw, and compute log-likelihoods of all temperatures."""
         prior_replica = int(self.ladder.at[-1])
         n_respondents = self.membership.of.shape[1]
         self.membership.of[prior_replica], self.membership.size[prior_replica] = (

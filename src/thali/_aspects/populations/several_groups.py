@@ -206,6 +206,7 @@ class IndividualRespondents(SeveralGroups):
     def _posterior(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> Posterior:
+        """Build the posterior, with slopes of covariates and the population where available."""
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
             posterior = add_slopes(posterior, draws, self._respondent_covariates(data))
@@ -287,6 +288,7 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
     """Chain of several groups with temperatures from posterior to prior, for the evidence."""
 
     def _redraw_prior(self) -> None:
+        """Replace all groups at the last temperature by a draw from the prior."""
         groups, base = sample_group_states(self.rng, self.task, sample_base)
         n_columns = int(groups[0].whole[COLUMNS])
         while capacity(self.select_group_state(0, 0)) <= n_columns:

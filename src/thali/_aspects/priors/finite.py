@@ -183,41 +183,49 @@ def log_column_probability(a: Any, n: Any, m: Any) -> Any:
 
 @operations.log_rate.register(OpenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    """Return the log probability of a pattern with m owners."""
     return b.by_size[m]
 
 
 @operations.log_rate_after_toggle.register(OpenColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+    """Return the log probability of the toggled pattern, which has m owners."""
     return b.by_size[m]
 
 
 @operations.is_exchangeable.register(OpenColumns)
 def _is_exchangeable(prior: Any) -> Any:
+    """Return True: the probability of a column depends on its number of owners only."""
     return True
 
 
 @operations.keeps_empty.register(OpenColumns)
 def _keeps_empty(prior: Any) -> Any:
+    """Return True: the number of columns is fixed."""
     return True
 
 
 @operations.may_flip.register(OpenColumns)
 def _may_flip(prior: Any) -> Any:
+    """Return True: ownership is random."""
     return True
 
 
 @operations.rate_by_size_range.register(OpenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    """Return 0: no new columns arrive."""
     return 0.0
 
 
 @operations.rate_single.register(OpenColumns)
 def _rate_single(prior: Any, i: Any) -> Any:
+    """Return 0: no new columns arrive."""
     return 0.0
 
 
 @operations.set_alpha.register(OpenColumns)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha and update the log probabilities of columns."""
     b.real[ALPHA] = alpha
     n = b.by_size.shape[0] - 1
     for m in range(n + 1):
@@ -235,6 +243,7 @@ class AlphaLine(NamedTuple):
 
 @log_density.register(AlphaLine)
 def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
+    """Return the log density of log alpha on an `AlphaLine`."""
     prior, b = line
     alpha = math.exp(log_alpha)
     n = b.by_size.shape[0] - 1
@@ -246,4 +255,5 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
 
 @operations.draw_alpha.register(OpenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+    """Draw alpha given the owners, by a slice of its logarithm's density."""
     return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))

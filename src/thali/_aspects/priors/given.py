@@ -97,39 +97,47 @@ class GivenColumns(NamedTuple):
 
 @operations.log_rate.register(GivenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    """Return 0: the columns are certain."""
     return 0.0
 
 
 @operations.is_exchangeable.register(GivenColumns)
 def _is_exchangeable(prior: Any) -> Any:
+    """Return False: owners are given."""
     return False
 
 
 @operations.keeps_empty.register(GivenColumns)
 def _keeps_empty(prior: Any) -> Any:
+    """Return True: the number of columns is fixed."""
     return True
 
 
 @operations.may_flip.register(GivenColumns)
 def _may_flip(prior: Any) -> Any:
+    """Return False: ownership is fixed."""
     return False
 
 
 @operations.rate_by_size_range.register(GivenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    """Return 0: no new columns arrive."""
     return 0.0
 
 
 @operations.rate_single.register(GivenColumns)
 def _rate_single(prior: Any, i: Any) -> Any:
+    """Return 0: no new columns arrive."""
     return 0.0
 
 
 @operations.set_alpha.register(GivenColumns)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha, which affects nothing."""
     b.real[ALPHA] = alpha
 
 
 @operations.draw_alpha.register(GivenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+    """Return the present alpha: given columns are not informative."""
     return b.real[ALPHA]

@@ -155,27 +155,32 @@ class Buffet(NamedTuple):
 
 @operations.log_rate.register(Buffet)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    """Return the log arrival rate of a pattern with m owners."""
     return prior.log_rate[m]
 
 
 @operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+    """Return the log arrival rate of the toggled pattern, which has m owners."""
     return prior.log_rate[m]
 
 
 @operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    """Return the arrival rate of patterns with lo to hi owners, per alpha."""
     return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
 
 
 @operations.rate_single.register(Buffet)
 def _rate_single(prior: Any, i: Any) -> Any:
+    """Return the arrival rate of a pattern with a single owner, 1 / n, per alpha."""
     return 1.0 / (prior.harmonic.shape[0] - 1)
 
 
 @operations.draw_pattern.register(Buffet)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     # the C(n, m) patterns of m owners have total rate 1/m
+    """Draw a pattern with lo to hi owners into row k; return its number of owners."""
     start = prior.harmonic[lo - 1]
     u = start + rng.random() * (prior.harmonic[hi] - start)
     low, high = lo, hi
@@ -210,21 +215,25 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
 
 @operations.is_exchangeable.register(Buffet)
 def _is_exchangeable(prior: Any) -> Any:
+    """Return True: the rate of a pattern depends on its number of owners only."""
     return True
 
 
 @operations.keeps_empty.register(Buffet)
 def _keeps_empty(prior: Any) -> Any:
+    """Return False: columns without owners are removed."""
     return False
 
 
 @operations.may_flip.register(Buffet)
 def _may_flip(prior: Any) -> Any:
+    """Return True: ownership is random."""
     return True
 
 
 @operations.set_alpha.register(Buffet)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha."""
     b.real[ALPHA] = alpha
     for m in range(b.by_size.shape[0]):
         b.by_size[m] = prior.log_rate[m]

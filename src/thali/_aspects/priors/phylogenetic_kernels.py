@@ -60,6 +60,7 @@ def encode_pattern(b: Any, k: Any) -> Any:
 
 @operations.log_rate.register(PhylogeneticColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    """Return the log arrival rate of the pattern in row k, which has m owners."""
     if has_table(prior):
         return prior.table[encode_pattern(b, k)]
     if m == 1:
@@ -119,12 +120,14 @@ def log_sum_exp(sums: Any, base: Any) -> Any:
 
 @operations.open_column.register(PhylogeneticColumns)
 def _open_column(prior: Any, b: Any, k: Any) -> None:
+    """Sum the gains of the pattern in row k, unless rates are tabulated."""
     if not has_table(prior):
         sum_pattern_gains(prior, b, k)
 
 
 @operations.log_rate_after_toggle.register(PhylogeneticColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
+    """Return the log arrival rate of the open pattern if option i is toggled."""
     if has_table(prior):
         return prior.table[encode_pattern(b, k) ^ (1 << i)]
     if m == 1:
@@ -170,6 +173,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
 
 @operations.record_toggle.register(PhylogeneticColumns)
 def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
+    """Update the sums of the open pattern before option i is toggled."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = 1 if b.Z[k, i] == 0.0 else -1
@@ -181,6 +185,7 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @operations.rate_by_size_range.register(PhylogeneticColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    """Return the arrival rate of patterns with lo to hi owners, per alpha."""
     n = prior.log_single.shape[0]
     total = 0.0
     if lo <= 1 <= hi:
@@ -194,11 +199,13 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 
 @operations.rate_single.register(PhylogeneticColumns)
 def _rate_single(prior: Any, i: Any) -> Any:
+    """Return the arrival rate of the pattern {i}, per alpha."""
     return math.exp(prior.log_single[i])
 
 
 @operations.draw_pattern.register(PhylogeneticColumns)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
+    """Draw a pattern with lo to hi owners into row k; return its number of owners."""
     n = b.Z.shape[1] - 1
     u = rng.random() * rate_by_size_range(prior, lo, hi)
     single_rate = prior.totals[0] if lo <= 1 else 0.0
@@ -281,21 +288,25 @@ def find_position(cumulative: Any, x: Any) -> Any:
 
 @operations.is_exchangeable.register(PhylogeneticColumns)
 def _is_exchangeable(prior: Any) -> Any:
+    """Return False: rates depend on the position of the owners in the tree."""
     return False
 
 
 @operations.keeps_empty.register(PhylogeneticColumns)
 def _keeps_empty(prior: Any) -> Any:
+    """Return False: columns without owners are removed."""
     return False
 
 
 @operations.may_flip.register(PhylogeneticColumns)
 def _may_flip(prior: Any) -> Any:
+    """Return True: ownership is random."""
     return True
 
 
 @operations.set_alpha.register(PhylogeneticColumns)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha."""
     b.real[ALPHA] = alpha
 
 

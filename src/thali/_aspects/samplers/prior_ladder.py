@@ -111,6 +111,7 @@ class PriorLadder(EvidenceLadder):
     states: Any
 
     def _redraw_prior(self) -> None:
+        """Replace the state at the last temperature by a draw from the prior."""
         task = self.task
         prior_state = sample_prior_state(
             self.rng, task.model, task.prior, task.n_options, task.alpha

@@ -174,7 +174,7 @@ def _build_model(
 
 
 def _choose_start(prior: Any, likelihood: Any, n_options: int) -> "ApproximateStart | None":
-    """Return the sampler of initial states; None for prior draws."""
+    """Return the sampler of initial states; None if they are drawn from the prior."""
     if (
         likelihood.approximate is not None
         and prior.learns_alpha

@@ -29,7 +29,7 @@ class ChoiceModelCheck:
     """The posterior predictive check of models that can replicate choices."""
 
     # (max_draws, rng) -> the design of the data, and replicates (draws, tasks) of its choices
-    _choices_again: Any
+    _simulate_choices: Any
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check by summary statistics of the choices.
@@ -68,7 +68,7 @@ class ChoiceModelCheck:
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
         discrepancies.
         """
-        design, replicates = self._choices_again(REPLICATES, spawn_generators(random_seed, 1)[0])
+        design, replicates = self._simulate_choices(REPLICATES, spawn_generators(random_seed, 1)[0])
         return tabulate_choice_check(design, replicates, ci)
 
 

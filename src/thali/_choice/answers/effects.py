@@ -227,7 +227,7 @@ def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
 
 
 def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
-    """Return the mean or estimate of each respondent, (respondents, attributes)."""
+    """Return `figures` of each respondent, averaged over draws, (respondents, attributes)."""
     if chooser.is_estimate:
         return figures[0]
     return mean_over_respondents(np.moveaxis(figures, 0, 1))

@@ -373,7 +373,7 @@ class LogitChooser(Chooser):
     def _compute_ablations(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
     ) -> np.ndarray:
-        """Return choices as observed and with each attribute equalised."""
+        """Return choice probabilities as observed and with each attribute equalised."""
         # Shape (draws, 1 + attributes, rows).
         observed = self.coding.convert_codes(self.data.products)[rows]
         variants = [observed]
@@ -512,9 +512,11 @@ class LogitReports(MarketAnswers):
         return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
+        """Build the respondents of the fit and their choices; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":
+        """Return the draws that the market simulator needs."""
         return build_logit_market_draws(self._chooser())
 
 

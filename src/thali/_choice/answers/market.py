@@ -435,7 +435,7 @@ def _get_respondent_table(chooser: "Chooser") -> "pandas.DataFrame":
 
 
 def _get_respondent_column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
-    """Return a respondent column."""
+    """Return a column of the respondent table; raise if there is none of this name."""
     table = _get_respondent_table(chooser)
     if name not in table.columns:
         columns = [*map(str, table.columns)]

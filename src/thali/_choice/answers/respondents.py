@@ -93,4 +93,5 @@ class ChoiceRespondents(RespondentResults, SegmentResults):
         )
 
     def _preferences(self) -> Preferences:
+        """Return the preferences of all respondents in every draw."""
         return self._model._preferences()

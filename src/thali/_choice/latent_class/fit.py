@@ -215,7 +215,7 @@ def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParam
 
 
 class _ClassTarget(Target[ClassParameters]):
-    """The likelihood by the log odds and the tastes, class by class."""
+    """Log-likelihood of class log odds and tastes, as a target of maximisation."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel

@@ -217,9 +217,10 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         data : ChoiceExperiment
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one. It is the seed of the
-            starts, of the folds of people, and of the draws for intervals.
+            starts, of the parts of people that are left out, and of the draws that intervals come
+            from.
         progressbar : bool
-            Whether to show the progress of the run.
+            Whether to show how far the run is.
 
         Returns
         -------
@@ -228,6 +229,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._run_job(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
+        """Check data and arguments, and return the job of the fit."""
         from thali._inference.progress import Progress, build_duration_warning
 
         from ..logit import find_independent_columns
@@ -285,6 +287,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings of unidentified or infinite coefficients and of superfluous classes."""
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -297,7 +300,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [name for name in self._unbounded_ if name not in self._names_of_odds()]:
+        elif tastes := [
+            name for name in self._unbounded_ if name not in self._list_membership_names()
+        ]:
             yield EstimateWarning(
                 f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
                 " class contradicts an infinite preference. Predictions can be used, but these"
@@ -306,7 +311,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 ", which has a prior.",
             )
         if not self._coincide() and (
-            odds := [name for name in self._unbounded_ if name in self._names_of_odds()]
+            odds := [name for name in self._unbounded_ if name in self._list_membership_names()]
         ):
             yield EstimateWarning(
                 f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
@@ -341,6 +346,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return is_equal or bool((self._sizes_ < 1e-6).any())
 
     def _headline_facts(self) -> Facts:
+        """Return the key numbers to show with a fit."""
         row = self.choice_.loc[self._n_classes_]
         times = (
             f"reached from {int(row['times_found'])} of"
@@ -356,10 +362,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _get_run_settings(self) -> dict[str, Any]:
+        """Return the seed that repeats the fit."""
         self._require_fitted()
         return format_seed_setting(self._seed_)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
+        """Return the data of the fit."""
         return self._data_
 
     def summary(self) -> "pd.DataFrame":
@@ -386,8 +394,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             self._sizes_, self.coef_, self.covariance_, self._size_errors(), odds
         )
 
-    def _names_of_odds(self) -> "pd.Index":
-        """Return the names of the parameters of class membership, which come first."""
+    def _list_membership_names(self) -> "pd.Index":
+        """Return the names of the parameters of class membership."""
         n_per_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
         return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
@@ -595,14 +603,14 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
         )
 
-    def _choices_again(
-        self, most: int, rng: np.random.Generator
+    def _simulate_choices(
+        self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """Return the data and replicates of all choices, from at most `most` draws."""
+        """Return the data and simulated choices of at most `max_draws` draws."""
         from ..logit import draw_logit_choices, encode_choices
 
         self._require_fitted()
-        draw_indices = space_evenly(len(self._draws_.sizes), most)
+        draw_indices = space_evenly(len(self._draws_.sizes), max_draws)
         tastes = self._individual_draws()[draw_indices]
         replicates = draw_logit_choices(
             tastes[None], encode_choices(self._data_, self._coding_), self._data_.first_task, rng
@@ -610,6 +618,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._data_, replicates["chosen"][0]
 
     def _chooser(self) -> "LogitChooser":
+        """Build the chooser from the tastes of all classes and the respondents' memberships."""
         self._require_fitted()
         draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
@@ -626,6 +635,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _preferences(self) -> "Preferences":
+        """Return the preferences of all respondents in every draw, from their tastes."""
         self._require_fitted()
         return estimate_taste_preferences(self._individual_draws(), self._coding_, self._data_)
 

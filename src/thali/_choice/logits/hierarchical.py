@@ -256,29 +256,29 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
-            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. If 1,000 draws of all
-            respondents take more than half a GB, draws are fewer, with more sweeps between them.
+            2,000, 4,000, ... draws, and stops at 64,000 or 2 GB. Of so many respondents that 1,000
+            draws of all of them take more than half a GB, there are fewer draws, further apart.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
             Independent chains.
         thin : int, optional
-            Sweeps of the sampler for each state. None means 2, with attention 4, or more with many
+            Sweeps of the sampler for each state. None means 2, with attention 4, or more of many
             respondents.
         cores : int, optional
-            Threads; None means one per chain, up to the number of processors. Has no influence on
-            the draws.
+            Threads; None means one a chain, as far as there are processors. Has no influence on the
+            draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show the progress of the run.
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder for the draws and the state of the chains while they run. The same fit resumes
-            from it after the process was killed, and gives the draws of an uninterrupted run; with
-            more `draws` it continues.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps its draws. If half of them pass in tuning,
-            the chains restart with less tuning, and a warning reports it.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in
+            tuning, the chains start again with less of it, and a warning says so.
 
         Returns
         -------
@@ -312,9 +312,11 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return self._run_job(self._build_job(sampling, str(data), remarks))
 
     def _get_comparison_run(self) -> dict[str, Any]:
+        """Return the arguments of `fit` in `th.compare`."""
         return {"draws": 1000}
 
     def _headline_facts(self) -> Facts:
+        """Return the key numbers to show with a fit."""
         facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
         if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
             return facts
@@ -339,6 +341,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
+        """Check data and arguments, and return the data as an experiment with the arguments of the
+        fit."""
         data = require_experiment(data, self.constants)
         coding = self._build_coding(data)
         refuse_many_levels(data, coding.linear)
@@ -348,6 +352,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return data, parts
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        """Build the sampling of a fit to checked data."""
         return build_sampling(source, run, self._resolve_arguments(source))
 
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
@@ -367,6 +372,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw tastes from the prior with each generator, and choices for them."""
         data = require_experiment(data, self.constants)
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
@@ -377,6 +383,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return {"chosen": data.chosen}
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        """Simulate the choices of the data at every draw."""
         beta = self._view.draws["beta"].values
         tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
         return draw_logit_choices(beta, tasks, data.first_task, rng)
@@ -392,6 +399,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return require_price(data, coding)
 
     def _build_prior(self, p: int) -> Any:
+        """Check `priors` and return the prior of means and covariances of p coefficients."""
         from .hierarchical_sweep import TastePrior
 
         sizes = check_priors("priors", self.priors)
@@ -545,10 +553,10 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
         return build_summary(population_quantities(self._view), ci)
 
-    def _choices_again(
-        self, most: int, rng: np.random.Generator
+    def _simulate_choices(
+        self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """Return the data and replicates of all choices, from at most `most` draws."""
+        """Return the data and simulated choices of at most `max_draws` draws."""
         beta, data = self._view.draws["beta"].values, self._get_fit_data()
         if data is None:
             raise DataError(
@@ -556,18 +564,20 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
                 " fit again."
             )
         beta = flatten_chains(beta)[None]
-        draw_indices = space_evenly(beta.shape[1], most)
+        draw_indices = space_evenly(beta.shape[1], max_draws)
         replicates = draw_logit_choices(
             beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
         )
         return data, replicates["chosen"][0]
 
     def _preferences(self) -> "Preferences":
+        """Return the preferences of all respondents in every draw, from their tastes."""
         return estimate_taste_preferences(
             flatten_chains(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
+        """Return draws of the quantities of the summary, with those of attention."""
         return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -649,6 +659,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return tuple(results) if results[1:] else results[0]
 
     def _chooser(self) -> "LogitChooser":
+        """Build the chooser from the tastes of each respondent in every draw."""
         posterior, data = self._view.draws, self._get_fit_data()
         if data is None:
             raise DataError(
@@ -664,6 +675,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
+        """Return the distribution of tastes in the population, in every draw."""
         posterior = self._view.draws
         names = []
         if self._attention is not None:

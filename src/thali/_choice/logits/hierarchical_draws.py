@@ -89,7 +89,7 @@ class TasteScale(NamedTuple):
         return np.where(self.sign == 0.0, self._units(), 1.0)
 
     def _units(self) -> np.ndarray:
-        """Return divisors (p,) that convert f to the units of the attributes."""
+        """Return divisors (p,) that convert f(beta) to the units of the attributes."""
         if self.price < 0:
             return self.scale
         money = self.scale[self.price]

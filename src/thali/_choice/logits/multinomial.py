@@ -185,6 +185,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
+        """Check the data and return the job of the fit."""
         return self._job(require_experiment(data, self.constants))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
@@ -248,6 +249,7 @@ class MultinomialLogit(LogitReports, Model):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings of unidentified or infinite coefficients."""
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -268,6 +270,7 @@ class MultinomialLogit(LogitReports, Model):
             )
 
     def _headline_facts(self) -> Facts:
+        """Return the key numbers to show with a fit, such as log-likelihood and AIC."""
         facts = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
@@ -351,9 +354,11 @@ class MultinomialLogit(LogitReports, Model):
         return append_interval(compute(self._tastes()), draw_probabilities, ci)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
+        """Return the data of the fit."""
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
+        """Build the chooser from the estimate and draws about it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))

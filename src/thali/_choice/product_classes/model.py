@@ -311,36 +311,36 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         ----------
         data : ChoiceExperiment
         draws : int, optional
-            States of each chain, thinned evenly to at most 400. None draws until every row of
-            `summary` has an R-hat of at most 1.01 and, over all chains, an effective sample size of
-            at least 400; it checks after 125 draws and then after the number that they indicate,
-            up to 8,000 draws or ten minutes of CPU time. With method="smc" the particles of each
-            group; None: 64.
+            States of each chain, of which evenly spaced ones are kept, at most 400. None draws
+            until every row of `summary` has an R-hat of at most 1.01 and, all chains together, an
+            effective sample size of at least 400; it looks after 125 draws, and then where these
+            tell how many are needed, up to 8,000 draws or ten minutes of the processor. With
+            method="smc" the particles of each group; None: 64.
         tune : int
-            Warm-up states of each chain (discarded). In the first half the lapse falls from 1 to
-            its value.
+            States of each chain that are discarded first. In the first half of them the lapse falls
+            from 1 to its value.
         chains : int, optional
-            Independent chains; None: 4. If chains do not agree, as for many respondents with many
-            attributes, predictions gain more from 16 chains than from longer ones. With
+            Independent chains; None: 4. Where chains do not agree, as for many respondents with
+            many attributes, predictions gain more by 16 chains than by longer ones. With
             method="smc" groups of particles, 2 or more; None: 8.
         thin : int, optional
-            Sweeps of the sampler per state; None: 16, fewer if the run would take too long.
+            Sweeps of the sampler for each state; None: 16, fewer where the run would take too long.
         sweeps_per_step : int
             With method="smc" sweeps of each particle between two steps.
         cores : int, optional
-            Threads; None uses all processors. Does not affect the draws.
+            Threads; None means as many as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             The same seed gives the same draws; None takes a fresh one.
         progressbar : bool
-            Whether to show the progress of the run.
+            Whether to show how far the run is.
         job : str or path, optional
-            A folder for the draws and the state of the chains while they run. After the process was
-            killed, the same fit resumes from it and gives the draws of an unbroken run; with more
-            `draws` it continues.
+            A folder that holds the draws and the state of the chains while they run. The same fit
+            goes on from it after the process was killed, and gives the draws of an unbroken run;
+            with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps its draws, instead of ten minutes of CPU
-            time. If half of them pass in tuning, the chains restart with less of it, with a
-            warning.
+            Seconds after which the run stops and keeps what was drawn, in place of ten minutes of
+            the processor. If half of them pass in tuning, the chains start again with less of it,
+            and a warning says so.
 
         Returns
         -------
@@ -516,6 +516,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return self._engine.evidence_of(self, data, settings)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
+        """Draw classes from the prior with each generator, and choices for them."""
         from .simulate import sample_classes_prior
 
         return sample_classes_prior(self, self._checked(data), data, rngs)
@@ -528,6 +529,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {"chosen": build_design(data).chosen} if has_same_respondents else {}
 
     def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
+        """Simulate the choices of the data at every draw."""
         from .reports.predict import draw_choices
 
         groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)

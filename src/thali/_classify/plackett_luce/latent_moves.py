@@ -10,7 +10,7 @@ from .state import MIN_PROBABILITY, compute_block_scores, sum_block_log_likeliho
 
 @vectorised
 def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
-    """Add Z W of the rows of a block to s."""
+    """Add to s the sum of times x W over the rows of a block."""
     for j in range(W.shape[1]):
         total = 0.0
         for r in range(size):

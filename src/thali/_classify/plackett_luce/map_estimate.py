@@ -344,7 +344,7 @@ def _maximise_interior(
 def _maximise_likelihood(
     data: Any, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Find the maximum at a = 1, starting from larger a."""
+    """Find the maximum of the likelihood (a = 1) in stages, from larger a downwards."""
     passes, iterations, point = 0, 0, None
     for excess, share in zip(_STAGES, _MAX_PRIOR_SHARES, strict=True):
         a = 1.0 + min(excess, share * data.n / weights.size)
@@ -434,7 +434,7 @@ def _build_map_fit(
 def _follow_fixed_point(
     data: Any, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int
 ) -> MapFit:
-    """Iterate the fixed-point rule for a < 1; build the result."""
+    """Iterate the fixed-point rule for a < 1 and return the fit."""
     # the last sweep, for the sums, is not counted as a step
     remaining_passes = max(max_passes - passes - 1, 0)
     weights, sums, sweeps, converged = iterate_fixed_point(data, weights, a, remaining_passes)

@@ -84,8 +84,8 @@ def _evaluate_block(
     new_S: Any,
     change: Any,
 ) -> Any:
-    """Update T and S of a block by differences."""
-    # Return the log-likelihood, and the number of rows with too few correct digits.
+    """Update T and S of a block; return its log-likelihood and the number of imprecise rows."""
+    # Rows are imprecise if their sums, which change by differences, have too few correct digits.
     class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
     total_gain, total_gain_taker = change[-1, GAIN], change[-1, GAIN_OTHER]
     log_likelihood = 0.0

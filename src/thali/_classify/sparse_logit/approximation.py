@@ -191,7 +191,7 @@ def _compute_class_probabilities(
 
 
 def _expand_at_predictors(linear: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
-    """Expand the log-likelihood of each row at linear predictors (q, n)."""
+    """Expand the log-likelihood of each row to second order at its linear predictors (q, n)."""
     log_p, (probabilities,) = _compute_class_probabilities(linear[None], is_class)
     curvature = -probabilities[:, None] * probabilities
     np.einsum("kki->ki", curvature)[:] += probabilities
@@ -572,7 +572,7 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
 
 
 def _take_step(point: _VariationalPoint, step_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m after a step from the point."""
+    """Return the precision P and the product P m after a step from the point."""
     return (
         point.precision + step_length * point.precision_step,
         point.pull + step_length * point.pull_step,

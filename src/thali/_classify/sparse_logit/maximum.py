@@ -95,7 +95,7 @@ def maximise_posterior(
 
 
 class _PenalisedLikelihood(Target[CoefficientPoint]):
-    """F as a function of the coefficients."""
+    """Penalised log-likelihood F of the coefficients, as a target of maximisation."""
 
     def __init__(self, observed: ObservedRows, eta: float) -> None:
         self._observed = observed

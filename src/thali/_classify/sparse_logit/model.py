@@ -95,15 +95,15 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
     class_weight : dict of label to float, "balanced" or None
         Factors of the weights of rows by class; "balanced" gives all classes the same total weight.
     draws : int, optional
-        Recorded states per chain. None draws until every row of `summary` has an R-hat of at most
-        1.01 and an effective sample size of at least 400; both are checked after 1,000, 2,000,
-        4,000, ... draws, up to 64,000 draws or 2 GB.
+        States kept in each chain. None draws until every row of `summary` has an R-hat of at most
+        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000,
+        4,000, ... draws, and stops at 64,000 or 2 GB.
     tune : int
-        Warm-up states per chain, in which step sizes adapt (discarded).
+        States of each chain that are discarded first, while step sizes adapt.
     chains : int
         Independent chains.
     random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
-        The same seed gives the same draws; None uses a new one.
+        The same seed gives the same draws; None takes a fresh one.
 
     Attributes
     ----------

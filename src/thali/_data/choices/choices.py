@@ -427,6 +427,7 @@ class Choices(Judged):
         )
 
     def _freeze(self, *fields: Any) -> "Choices":
+        """Set the fields and the counts of choices; `times` is 1 unless it is given."""
         if len(fields) < len(self._FIELDS):
             fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
         super()._freeze(*fields)
@@ -453,6 +454,7 @@ class Choices(Judged):
         return ", ".join(parts)
 
     def _details(self) -> Facts:
+        """Return the facts that a notebook shows in addition to the size."""
         return (
             ("options", self.labels),
             ("components", str(len(self.components()))),
@@ -460,6 +462,7 @@ class Choices(Judged):
         )
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the choices in a report."""
         return (
             ("Options", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             (

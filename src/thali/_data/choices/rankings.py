@@ -247,7 +247,7 @@ def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
 
 
 def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
-    """Match the longest run of columns with ranks 1, 2, ... in most rows."""
+    """Return the longest run of columns that contain ranks 1, 2, ... in most rows."""
     import pandas as pd
 
     empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}

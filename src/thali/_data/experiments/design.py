@@ -43,6 +43,7 @@ class ExperimentDesign(NamedTuple):
         return np.all(self.products >= 0, axis=0)
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the design in a report."""
         return list_experiment_facts(self)
 
     def observed(self) -> "xarray.Dataset":

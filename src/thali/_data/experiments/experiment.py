@@ -449,6 +449,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
+        """Set the fields once; copy arrays that other objects own."""
         owned = (
             field.copy() if isinstance(field, np.ndarray) and not field.flags.owndata else field
             for field in fields
@@ -467,9 +468,11 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
 
     def _details(self) -> Facts:
+        """Return the facts that a notebook shows in addition to the size."""
         return *self.scheme.described(), *list_people_facts(self.people)
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the experiment in a report."""
         columns = list_name_facts("Respondent characteristics", list_differing_columns(self.people))
         return *list_experiment_facts(self), *columns
 

@@ -203,6 +203,7 @@ class PairedComparisons(JudgedByPeople):
     ] = parts.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
+        """Set the fields once; omitted fields are None."""
         return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:
@@ -223,6 +224,7 @@ class PairedComparisons(JudgedByPeople):
         return f"PairedComparisons({self}, {format_plural(len(self.components()), 'component')})"
 
     def _details(self) -> Facts:
+        """Return the facts that a notebook shows in addition to the size."""
         people = list_people_facts(self.people)
         order = () if self.forward is None else (("order", "first option recorded"),)
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
@@ -235,6 +237,7 @@ class PairedComparisons(JudgedByPeople):
         )
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the comparisons in a report."""
         n_options, counts = self.n_options, self.wins + self.losses + self.tied
         option_counts = np.bincount(
             np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
@@ -277,6 +280,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def _whole(self) -> bool:
+        """Whether all counts are integers."""
         return all(map(are_integers, (self.wins, self.losses, self.tied)))
 
     @property

@@ -480,9 +480,11 @@ class Similarities(JudgedByPeople):
         )
 
     def _details(self) -> Facts:
+        """Return the facts that a notebook shows in addition to the size."""
         return (("objects", self.labels), *list_people_facts(self.people))
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the similarities in a report."""
         sigma_fact = ()
         if self.sigma is not None:
             sigma_fact = (("Standard deviation supplied with the data", format_number(self.sigma)),)

@@ -377,7 +377,7 @@ def _list_names(pairs_by_set: list[list[Pair]], labels: Iterable[Any] | None) ->
 def _compute_pair_key(
     label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int
 ) -> int:
-    """Return the key of a pair of labels."""
+    """Check the chosen pair of a row and return its pair number."""
     if len(pair) != 2:
         raise DataError(f"The chosen pair {describe_row(row)} is {pair}; give two objects.")
     for name in pair:

@@ -514,6 +514,7 @@ class Triplets(JudgedByPeople):
         return ", ".join([*parts, format_plural(self.n_answers, "answer"), *respondents])
 
     def _details(self) -> Facts:
+        """Return the facts that a notebook shows in addition to the size."""
         return (
             ("objects", self.labels),
             ("example", self.example()),
@@ -521,6 +522,7 @@ class Triplets(JudgedByPeople):
         )
 
     def _facts(self) -> Facts:
+        """Return names and values that describe the triplets in a report."""
         pairs = len(np.unique(self.first * self.n_options + self.second))
         return (
             ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),

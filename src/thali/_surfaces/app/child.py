@@ -291,7 +291,7 @@ def _end_stopped_run(study: StudyFolder, terminal: Terminal, cores: int) -> None
 
 
 def _take_lock(descriptor: int) -> bool:
-    """Return whether the lock was taken; a server may hold it for a moment."""
+    """Try for a second to take the lock, and return whether it was taken."""
     for _ in range(20):
         if lock_file(descriptor):
             return True

@@ -164,4 +164,5 @@ class WorthRespondents(RespondentResults, SegmentResults):
         return tabulate_best_sets(reached, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> Preferences:
+        """Return the preferences of all respondents in every draw, from their worths."""
         return measure_preferences(self._respondent_draws, self._labels)

@@ -300,7 +300,7 @@ def _split_draws(sizes: np.ndarray) -> Any:
 def _sum_class_values(
     draws: "Particles", patterns: ClassPatterns, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return keys of owned patterns and their summed values."""
+    """Return keys of draw, respondent and pattern, and the summed values of their classes."""
     # A key is ((draw - first) N + respondent) K + pattern.
     n_people, n_patterns = draws.n_respondents, len(patterns.active)
     ends = draws.first_owned[start * n_people : stop * n_people + 1]

@@ -140,15 +140,15 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
         return simulate_preferences(*self._fitted_parts())
 
-    def _choices_again(
-        self, most: int, rng: np.random.Generator
+    def _simulate_choices(
+        self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ExperimentDesign, np.ndarray]":
-        """Return the design and replicated choices of at most `most` draws."""
+        """Return the design and simulated choices of at most `max_draws` draws."""
         from ...answers.chooser import select_draws
         from .predict import draw_choices
 
         draws, design = self._fitted_parts()
-        return design, draw_choices(draws, design, rng, select_draws(draws.group, most))
+        return design, draw_choices(draws, design, rng, select_draws(draws.group, max_draws))
 
     def predict_proba(
         self,
