@@ -156,9 +156,9 @@ def test_the_lattice_of_many_judges_is_found_at_once():
         marginal.weights @ (found - mean) ** 2,
         weights @ (logs - expected) ** 2 / weights.sum(),
     )
-    assert sd == pytest.approx(known, rel=0.05) and float(marginal._cell_widths[0]) == pytest.approx(
-        known**0.5, rel=0.4
-    )
+    assert sd == pytest.approx(known, rel=0.05) and float(
+        marginal._cell_widths[0]
+    ) == pytest.approx(known**0.5, rel=0.4)
 
 
 @pytest.mark.first(1)

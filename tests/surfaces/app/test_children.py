@@ -155,7 +155,7 @@ def fit(study, terminal, cores):
     import imported
     print("the stop was lost", flush=True)
 
-child.DO["fit"] = fit
+child.RUN_FUNCTIONS["fit"] = fit
 child.main("fit", sys.argv[1], "1")
 """
 

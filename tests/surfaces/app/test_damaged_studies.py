@@ -173,7 +173,9 @@ def test_the_queue_outlives_what_is_wrong_with_one_study(tmp_path, monkeypatch, 
     assert capsys.readouterr().err.count("of somebody else") == 1
     state = children.find_state
     monkeypatch.setattr(
-        children, "find_state", lambda each, name: 1 / (each.name != broken.name) and state(each, name)
+        children,
+        "find_state",
+        lambda each, name: 1 / (each.name != broken.name) and state(each, name),
     )
     begun.clear()
     children.start_queued_runs()
