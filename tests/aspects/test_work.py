@@ -224,7 +224,7 @@ def test_columns_are_those_of_the_prior(arguments, columns):
 @pytest.mark.fit
 def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
-    sampling = replace(run_of(model, data, tune=100, chains=2, thin=1), bound=1_000)
+    sampling = replace(run_of(model, data, tune=100, chains=2, thin=1), data_max_draws=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     assert (
         sampling.count_allowed_draws(chains) == 1_000
@@ -298,7 +298,7 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
     model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
     run = run_of(model, {"a": data, "b": data}, tune=100, chains=2, thin=1)
-    sampling = replace(run, bound=1_000)
+    sampling = replace(run, data_max_draws=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
         chain.run_until(chain.total)

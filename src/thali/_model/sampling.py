@@ -88,10 +88,10 @@ class Sampling(Generic[AnyChain]):
     # per chain, at the first convergence check; None: FIRST_DRAWS
     first_draws: int | None = None
     faster: Setting | None = None  # a faster method of the model
-    # draws per chain that the size of the data allows; None: `longest`
+    # draws per chain that the size of the data allows; None: `max_draws`
     data_max_draws: int | None = None
     forecast: "Forecast | None" = None  # run time; None: unknown
-    # Factor by which draws are faster than `bound` assumes, known after a pilot.
+    # Factor by which draws are faster than `data_max_draws` assumes, known after a pilot.
     measure_speedup: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
     # Returns the draws per chain at the next convergence check.
     choose_next_check: "Callable[[int, ConvergenceCheck], int]" = lambda draws, convergence: (
