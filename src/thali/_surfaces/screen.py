@@ -247,12 +247,13 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
-    """Return the first lines; the last ends with a mark if lines are missing."""
-    return (
-        lines
-        if len(lines) <= max_lines
-        else [*lines[: max_lines - 1], cut_text(" ".join(lines[max_lines - 1 :]), width)]
-    )
+    """Return the first lines; a mark after the last complete word tells that lines are missing."""
+    if len(lines) <= max_lines:
+        return lines
+    last = lines[max_lines - 1]
+    if display_width(last) + 2 > width:
+        last = last.rpartition(" ")[0]
+    return [*lines[: max_lines - 1], f"{last.rstrip(' ,;:(|')} …"]
 
 
 def cut_text(text: str, width: int) -> str:

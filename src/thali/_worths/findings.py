@@ -207,7 +207,9 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
     if model._covariates:
         sentences.append(phrase(COMMON, "methods.covariates", names=list_names(model._covariates)))
-    return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
+    if model.lapse:
+        sentences.append(phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
+    return tuple(sentences)
 
 
 def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> list[Text]:

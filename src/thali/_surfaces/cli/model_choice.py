@@ -150,5 +150,5 @@ def _format_unknown_option(
 
 
 def _format_option_name(option: Option) -> str:
-    """Return the option as it is typed, such as "--lapse" or "--ties/--no-ties"."""
+    """Return the option as it is typed: "--lapse", or both words of a switch."""
     return f"--{option.word}/--no-{option.word}" if option.type is bool else f"--{option.word}"

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -98,6 +99,13 @@ def _quote_for_shell(text: str) -> str:
     if not any(letter.isspace() or letter in "'<>()" for letter in text):
         return text
     return shlex.quote(text) if set(text) & set('"$`\\') else f'"{text}"'
+
+
+def format_folder_hint(out_folder: Path | None) -> str:
+    """Return the option or the command that shows all results."""
+    if out_folder is None:
+        return "--out DIR (tables, pictures)"
+    return f"thali show {_quote_for_shell(str(out_folder))}"
 
 
 def _format_value(setting: Any) -> str:

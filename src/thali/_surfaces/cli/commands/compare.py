@@ -21,7 +21,7 @@ from ..model_arguments import find_named_specs, parse_models
 from ..model_choice import choose_model
 from ..option_values import parse_option
 from ..options import COMPARED, index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, notify
+from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
 from .jobs import OVERWRITE, build_job_note, open_job
 
 if TYPE_CHECKING:
@@ -171,13 +171,7 @@ def _write_and_print(
                 written_text += " and the report"
             notify(f"wrote {written_text} to the folder '{out_folder}'.")
     finally:  # a full disk must not cost the answer of a long run
-        print(
-            terminal.format_findings(
-                findings,
-                read,
-                "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR",
-            )
-        )
+        print(terminal.format_findings(findings, read, format_folder_hint(out_folder)))
 
 
 def _list_options(specs: list[ModelSpec], *other_options: Option) -> list[Option]:

@@ -31,7 +31,7 @@ from ..loading import detect_data_kind, find_data, load_data
 from ..model_choice import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, notify
+from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
 from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
 from .model_request import COMMAND_OPTIONS, ModelRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
@@ -191,7 +191,7 @@ def run_fit(
 def _list_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
     """Return hints about options that show more of a fit."""
     report = [] if report_file is not None else ["--report FILE (a page)"]
-    return [*report, "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR"]
+    return [*report, format_folder_hint(out_folder)]
 
 
 def _add_random_seed(model: Any, typed: dict[str, Any]) -> dict[str, Any]:

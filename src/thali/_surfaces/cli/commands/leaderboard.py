@@ -11,7 +11,7 @@ from ..files import check_output_folder, write_findings
 from ..loading import load_pairs
 from ..option_values import parse_option
 from ..options import LEADERBOARD
-from ..terminal import Terminal, notify
+from ..terminal import Terminal, format_folder_hint, notify
 from .jobs import COMMAND, build_job_note, format_command
 from .report import check_report, write_report
 
@@ -90,8 +90,8 @@ def run_leaderboard(
                 )
     finally:  # a full disk must not cost the answer
         report = [] if report_file is not None else ["--report FILE (a page)"]
-        folder = "--out DIR (tables, pictures)" if out_folder is None else "thali show DIR"
-        print(terminal.format_findings(findings, describe_board(board), *report, folder))
+        hints = [*report, format_folder_hint(out_folder)]
+        print(terminal.format_findings(findings, describe_board(board), *hints))
 
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
