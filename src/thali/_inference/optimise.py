@@ -53,11 +53,11 @@ class Slope(NamedTuple):
 class Target(Generic[P]):
     """A function to maximise."""
 
-    def move_point(self, here: P, change: np.ndarray) -> P:
+    def move_point(self, point: P, change: np.ndarray) -> P:
         """Return the point after a change of its coordinates."""
         raise NotImplementedError
 
-    def slope(self, here: P) -> Any:
+    def slope(self, point: P) -> Any:
         """Return derivatives for `solve`, by default a `Slope`."""
         raise NotImplementedError
 
@@ -76,9 +76,9 @@ class Target(Generic[P]):
             return None
         return Step(change, float(change @ gradient))
 
-    def accepts_step(self, here: Any, ahead: Any, promised: float) -> bool:
+    def accepts_step(self, point: Any, ahead: Any, promised: float) -> bool:
         """Return whether to accept a step with a promised gain."""
-        return ahead.value > here.value
+        return ahead.value > point.value
 
     def is_spent(self) -> bool:
         """Return whether the search must stop."""
@@ -191,18 +191,18 @@ class Concave(Target[LocalFunction]):
         """Return the function at a point."""
         return LocalFunction(where, *self._function(where))
 
-    def move_point(self, here: LocalFunction, change: np.ndarray) -> LocalFunction:
-        return self.evaluate(here.where + change)
+    def move_point(self, point: LocalFunction, change: np.ndarray) -> LocalFunction:
+        return self.evaluate(point.where + change)
 
-    def slope(self, here: LocalFunction) -> LocalFunction:
-        return here
+    def slope(self, point: LocalFunction) -> LocalFunction:
+        return point
 
     def solve(self, slope: LocalFunction, damping: float) -> Step:
         change = self._solve(slope.information, slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def accepts_step(self, here: LocalFunction, ahead: LocalFunction, promised: float) -> bool:
-        return ahead.value > here.value or promised < self._rounding
+    def accepts_step(self, point: LocalFunction, ahead: LocalFunction, promised: float) -> bool:
+        return ahead.value > point.value or promised < self._rounding
 
 
 def maximise_concave(function: Concave, start: np.ndarray, gain: float = 1e-13) -> LocalFunction:

@@ -111,7 +111,7 @@ def tabulate_scores(
     }
     if scale.none is not None:
         columns["above_none"] = np.concatenate(
-            [scores.is_above_anchor for scores in scores_by_group.values()]
+            [scores.above for scores in scores_by_group.values()]
         )
     table = Table(columns, index)
     table.attrs |= {"interval": ci, "set_size": scale.size}

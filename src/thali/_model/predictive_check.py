@@ -171,7 +171,7 @@ def describe_check(table: "pandas.DataFrame") -> str:
             " Collect more choices per question, or test predictions of held-out choices (thali"
             " compare)."
         )
-    missed = table[table["missed"]]
+    missed: Any = table[table["missed"]]
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]

@@ -73,13 +73,11 @@ class _DensityClimb(Target[DensityPoint]):
             add_bordered(curvature, density.prior_curvature(spreads)),
         )
 
-    def move_point(self, current: DensityPoint, change: np.ndarray) -> DensityPoint:
-        return self.evaluate(current.point + change)
+    def move_point(self, point: DensityPoint, change: np.ndarray) -> DensityPoint:
+        return self.evaluate(point.point + change)
 
-    def slope(self, current: DensityPoint) -> _ClimbSlope:
-        return _ClimbSlope(
-            current.gradient, current.curvature, current.curvature.diagonal.clip(1e-3)
-        )
+    def slope(self, point: DensityPoint) -> _ClimbSlope:
+        return _ClimbSlope(point.gradient, point.curvature, point.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _ClimbSlope, damping: float) -> Step | None:
         factor = _factorise(slope.curvature.add_diagonal(damping * slope.metric))
@@ -88,10 +86,8 @@ class _DensityClimb(Target[DensityPoint]):
         change = factor.solve(slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def accepts_step(self, current: DensityPoint, ahead: DensityPoint, promised: float) -> bool:
-        return (
-            ahead.value > current.value or promised < _RELATIVE_ROUNDING * abs(current.value) + 1e-9
-        )
+    def accepts_step(self, point: DensityPoint, ahead: DensityPoint, promised: float) -> bool:
+        return ahead.value > point.value or promised < _RELATIVE_ROUNDING * abs(point.value) + 1e-9
 
 
 class Mode(NamedTuple):

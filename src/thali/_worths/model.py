@@ -989,8 +989,8 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         check_unchanged(self)
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
-    def _compute_log_evidence(self, data: Any, run_settings: Any) -> LogEvidence:
-        return self._estimate_log_evidence(self._convert_data(data), run_settings.random_seed)
+    def _compute_log_evidence(self, data: Any, run: Any) -> LogEvidence:
+        return self._estimate_log_evidence(self._convert_data(data), run.random_seed)
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         """Estimate the log evidence of the model for converted data."""

@@ -98,10 +98,10 @@ def _score_set_answers(
     rows, members, tied = zip(*iterate_answers_by_size(data, set_of, best, worst), strict=True)
     zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
     possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
-    density = density.with_rows(possible)
-    p = np.exp(density.row_log_likelihoods(point[:, None])[:, 0])[order]
+    by_answer = density.with_rows(possible)
+    p = np.exp(by_answer.row_log_likelihoods(point[:, None])[:, 0])[order]
     p[data.n_tied[set_of] > 1] = 1.0  # the one answer of its question
-    return density.row_scores(point)[order], p, np.bincount(set_of)
+    return by_answer.row_scores(point)[order], p, np.bincount(set_of)
 
 
 class RespondentVariance(NamedTuple):

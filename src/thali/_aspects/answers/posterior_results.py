@@ -139,7 +139,7 @@ class PosteriorResults:
         """Return the log probability of all choices of each respondent."""
         raise requires_choices_error(self.posterior, "log_predictive")
 
-    def predict_held_out(self, part: Any) -> Any:
+    def predict_held_out(self, held_out: Any) -> Any:
         """Raise an error: only subclasses for choices or similarities predict held-out data."""
         raise requires_choices_error(self.posterior, "A prediction of left-out data")
 
@@ -214,8 +214,8 @@ class GroupResults(PosteriorResults):
     def agreement_quantities(self) -> Quantities:
         return self._first_results().owner_quantities()
 
-    def is_agreement_row(self, name: str) -> bool:
-        return self._first_results().is_agreement_row(name)
+    def is_agreement_row(self, row_name: str) -> bool:
+        return self._first_results().is_agreement_row(row_name)
 
     def suggest_remedies(self) -> Advice:
         return self._first_results().suggest_remedies()

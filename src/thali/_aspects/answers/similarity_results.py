@@ -45,9 +45,9 @@ class ObjectResults(PosteriorResults):
             self.posterior, "shared_features", self._count_shared_features
         )
 
-    def is_agreement_row(self, name: str) -> bool:
+    def is_agreement_row(self, row_name: str) -> bool:
         # with many objects, features are matched, and the pairs show whether chains agree on them
-        return choose_similar(self.posterior.n_options) is None or not name.startswith(
+        return choose_similar(self.posterior.n_options) is None or not row_name.startswith(
             ("presence[", "weight[")
         )
 
@@ -55,7 +55,7 @@ class ObjectResults(PosteriorResults):
         """Return the similarity of pairs in each draw, (draws, pairs)."""
         raise NotImplementedError
 
-    def _count_shared_features(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Count the features that affect the data and both objects own, (draws, pairs)."""
         raise NotImplementedError
 

@@ -32,7 +32,9 @@ from .groups import describe_parameters
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report how repeated answers from the same respondents were treated."""
     dependence = model._view.dependence
-    dependence_finding = None if dependence is None else build_dependence_finding(dependence)
+    if dependence is None:
+        return None
+    dependence_finding = build_dependence_finding(dependence)
     if dependence_finding is None:
         return None
     spec = find_spec(model)

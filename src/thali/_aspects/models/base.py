@@ -191,20 +191,20 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         data = self._convert_data(data)
         return self._population(data).build_observed(self._view, data, self._parts(data))
 
-    def _compute_log_evidence(self, data: Any, run_settings: EvidenceRun) -> LogEvidence:
-        return self._population(data).estimate_model_evidence(self, data, run_settings)
+    def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
+        return self._population(data).estimate_model_evidence(self, data, run)
 
     def _get_fit_options(self) -> list[str]:
         """Return the options of the fit, if they are available."""
         return self._engine.options_of_fit(self)
 
-    def _restore(self, stored: dict[str, Any], path: object) -> None:
+    def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
         """Set fitted attributes from a file, after a check of the posterior's layout."""
         from ..answers.stored_layout import check_layout
 
         if self._engine.draws:
-            check_layout(stored["posterior_"], path)
-        super()._restore(stored, path)
+            check_layout(fitted_attributes["posterior_"], path)
+        super()._restore(fitted_attributes, path)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return the draws of quantities on which chains must agree: the summary's rows."""

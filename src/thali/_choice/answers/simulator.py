@@ -66,7 +66,7 @@ class SimulationRule(Protocol):
         """Return the rule as JSON values; `name` identifies the rule."""
         ...
 
-    def distinguish_products(self, products: int) -> Self:
+    def distinguish_products(self, n_products: int) -> Self:
         """Return the rule for products whose last cell is their number, or None."""
         ...
 

@@ -220,11 +220,11 @@ class _ClassTarget(Target[ClassParameters]):
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
 
-    def move_point(self, parameters: ClassParameters, change: np.ndarray) -> ClassParameters:
-        return evaluate_parameters(self._panel, *apply_step(parameters, change))
+    def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
+        return evaluate_parameters(self._panel, *apply_step(point, change))
 
-    def slope(self, parameters: ClassParameters) -> Slope:
-        gradient, curve = compute_derivatives(self._panel, parameters)
+    def slope(self, point: ClassParameters) -> Slope:
+        gradient, curve = compute_derivatives(self._panel, point)
         metric = np.abs(np.diag(curve))
         floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(curve))
         return Slope(gradient, curve + floor, metric + 1e-8 * metric.max())

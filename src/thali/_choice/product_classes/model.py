@@ -512,8 +512,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
         )
 
-    def _compute_log_evidence(self, data: Any, settings: EvidenceRun) -> LogEvidence:
-        return self._engine.evidence_of(self, data, settings)
+    def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
+        return self._engine.evidence_of(self, data, run)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw classes from the prior with each generator, and choices for them."""
@@ -561,9 +561,11 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         stored_names = ("posterior_", "_people_", "_fitted_to_", "_state_")
         return {name: value for name, value in attributes.items() if name in stored_names}
 
-    def _restore(self, attributes: dict[str, Any], path: object) -> None:
+    def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
         vars(self).update(
-            {"_people_": None} | attributes | _read_fitted_attributes(attributes["posterior_"])
+            {"_people_": None}
+            | fitted_attributes
+            | _read_fitted_attributes(fitted_attributes["posterior_"])
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:

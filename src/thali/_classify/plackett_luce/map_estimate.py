@@ -98,28 +98,28 @@ class LogWeights(Target[WeightPoint]):
             gradient += self.pull * (1.0 - active_weights.size * active_weights)
         return WeightPoint(logs, float(value), gradient, weights, sums)
 
-    def move_point(self, here: WeightPoint, change: np.ndarray) -> WeightPoint:
+    def move_point(self, point: WeightPoint, change: np.ndarray) -> WeightPoint:
         """Return the point after a change of the log weights."""
-        return self.evaluate(here.logs + change)
+        return self.evaluate(point.logs + change)
 
     def is_spent(self) -> bool:
         """Return whether the limit of sweeps is reached."""
         return self.n_passes >= self.max_passes
 
-    def slope(self, here: WeightPoint) -> Slope:
+    def slope(self, point: WeightPoint) -> Slope:
         """Compute the derivatives; damping uses the curvature of EM's bound."""
-        curvature = -self.compute_hessian(here)
-        metric = np.maximum(here.weights * here.statistics.s, 0.0)[self.active]
-        metric += self.pull * len(metric) * here.weights[self.active] + 1e-12 * metric.max()
+        curvature = -self.compute_hessian(point)
+        metric = np.maximum(point.weights * point.statistics.s, 0.0)[self.active]
+        metric += self.pull * len(metric) * point.weights[self.active] + 1e-12 * metric.max()
         # the objective is flat along a common factor of all weights, the gradient zero
         curvature += metric.mean()
-        return Slope(here.gradient, curvature, metric)
+        return Slope(point.gradient, curvature, metric)
 
-    def accepts_step(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
+    def accepts_step(self, point: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
         """Return whether a step gains enough, or flattens within rounding."""
-        gain = ahead.value - here.value
-        is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
-        is_flatter = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()
+        gain = ahead.value - point.value
+        is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(point.value)
+        is_flatter = np.abs(ahead.gradient).max() < np.abs(point.gradient).max()
         return bool(gain > _MIN_GAIN * promised or (is_rounding and is_flatter))
 
     def compute_hessian(self, point: WeightPoint) -> np.ndarray:

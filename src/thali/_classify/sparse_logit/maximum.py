@@ -107,10 +107,10 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         """Evaluate F at coefficients (q, m)."""
         return self._evaluate_predictors(coef, self._observed.columns.multiply(coef))
 
-    def move_point(self, here: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
+    def move_point(self, point: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
         """Return the point after a change of the coefficients."""
         return self._evaluate_predictors(
-            here.coef + change, here.linear + self._observed.columns.multiply(change)
+            point.coef + change, point.linear + self._observed.columns.multiply(change)
         )
 
     def _evaluate_predictors(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
@@ -133,9 +133,9 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
             coef, linear, probabilities, log_likelihood, log_likelihood - prior, gradient, slope
         )
 
-    def slope(self, here: CoefficientPoint) -> CoefficientPoint:
+    def slope(self, point: CoefficientPoint) -> CoefficientPoint:
         """Return the point itself, which contains its derivatives."""
-        return here
+        return point
 
     def solve(self, slope: CoefficientPoint, damping: float) -> Step:
         """Return a proximal Newton step; its promised gain at the maximum is 0."""
@@ -168,14 +168,16 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         )
 
     def accepts_step(
-        self, here: CoefficientPoint, ahead: CoefficientPoint, promised: float
+        self, point: CoefficientPoint, ahead: CoefficientPoint, promised: float
     ) -> bool:
         """Return whether the gain is a sufficient share of the promised gain."""
-        return ahead.value - here.value >= _MIN_GAIN * promised - self.estimate_rounding_error(here)
+        return ahead.value - point.value >= _MIN_GAIN * promised - self.estimate_rounding_error(
+            point
+        )
 
-    def estimate_rounding_error(self, here: CoefficientPoint) -> float:
+    def estimate_rounding_error(self, point: CoefficientPoint) -> float:
         """Return the rounding error of a difference between two values of the objective."""
-        return _ROUNDING * (abs(here.value) + self._observed.columns.n)
+        return _ROUNDING * (abs(point.value) + self._observed.columns.n)
 
     def _compute_curvature(
         self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray

@@ -140,7 +140,7 @@ def find_ranking_columns(
     return None
 
 
-def _find_text_separator(name: str, column: "pd.Series") -> str:
+def _find_text_separator(name: str, column: Any) -> str:
     """Return the separator in a column of rankings such as "a > b = c" or "a, b, c"; else ""."""
     import pandas as pd
 
@@ -270,7 +270,7 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
     return []
 
 
-def _contains_ordinals(column: "pd.Series") -> bool:
+def _contains_ordinals(column: Any) -> bool:
     """Return whether all cells are texts such as "1st choice"."""
     cells = column.dropna().unique()[:_MAX_COLUMNS]
     return len(cells) > 0 and all(isinstance(c, str) and _parse_rank(c) is not c for c in cells)
@@ -434,7 +434,7 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(match[2] for match in matches if match)
 
 
-def _parse_ranks(frame: "pd.DataFrame") -> "pd.DataFrame":
+def _parse_ranks(frame: Any) -> Any:
     """Return the frame with numbers for texts such as "1st choice"."""
     return frame.apply(
         lambda column: column if column.dtype.kind in "iuf" else column.map(_parse_rank)

@@ -1,6 +1,6 @@
 """Table shape of best-worst choices with one column of marks: 1 for the best, -1 for the worst."""
 
-import pandas as pd
+from typing import Any
 
 from thali._data import roles
 from thali._data.choices import Choices
@@ -33,7 +33,8 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
     marks = table.frame[column].map(_read_mark)
     frame = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
-    if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
+    n_marks: Any = frame.groupby(list(keys))[["best", "worst"]].sum()
+    if (n_marks > 1).any(axis=None):
         return None
     how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and"
     how += " -1 for the worst" + (f", respondents in {who!r}" if who else "")
@@ -47,7 +48,7 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     return Reading(CHOICES, NAME, how, table, convert, roles=columns)
 
 
-def _is_signed(cells: pd.Series) -> bool:
+def _is_signed(cells: Any) -> bool:
     """Return whether a column contains 1 and -1, or best and worst, and at most 0 besides."""
     marks = {_read_mark(cell) for cell in cells.unique()[: len(MARKS)]}
     return {1, -1} <= marks <= {1, 0, -1}

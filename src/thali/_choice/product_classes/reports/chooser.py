@@ -134,9 +134,9 @@ class ClassChooser(Chooser):
 
         return estimate_attribute_importance(self.draws, self.data, cores, random_seed)
 
-    def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Return Monte Carlo errors from differences between chains."""
-        return between_chain_error(values, chain)
+        return between_chain_error(draws, chain)
 
 
 def _convert_to_codes(cells: np.ndarray) -> np.ndarray:
