@@ -665,10 +665,10 @@ class LogitTastes(NamedTuple):
     constants: np.ndarray | None = None
     takes_first: bool = False  # whether respondents choose the product with the highest utility
 
-    def distinguish_products(self, products: int) -> Self:
+    def distinguish_products(self, n_products: int) -> Self:
         """Return tastes for products whose last cell is their number, or None."""
         return self._replace(
-            columns=(*self.columns, AttributeColumns(np.zeros((products + 1, 0)), False))
+            columns=(*self.columns, AttributeColumns(np.zeros((n_products + 1, 0)), False))
         )
 
     def adjust(self, scale: float, takes_first: bool, constants: np.ndarray | None = None) -> Self:

@@ -25,16 +25,14 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     task = SET.find_column(names, signed)
     who = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
     others = [name for name in table.names if name not in (*signed, task, who)]
-    option = OPTION.find_column(names, (*signed, task, who)) or (
-        others[0] if len(others) == 1 else None
-    )
+    option = OPTION.find_column(names, (*signed, task, who))
+    option = others[0] if option is None and len(others) == 1 else option
     if len(signed) != 1 or task is None or option is None:
         return None
     keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
     marks = table.frame[column].map(_read_mark)
-    frame = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
-    n_marks: Any = frame.groupby(list(keys))[["best", "worst"]].sum()
-    if (n_marks > 1).any(axis=None):
+    frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
+    if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
     how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and"
     how += " -1 for the worst" + (f", respondents in {who!r}" if who else "")
@@ -44,8 +42,8 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
         data = Choices.from_best_worst(long_frame, respondent=who)
         return data, f"{how}: {data}"
 
-    columns = ColumnsRead((option, task), (column,), (), who, answer=keys)
-    return Reading(CHOICES, NAME, how, table, convert, roles=columns)
+    read = ColumnsRead((option, task), (column,), (), who, answer=keys)
+    return Reading(CHOICES, NAME, how, table, convert, roles=read)
 
 
 def _is_signed(cells: Any) -> bool:
