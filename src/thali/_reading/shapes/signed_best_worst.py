@@ -25,8 +25,7 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     task = SET.find_column(names, signed)
     who = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
     others = [name for name in table.names if name not in (*signed, task, who)]
-    option = OPTION.find_column(names, (*signed, task, who))
-    option = others[0] if option is None and len(others) == 1 else option
+    option = others[0] if len(others) == 1 else OPTION.find_column(names, (*signed, task, who))
     if len(signed) != 1 or task is None or option is None:
         return None
     keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
@@ -34,12 +33,12 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
     if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
-    how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and"
-    how += " -1 for the worst" + (f", respondents in {who!r}" if who else "")
+    how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best"
+    how += " and -1 for the worst" + (f", respondents in {who!r}" if who else "")
 
     def convert() -> tuple[Choices, str]:
-        long_frame = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
-        data = Choices.from_best_worst(long_frame, respondent=who)
+        renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
+        data = Choices.from_best_worst(renamed, respondent=who)
         return data, f"{how}: {data}"
 
     read = ColumnsRead((option, task), (column,), (), who, answer=keys)
