@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
-from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
+from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
 from thali._data.groups import GroupedData
 from thali._model.predictive_check import describe_check
 from thali.errors import ArgumentError, DataError
@@ -223,7 +223,7 @@ def weighed(draws=5):
     owners = [[(2,)], *([(0, 1), (2,)] for _ in range(draws - 2)), [(0, 1), (2,), (0, 1)]]
     sizes = np.array([len(each) for draw in owners for each in draw])
     extra = {f"{name} {g}": np.full(draws, 0.1) for name in ("constant", "sigma") for g in range(2)}
-    drawn = ChainDraws(
+    drawn = RecordedDraws(
         alpha=np.ones(draws),
         log_likelihood=np.zeros(draws),
         unique_weights=np.zeros((draws, 3, 3)),

@@ -13,8 +13,8 @@ import thali as th
 from thali._aspects.answers.set_search import log_feature_gain
 from thali._aspects.likelihoods.residuals import arrange_squares
 from thali._aspects.models.annealing import (
-    ChainDraws,
     ClimbProblem,
+    RecordedDraws,
     climb_features,
     find_best_state,
     plan_triplet_runs,
@@ -182,7 +182,7 @@ def test_the_best_state_is_the_one_of_the_largest_joint_density():
         return likelihood, likelihood + prior.log_prob(matrix, 1.0) - weight
 
     def chain_of(*wanted):
-        draws = ChainDraws(
+        draws = RecordedDraws(
             alpha=np.ones(len(wanted)),
             log_likelihood=np.array([logs(owners, states[owners])[0] for owners in wanted]),
             unique_weights=np.zeros((len(wanted), 3)),

@@ -15,7 +15,7 @@ from scipy import stats
 import thali as th
 import thali._aspects.moves.group_slopes as group_slopes
 from thali._aspects.group_state import select_common_weights
-from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
+from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
 from thali._people.respondent_columns import build_covariates
@@ -51,7 +51,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
     own_slope[:, -1, -1] += lean
     unique = np.concatenate([np.ones((draws, 3, N)), own[:, None], own_slope], axis=1)
     weights = np.concatenate([np.ones((draws, 3)), v[:, None], slope], axis=1)
-    chain = ChainDraws(
+    chain = RecordedDraws(
         alpha=np.ones(draws),
         log_likelihood=np.zeros(draws),
         unique_weights=unique,

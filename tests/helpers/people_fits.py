@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._aspects.populations.several_groups import ChainDraws, IndividualRespondents
+from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
 from thali.likelihoods import Elimination
 
 OPTIONS = ("tea", "milk", "beer", "wine")
@@ -47,7 +47,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
     groups = IndividualRespondents().convert_data(data, lambda given: given)
     length = draws // chains
     drawn = [
-        ChainDraws(
+        RecordedDraws(
             alpha=np.ones(length),
             log_likelihood=np.zeros(length),
             unique_weights=np.concatenate([unique, common[:, None]], axis=1)[part],

@@ -8,7 +8,7 @@ import pandas as pd
 import thali as th
 from thali import PairedComparisons
 from thali._aspects.draws.posterior_tree import build_datatree
-from thali._aspects.samplers.chains import ChainDraws
+from thali._aspects.samplers.chains import RecordedDraws
 from thali._posterior.convergence import check_convergence
 from thali.likelihoods import Elimination
 
@@ -42,7 +42,7 @@ def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=Tru
         weights.append(rng.gamma(1.0, size=len(patterns)))
         sizes += [len(pattern) for pattern in patterns]
         owners += patterns
-    return ChainDraws(
+    return RecordedDraws(
         alpha=rng.gamma(3.0, size=draws),
         log_likelihood=rng.normal(-100.0, 2.0, size=draws),
         unique_weights=rng.gamma(1.0, size=(draws, n_options)) * unique,
@@ -90,7 +90,7 @@ def written(unique, sets=None, **more):
         "sizes": np.array([len(owners) for owners, _ in flat], np.int64),
         "owners": np.array([i for owners, _ in flat for i in sorted(owners)], np.int32),
     }
-    return ChainDraws(**fields | more)
+    return RecordedDraws(**fields | more)
 
 
 def features_of(draws):

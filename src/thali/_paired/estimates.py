@@ -16,8 +16,8 @@ from thali._posterior.dependence import Dependence
 from .scale import WorthScale
 from .vote_counts import Judgements
 from .worths import (
+    BoardProblem,
     JudgedWorths,
-    WorthProblem,
     WorthsRequest,
     build_worth_problem,
     check_anchor,
@@ -51,7 +51,7 @@ class WorthEstimates(NamedTuple):
     with_variance: np.ndarray | None = None
     # of the density, possibly raised to a power; None for pooled parts
     marginal: "Marginal | None" = None
-    pose: WorthProblem | None = None  # the density of the votes; None for pooled parts
+    pose: BoardProblem | None = None  # the density of the votes; None for pooled parts
     points: np.ndarray | None = None  # (size, draws); None for pooled parts
     # estimates without control for covariates; None without covariates
     without: "WorthEstimates | None" = None
@@ -114,7 +114,7 @@ def fit_individuals(data: Judgements, request: WorthsRequest, progressbar: bool)
 
 
 def _estimate_by_laplace(
-    problem: WorthProblem,
+    problem: BoardProblem,
     scale: WorthScale,
     marginal: "Marginal",
     respondents: "RespondentAdjustment",
@@ -161,7 +161,7 @@ def _estimate_by_laplace(
 
 
 def _estimate_by_chains(
-    problem: WorthProblem,
+    problem: BoardProblem,
     scale: WorthScale,
     marginal: "Marginal",
     people: Dependence | None,
@@ -182,7 +182,7 @@ def _estimate_by_chains(
 
 
 def _build_estimates(
-    problem: WorthProblem,
+    problem: BoardProblem,
     scale: WorthScale,
     marginal: "Marginal",
     points: np.ndarray,

@@ -187,7 +187,7 @@ class WorthsRequest(NamedTuple):
 # Density of comparisons ---------------------------------------------------------------------------
 
 
-class WorthProblem(NamedTuple):
+class BoardProblem(NamedTuple):
     """Density of data, with names of periods and judges."""
 
     data: Judgements
@@ -204,7 +204,7 @@ def has_all_judges(data: Judgements) -> bool:
     )
 
 
-def build_worth_problem(data: Judgements, request: WorthsRequest) -> WorthProblem:
+def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProblem:
     """Build the density of comparisons, or of choices from sets."""
     from thali._worths.data_density import build_density
     from thali._worths.density import Density, DistinctComparisons
@@ -219,7 +219,7 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> WorthProble
         )
     if request.is_plain:
         density = build_density(data, request.lapse, bool(data.n_ties), has_prior=request.has_prior)
-        return WorthProblem(data, request, density, [""], ())
+        return BoardProblem(data, request, density, [""], ())
     judges = data.respondents if request.judges else ()
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
@@ -227,7 +227,7 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> WorthProble
             data.n_options,
             len(judges),
         )
-        return WorthProblem(data, request, density, [""], judges)
+        return BoardProblem(data, request, density, [""], judges)
     rows, has_ties = list_finest_rows(data), bool(data.n_ties)
     zeros = np.zeros(len(rows.x), np.int64)
     period_number, period_names = zeros, [""]
@@ -260,7 +260,7 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> WorthProble
         entry,
         request.judge_bias,
     )
-    return WorthProblem(data, request, density, period_names, judges)
+    return BoardProblem(data, request, density, period_names, judges)
 
 
 # Results of draws ---------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ class JudgedWorths(NamedTuple):
 
 
 def tabulate_judged_worths(
-    problem: WorthProblem,
+    problem: BoardProblem,
     scale: WorthScale,
     marginal: "Marginal",
     points: np.ndarray,
@@ -325,7 +325,7 @@ def check_worth_chains(
 
 
 def _tabulate_judges(
-    problem: WorthProblem, points: np.ndarray, marginal: "Marginal"
+    problem: BoardProblem, points: np.ndarray, marginal: "Marginal"
 ) -> "pandas.DataFrame":
     """Tabulate the judges, sharpest first."""
     import pandas as pd
@@ -367,7 +367,7 @@ def _tabulate_judges(
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def check_anchor(problem: WorthProblem, scale: WorthScale) -> None:
+def check_anchor(problem: BoardProblem, scale: WorthScale) -> None:
     """Raise if the anchor is absent from the first period."""
     anchor_index = scale.anchor_index(problem.data.labels)
     if anchor_index is not None and problem.density.entry[anchor_index] > 0:
@@ -383,7 +383,7 @@ def check_anchor(problem: WorthProblem, scale: WorthScale) -> None:
 
 
 def _tabulate_periods(
-    problem: WorthProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
+    problem: BoardProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
 ) -> "pandas.DataFrame":
     """Tabulate worths in time; `worths` (periods, options, draws) are centred or anchored."""
     # `modes` order the options.
@@ -424,7 +424,7 @@ def _tabulate_periods(
 
 
 def _describe_worths(
-    problem: WorthProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
+    problem: BoardProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
 ) -> str:
     """Describe the columns, and the standard deviations of judges and periods."""
     request, density = problem.request, problem.density

@@ -33,7 +33,7 @@ _WIDTH = 3.2  # width of an 89 % interval, in standard errors
 _ERRORS = ("sd", "std_error", "mcse", "mcse_mean")
 
 
-class TextTable(NamedTuple):
+class FormattedTable(NamedTuple):
     """A table as text."""
 
     head: list[str]
@@ -44,7 +44,7 @@ class TextTable(NamedTuple):
 
 def format_table(
     table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, max_rows: int | None = None
-) -> TextTable:
+) -> FormattedTable:
     """Return the first rows of a table as text."""
     level = table.attrs.get("interval", INTERVAL)
     n_index_columns = 0 if is_numbered(table) else table.index.nlevels
@@ -102,7 +102,7 @@ def format_table(
             )
             columns.append(format_cells(name, cells_of_column, decimals_by_column[column], marks))
             is_text.append(frame.dtypes.iloc[column].kind not in "iufb")
-    return TextTable(
+    return FormattedTable(
         head, [list(row) for row in zip(*columns, strict=True)], is_text, n_index_columns
     )
 

@@ -38,7 +38,7 @@ from .latent_class_predictions import (
 from .log_predictive import log_predictive_by_class, log_predictive_by_respondent
 from .matched_features import MatchedFeatures
 from .new_respondents import log_predictive_by_individual, predict_from_population
-from .posterior_results import GroupResults, PosteriorResults, RespondentResults
+from .posterior_results import GroupResults, IndividualResults, PosteriorResults
 from .predict import outcome_draws, outcomes_table, predict_choices
 from .quantities import Quantities
 from .registry import load_results
@@ -156,7 +156,7 @@ class PairResults(SetResults):
         return build_comparison_probabilities(columns, data, posterior.lapse, tie_parameter, beta)
 
 
-class RespondentChoiceResults(RespondentResults):
+class RespondentChoiceResults(IndividualResults):
     """Results of choices of respondents with individual weights."""
 
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from thali._data.groups import GroupedData
 
-    from ..samplers.draw_record import ChainDraws
+    from ..samplers.draw_record import RecordedDraws
 
 _DESCRIPTIONS = {
     "group_weights": "weight of a feature in each group; padded with 0",
@@ -47,7 +47,7 @@ _DESCRIPTIONS = {
 
 
 def build_group_posterior(
-    chains: Sequence["ChainDraws"],
+    chains: Sequence["RecordedDraws"],
     groups: "GroupedData",
     likelihood: Any,
     *,

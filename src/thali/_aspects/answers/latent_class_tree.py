@@ -30,7 +30,7 @@ from .group_posterior import (
 if TYPE_CHECKING:
     import xarray
 
-    from ..samplers.draw_record import ChainDraws
+    from ..samplers.draw_record import RecordedDraws
 
 MIN_LOG = -1e4  # replaces the logarithm of a probability of 0
 _CLASS_DESCRIPTIONS = {
@@ -56,7 +56,7 @@ _CLASS_DESCRIPTIONS = {
 
 
 def build_class_tree(
-    chains: Sequence["ChainDraws"],
+    chains: Sequence["RecordedDraws"],
     data: Any,
     likelihood: Any,
     *,

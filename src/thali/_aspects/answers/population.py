@@ -19,7 +19,7 @@ from .option_tables import compute_shares, compute_utilities
 from .weight_slopes import WeightSlopes, read_slopes, slope_quantities
 
 if TYPE_CHECKING:
-    from ..samplers.draw_record import ChainDraws
+    from ..samplers.draw_record import RecordedDraws
 
 # new people per draw, at most and at least, and probabilities that are in memory
 MAX_NEW_PEOPLE, MIN_NEW_PEOPLE, MAX_PROBABILITIES = 64, 8, 2**17
@@ -55,7 +55,7 @@ class PopulationDraws(NamedTuple):
 
 
 def add_population(
-    posterior: Posterior, chains: Sequence["ChainDraws"], n_people: int, lapse: float
+    posterior: Posterior, chains: Sequence["RecordedDraws"], n_people: int, lapse: float
 ) -> Posterior:
     """Add common weights and worths, and population probabilities of pairs."""
     recorded_draws = select_kept_draws(chains)

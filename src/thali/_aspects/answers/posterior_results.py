@@ -242,7 +242,7 @@ class GroupResults(PosteriorResults):
         )
 
 
-class RespondentResults(GroupResults):
+class IndividualResults(GroupResults):
     """Results of respondents with individual weights, for a new respondent."""
 
     _unit_name = "respondent"

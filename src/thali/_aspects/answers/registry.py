@@ -30,7 +30,7 @@ _CHOOSER_RESULTS, _CLASS_RESULTS = (
 )
 _GROUP_RESULTS, _RESPONDENT_RESULTS = (
     f"{_PACKAGE}.posterior_results:GroupResults",
-    f"{_PACKAGE}.posterior_results:RespondentResults",
+    f"{_PACKAGE}.posterior_results:IndividualResults",
 )
 RESULTS = {
     (PAIRS, ONE): _PAIR_RESULTS,

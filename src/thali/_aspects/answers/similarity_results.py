@@ -80,10 +80,10 @@ class SimilarityResults(ObjectResults):
         tempering = (Setting("tempering", "auto"),)
         return advise_tempering(count_temperatures(self.posterior), tempering)
 
-    def predict_held_out(self, part: Any) -> Any:
-        if not isinstance(part, Similarities):
+    def predict_held_out(self, held_out: Any) -> Any:
+        if not isinstance(held_out, Similarities):
             raise requires_choices_error(self.posterior, "A prediction of left-out data")
-        return predict_similarity_draws(self.posterior, part)
+        return predict_similarity_draws(self.posterior, held_out)
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the similarity of pairs in each draw, with the constant, (draws, pairs)."""

@@ -19,7 +19,7 @@ from .option_tables import compute_utilities
 if TYPE_CHECKING:
     import pandas
 
-    from ..samplers.draw_record import ChainDraws
+    from ..samplers.draw_record import RecordedDraws
 
 MIN_EFFECT_PRESENCE = 0.05  # probability of a feature whose slopes are given
 
@@ -60,7 +60,7 @@ class WeightSlopes(NamedTuple):
 
 
 def add_slopes(
-    posterior: Posterior, chains: Sequence["ChainDraws"], covariates: RespondentCovariates
+    posterior: Posterior, chains: Sequence["RecordedDraws"], covariates: RespondentCovariates
 ) -> Posterior:
     """Add slopes and respondents' covariates to the posterior."""
     recorded_draws = select_kept_draws(chains)

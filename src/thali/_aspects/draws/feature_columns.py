@@ -16,7 +16,7 @@ from thali._inference.indexing import part_bounds
 from thali._posterior.view import Posterior, flatten_chains
 
 if TYPE_CHECKING:
-    from ..samplers.draw_record import ChainDraws
+    from ..samplers.draw_record import RecordedDraws
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class FeatureColumns:
         return features, weights
 
 
-def concatenate_chain_columns(chains: Sequence["ChainDraws"], n_draws: int) -> FeatureColumns:
+def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -> FeatureColumns:
     """Concatenate the first `draws` draws of each chain."""
     parts = []
     for chain in chains:

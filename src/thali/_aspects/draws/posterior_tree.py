@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from thali._data.similarities import Similarities
 
     from ..samplers.chains import SamplingTask
-    from ..samplers.draw_record import ChainDraws
+    from ..samplers.draw_record import RecordedDraws
 
 
 _DESCRIPTIONS = {
@@ -67,7 +67,7 @@ class DataPart:
 class KeptDraws(NamedTuple):
     """Chains of a posterior, each cut to the same number of draws."""
 
-    chains: "list[ChainDraws]"
+    chains: "list[RecordedDraws]"
     draws: int
 
     @property
@@ -114,7 +114,7 @@ class KeptDraws(NamedTuple):
         }
 
 
-def select_kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
+def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
     """Select the chains with the most draws in total; interrupted chains differ in length."""
     chain_indices, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
     if draws == 0:
@@ -125,7 +125,7 @@ def select_kept_draws(chains: Sequence["ChainDraws"]) -> KeptDraws:
 
 
 def build_datatree(
-    chains: Sequence["ChainDraws"],
+    chains: Sequence["RecordedDraws"],
     data: "PairedComparisons | Choices | Similarities",
     likelihood: Any,
     *,

@@ -37,7 +37,7 @@ from ..maximum_likelihood.feature_problems import (
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain
-from ..samplers.draw_record import ChainDraws
+from ..samplers.draw_record import RecordedDraws
 from ..samplers.recommended import sweep_conjugate_jointly
 from ..samplers.task import build_task, build_weight_prior
 from ..state import ALPHA, COLUMNS
@@ -126,7 +126,7 @@ def plan_similarity_runs(
 
 def find_best_end(
     chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
-) -> tuple[ChainDraws, int]:
+) -> tuple[RecordedDraws, int]:
     """Return the most probable end of any chain after climbing, and how many reached it."""
     finished_chains = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
@@ -187,7 +187,7 @@ def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
 def _stack_columns(features: list[tuple[np.ndarray, np.ndarray]], n_options: int) -> FeatureColumns:
     """Return the features of every run, one draw per run."""
     draws = [
-        ChainDraws(
+        RecordedDraws(
             alpha=np.ones(1),
             log_likelihood=np.zeros(1),
             unique_weights=np.zeros((1, n_options)),
@@ -208,14 +208,14 @@ def _build_best_draw(
     alpha: float,
     sigma2: float,
     first_variance: float,
-) -> ChainDraws:
+) -> RecordedDraws:
     """Build a chain whose only draw is the best set; copies of a feature share its weight."""
     owners = np.repeat(patterns[best_set.patterns], best_set.copies, axis=0)
     weights = np.repeat(best_set.weights / best_set.copies, best_set.copies)
     has_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
     residuals = data.values - best_set.constant - weights @ has_both
     squares = float(data.judgements @ residuals**2)
-    return ChainDraws(
+    return RecordedDraws(
         alpha=np.array([alpha]),
         log_likelihood=np.array(
             [-0.5 * (squares / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
@@ -263,7 +263,7 @@ def plan_triplet_runs(
 
 def find_best_state(
     chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
-) -> tuple[ChainDraws, int]:
+) -> tuple[RecordedDraws, int]:
     """Return the state of largest joint density, and how many runs found its features."""
     best_states = [
         _find_best_draw(chain.draws, data, parts["likelihood"], task)
@@ -276,8 +276,8 @@ def find_best_state(
 
 
 def _find_best_draw(
-    draws: ChainDraws, data: Any, likelihood: Any, task: "SamplingTask"
-) -> tuple[float, ChainDraws]:
+    draws: RecordedDraws, data: Any, likelihood: Any, task: "SamplingTask"
+) -> tuple[float, RecordedDraws]:
     """Return the largest log joint density of a run's states, and that state."""
     columns = concatenate_chain_columns([draws], len(draws.alpha))
     log_priors = compute_log_priors(task, likelihood, data, columns, draws.alpha, draws.extra)
@@ -290,9 +290,11 @@ def _find_best_draw(
     )
 
 
-def _select_only_draw(draws: ChainDraws, columns: FeatureColumns, draw_index: int) -> ChainDraws:
+def _select_only_draw(
+    draws: RecordedDraws, columns: FeatureColumns, draw_index: int
+) -> RecordedDraws:
     """Return one draw of a chain as a chain of one draw."""
-    return ChainDraws(
+    return RecordedDraws(
         alpha=draws.alpha[draw_index : draw_index + 1],
         log_likelihood=draws.log_likelihood[draw_index : draw_index + 1],
         unique_weights=columns.unique_weights,
@@ -304,7 +306,7 @@ def _select_only_draw(draws: ChainDraws, columns: FeatureColumns, draw_index: in
     )
 
 
-def _list_shared_owners(draw: ChainDraws) -> list[tuple[int, ...]]:
+def _list_shared_owners(draw: RecordedDraws) -> list[tuple[int, ...]]:
     """List the owners of every feature with several owners, in a fixed order."""
     owners = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
     return sorted(tuple(members.tolist()) for members in owners if len(members) > 1)

@@ -33,7 +33,7 @@ from ..samplers.cost_model import (
     forecast_group_seconds,
     forecast_group_temperatures,
 )
-from ..samplers.draw_record import ChainDraws, ChainRecord, build_chain_draws
+from ..samplers.draw_record import ChainRecord, RecordedDraws, build_chain_draws
 from ..samplers.group_sweeps import empty_group_record
 from ..samplers.task import FIRST_LEVELS, build_task
 from ..samplers.tempering import compute_swap_rates, find_gaps_to_split
@@ -179,7 +179,7 @@ class GroupChain(FeatureChain):
     def sweeps(self) -> int:
         return int(self.states.whole[0, 0, SWEEPS])
 
-    def collect_draws(self, stop: int) -> ChainDraws:
+    def collect_draws(self, stop: int) -> RecordedDraws:
         stats: dict[str, Any] = compute_acceptance_rates(
             select_tuning(select_tuning(self.tunings, 0), 0)
         )

@@ -39,7 +39,7 @@ from ..group_state import (
     make_common_weights,
 )
 from ..moves.group_densities import MIN_WEIGHT
-from ..samplers.draw_record import ChainDraws
+from ..samplers.draw_record import RecordedDraws
 from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder
 from ..state import ALPHA, COLUMNS, capacity, replica
@@ -340,7 +340,7 @@ def sample_prior_groups(
     likelihood: Any,
     groups: GroupedData,
     rngs: Sequence[np.random.Generator],
-    build_posterior: Callable[[ChainDraws], Posterior],
+    build_posterior: Callable[[RecordedDraws], Posterior],
 ) -> PriorSample:
     """Sample features, weights and parameters of all groups, and simulate data at each draw."""
     draws, new_data, data = [], [], []
@@ -358,7 +358,7 @@ def sample_prior_groups(
 
 
 def _simulate_group_data(
-    likelihood: Any, draw: ChainDraws, g: int, data: Any, rng: np.random.Generator
+    likelihood: Any, draw: RecordedDraws, g: int, data: Any, rng: np.random.Generator
 ) -> Any:
     """Simulate new data of one group."""
     parameters = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
@@ -369,7 +369,7 @@ def _simulate_group_data(
 
 def _sample_group_draw(
     task: GroupSamplingTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator
-) -> ChainDraws:
+) -> RecordedDraws:
     """Sample the prior once, as a chain of one draw."""
     states, base = sample_group_states(rng, task, sample_base)
     first_group, n_options, weights = (
@@ -387,7 +387,7 @@ def _sample_group_draw(
     for name in likelihood.common_parameters:
         extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
     common, unique = _list_base_weights(task.model, base)
-    return ChainDraws(
+    return RecordedDraws(
         alpha=np.array([first_group.real[ALPHA]]),
         log_likelihood=np.zeros(1),
         unique_weights=np.stack([*(b.s[:n_options] for b in states), *unique])[None],

@@ -20,7 +20,7 @@ from thali.errors import DataError
 from ..draws.covariate_lifts import read_parameter_draws
 from ..draws.feature_columns import concatenate_chain_columns, read_columns
 from ..draws.posterior_tree import build_datatree
-from ..samplers.draw_record import ChainDraws
+from ..samplers.draw_record import RecordedDraws
 from ..samplers.task import build_task
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def build_prior_sample(
 
 def _sample_prior_draw(
     task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator
-) -> ChainDraws:
+) -> RecordedDraws:
     """Sample the prior once, as a chain of one draw."""
     model, n_options = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
@@ -264,7 +264,7 @@ def _sample_prior_draw(
     weights = model.weights.random(rng, len(columns))
     unique = model.weights.random(rng, n_options) if likelihood.unique else np.zeros(n_options)
     parameters = likelihood.sample_prior_parameters(data, model.weights, rng)
-    return ChainDraws(
+    return RecordedDraws(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),
         unique_weights=unique[None],
@@ -276,12 +276,12 @@ def _sample_prior_draw(
     )
 
 
-def concatenate_draws(draws: Sequence[ChainDraws]) -> ChainDraws:
+def concatenate_draws(draws: Sequence[RecordedDraws]) -> RecordedDraws:
     """Concatenate draws into one chain."""
     arrays: dict[str, Any] = {
         array_field.name: np.concatenate([getattr(draw, array_field.name) for draw in draws])
-        for array_field in fields(ChainDraws)
+        for array_field in fields(RecordedDraws)
         if array_field.name not in ("extra", "stats")
     }
     extra = {name: np.concatenate([draw.extra[name] for draw in draws]) for name in draws[0].extra}
-    return ChainDraws(**arrays, extra=extra)
+    return RecordedDraws(**arrays, extra=extra)

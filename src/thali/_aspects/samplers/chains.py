@@ -29,8 +29,8 @@ from ..state import (
     stack_states,
 )
 from .draw_record import (
-    ChainDraws,
     ChainRecord,
+    RecordedDraws,
     build_chain_draws,
     empty_record,
     enlarge_record,
@@ -231,11 +231,11 @@ class FeatureChain(Chain):
         self._n_restarts, self._sample_start = max(0, len(self.schedule) - 1), None
 
     @property
-    def draws(self) -> ChainDraws:
+    def draws(self) -> RecordedDraws:
         """All recorded draws."""
         return self.collect_draws(self.recorded)
 
-    def collect_draws(self, stop: int) -> ChainDraws:
+    def collect_draws(self, stop: int) -> RecordedDraws:
         """Return draws before index `stop`, with acceptance and swap rates after tuning."""
         stats: dict[str, Any] = compute_acceptance_rates(select_tuning(self.tunings, 0))
         if self.ladder.beta.size > 1:
@@ -387,7 +387,7 @@ def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
 
 def run_feature_chains(
     task: SamplingTask, n_chains: int, cores: int | None, random_seed: Any, progress: Any
-) -> tuple[list[ChainDraws], bool]:
+) -> tuple[list[RecordedDraws], bool]:
     """Run the chains of a task; return draws and whether Ctrl-C interrupted them."""
     feature_chains = build_chains(task, n_chains, random_seed)
     interrupted = run(feature_chains, cores, progress, task.kernel.is_compiled(task.model))

@@ -16,7 +16,7 @@ from ..weight_priors import draw_prior_weight
 
 
 @dataclass(frozen=True)
-class ChainDraws:
+class RecordedDraws:
     """Recorded draws of one chain; features are ragged, concatenated draw after draw."""
 
     alpha: np.ndarray  # (draws,) float64
@@ -122,10 +122,10 @@ def skip_draws(record: ChainRecord, n_draws: int) -> ChainRecord:
 
 def build_chain_draws(
     arrays: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]
-) -> ChainDraws:
+) -> RecordedDraws:
     """Build draws from the arrays of `slice_draws` and the likelihood's parameter names."""
     extra = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
-    return ChainDraws(
+    return RecordedDraws(
         **{name: array for name, array in arrays.items() if name != "extra"},
         extra=extra,
         stats=stats,

@@ -26,7 +26,7 @@ from ..state import (
     replica,
 )
 from .chains import FeatureChain
-from .draw_record import ChainDraws
+from .draw_record import RecordedDraws
 from .sweep_rounds import build_state_with_weights, prepare_state
 
 # standard deviation of the log-likelihood times the gap between neighbouring levels
@@ -96,7 +96,7 @@ class EvidenceLadder(FeatureChain):
                     self.energies[n_rounds - self.task.tune] = self._level_energies
         super().run_until(until)
 
-    def collect_draws(self, stop: int) -> ChainDraws:
+    def collect_draws(self, stop: int) -> RecordedDraws:
         with np.errstate(divide="ignore"):  # the temperature of the prior is infinite
             return super().collect_draws(stop)
 
