@@ -342,7 +342,7 @@ def some_people(kind):
         rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number))
     )
     people = describe_respondents(table, number, tuple(f"class {k + 1}" for k in range(9)))
-    rule = draws.rule._replace(respondents=number, kinds=kinds)
+    rule = draws.rule._replace(respondents=number, respondent_classes=kinds)
     return table, draws._replace(rule=rule, is_estimate=True, people=people)
 
 
