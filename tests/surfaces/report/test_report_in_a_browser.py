@@ -421,7 +421,7 @@ def test_every_market_is_saved_as_one_table(opened):
     assert found["scenario"].tolist() == [1] * len(first) + [2] * len(first) + [3] * len(first)
     assert found["price"].dropna().iloc[0] == first[0][1] and 3.5 in set(found["price"])
     assert found["respondents"].unique().tolist() == [
-        "all, 9 respondents",
+        "all 9 respondents",
         "w (sex), 6 of 9 respondents",
     ]
     assert "3 markets" in page.text_content("#market-status") and "change" not in found
@@ -440,7 +440,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     page.locator("input[type=number]").first.fill("3.5")
     asked = [*map(tuple, market), draws.none]
     now = draws.shares([asked], women)[0]
-    caption = "Predicted shares in %: w (sex), 6 of 9 respondents; before: all, 9 respondents"
+    caption = "Predicted shares in %: w (sex), 6 of 9 respondents; before: all 9 respondents"
     assert page.inner_text("#market-table caption") == caption
     assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == [
         "before: all respondents",
