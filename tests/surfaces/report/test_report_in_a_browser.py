@@ -456,12 +456,12 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
 
     np.testing.assert_allclose(changes(), draws.summarize(now - old, TAILS), rtol=0, atol=1e-6)
     assert {(row["respondents"], row["respondents_before"]) for row in rows_of(page)} == {
-        ("w (sex), 6 of 9 respondents", "all, 9 respondents")
+        ("w (sex), 6 of 9 respondents", "all 9 respondents")
     }
     with page.expect_download() as saved:
         page.click("#market-picture-button")
     drawn = pathlib.Path(saved.value.path()).read_text("utf-8")
-    assert ">Before: all, 9 respondents<" in drawn and ">Now: w (sex), 6 of 9 respondents<" in drawn
+    assert ">Before: all 9 respondents<" in drawn and ">Now: w (sex), 6 of 9 respondents<" in drawn
     page.click("#market-copy-button")
     page.locator("#market-status", has_text="copied").wait_for(state="attached")
     assert "w (sex), 6 of 9 respondents\tall, 9 respondents" not in page.input_value("#market-csv")
