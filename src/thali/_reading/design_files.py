@@ -318,12 +318,10 @@ def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
     ranked = [
         format_label(cells[stem]) for stem in sorted(stems, key=lambda stem: (len(stem), stem))
     ]
-    positions = (
-        {str(k): label for k, label in enumerate(options, start=1)}
-        if (not {*ranked} & {*options})
-        else {}
-    )
-    groups = [positions.get(label, label) for label in ranked if label]
+    label_by_position: dict[str, str] = {}
+    if not {*ranked} & {*options}:
+        label_by_position = {str(k): label for k, label in enumerate(options, start=1)}
+    groups = [label_by_position.get(label, label) for label in ranked if label]
     named = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
     rest = TIED.join(label for label in options if label and label not in named)
     ranking = BEFORE.join([*groups, rest] if rest else groups)

@@ -151,10 +151,11 @@ def _find_text_separator(name: str, column: Any) -> str:
         return BEFORE
     is_named = simplify_name(name) in _NAMES_OF_LISTS
     for separator in _LISTED if len(texts) > 1 else ():
-        lists = [[label.strip() for label in text.split(separator)] for text in texts[:2]]
-        if not is_named and ({*lists[0]} != {*lists[1]} or len(lists[0]) < 3):
+        # two lists of an unnamed column are enough to exclude most separators
+        first, second = (_split_list(text, separator) for text in texts[:2])
+        if not is_named and ({*first} != {*second} or len(first) < 3):
             continue
-        lists = [[label.strip() for label in text.split(separator)] for text in texts]
+        lists = [_split_list(text, separator) for text in texts]
         options = {label for labels in lists for label in labels}
         n_labels = [len({*labels}) for labels in lists]
         # lists of all options, or lists of some of them in a column called ranking
@@ -167,11 +168,16 @@ def _find_text_separator(name: str, column: Any) -> str:
     return ""
 
 
+def _split_list(text: str, separator: str) -> list[str]:
+    """Return the labels between separators, without blanks around them."""
+    return [label.strip() for label in text.split(separator)]
+
+
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
     """Split a ranking such as "a > b = c" into groups of tied options, the best first."""
-    ties = TIED.strip() if separator == BEFORE else None
-    groups = [group.split(ties) if ties else [group] for group in text.split(separator)]
-    return [[label.strip() for label in group] for group in groups]
+    if separator != BEFORE:
+        return [[label] for label in _split_list(text, separator)]
+    return [_split_list(group, TIED.strip()) for group in text.split(BEFORE)]
 
 
 def require_ranking_columns(
