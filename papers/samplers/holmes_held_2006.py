@@ -196,7 +196,7 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
 @part
 def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Shift the coefficients of all classes but the reference by a common vector, as
-    `sweep.draw_reference` does."""
+    `gibbs_sweep.draw_common_shift` does."""
     r, s = problem.reference, state
     draw_auxiliary(rng, problem, state, r)
     for j in range(s.coef.shape[1]):

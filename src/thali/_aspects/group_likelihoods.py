@@ -1,7 +1,7 @@
 """Stack the likelihoods of several groups into one with a group axis.
 
-A likelihood for groups registers `group_at`, which selects one group, and a function in
-`_STACKERS`, which stacks the likelihoods of all groups. If groups have different numbers of
+A likelihood for groups registers `select_group_likelihood`, which selects one group, and a function
+in `_STACKERS`, which stacks the likelihoods of all groups. If groups have different numbers of
 answers, arrays are padded with answers that have count 0 and that no move uses.
 """
 

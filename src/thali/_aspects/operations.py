@@ -327,7 +327,7 @@ def draw_group_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 def is_group_scale_free(likelihood: Any) -> None:
     """Return whether scaling weights and parameters leaves the likelihood unchanged.
 
-    The parameters are those of `scaled_prior_sums`. The default is is_scale_free.
+    The parameters are those of `sum_scaled_priors`. The default is is_scale_free.
     """
 
 

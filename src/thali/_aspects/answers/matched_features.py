@@ -77,7 +77,7 @@ class FeatureEntries:
 def match_columns(
     columns: FeatureColumns, similar: float, min_probability: float, min_owners: int = 1
 ) -> MatchedFeatures:
-    """Match the features of at least `least_owners` owners across draws.
+    """Match the features of at least `min_owners` owners across draws.
 
     Features below `min_probability` are omitted.
     """

@@ -55,7 +55,7 @@ def describe_outcome(row: Mapping[Any, Any]) -> str:
 
 
 def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
-    """Build `predictions_table` of a fit without draws, from the columns of residuals."""
+    """Build the table of predictions of a fit without draws, from the columns of residuals."""
     table = build_residual_table(estimates, "deviance").drop(columns="residual")
     n_rows = len(table)
     table = table.nlargest(MAX_PAIRS, "n") if n_rows > MAX_PAIRS else table

@@ -14,7 +14,7 @@ from ..operations import apply_unique, apply_weight, delta_unique, delta_weight
 
 
 class GroupColumnWeights(NamedTuple):
-    """Column weights of all groups, with base weights, slopes and kappa of `Base`."""
+    """Column weights of all groups, with base weights, slopes and kappa of `CommonWeights`."""
 
     weight: np.ndarray  # (groups, columns)
     center: np.ndarray

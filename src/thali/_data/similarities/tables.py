@@ -539,7 +539,7 @@ def find_pair_columns(
 def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
     """Return whether these are the columns of a list of pairs.
 
-    If `vaguely`, a column named "rating" is accepted.
+    If `accept_vague`, a column named "rating" is accepted.
     """
     name_by_plain = map_plain_names(names)
     if (
