@@ -82,7 +82,9 @@ def test_status_and_resume(run, folder, monkeypatch):
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     resumed = run("resume", "../results")
-    assert resumed.code == 0 and resumed.out == whole.out
+    # the path from here is long, so that it is not printed
+    assert resumed.code == 0
+    assert resumed.out == whole.out.replace("thali show whole", "thali show DIR")
 
 
 @pytest.mark.long

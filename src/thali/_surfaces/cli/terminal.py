@@ -101,11 +101,17 @@ def _quote_for_shell(text: str) -> str:
     return shlex.quote(text) if set(text) & set('"$`\\') else f'"{text}"'
 
 
+_LONGEST_FOLDER = 40  # characters
+
+
 def format_folder_hint(out_folder: Path | None) -> str:
     """Return the option or the command that shows all results."""
     if out_folder is None:
         return "--out DIR (tables, pictures)"
-    return f"thali show {_quote_for_shell(str(out_folder))}"
+    folder = _quote_for_shell(str(out_folder))
+    if len(folder) > _LONGEST_FOLDER:  # it would take the lines of results
+        return "thali show DIR"
+    return f"thali show {folder}"
 
 
 def _format_value(setting: Any) -> str:

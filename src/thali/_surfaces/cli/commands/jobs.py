@@ -101,6 +101,8 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
             " files."
         )
     if (start_folder := out_folder / command_record["folder"]).is_dir():
+        if start_folder.samefile(Path.cwd()):
+            out_folder = folder  # printed as it was typed
         os.chdir(start_folder)
     else:
         notify(
