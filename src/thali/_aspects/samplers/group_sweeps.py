@@ -45,7 +45,7 @@ from ..moves.group_weights import (
     walk_group_column_weights,
     walk_group_unique_weights,
 )
-from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, select_tuning
+from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, adaptation_gain, select_tuning
 from ..operations import (
     draw_group_parameters,
     log_likelihood,
@@ -115,7 +115,10 @@ def sweep_infinite_groups(
         redraw_silent_columns(rng, model, states, base)
     flip_group_columns(rng, model, caches, states)
     if first_group.real[ALPHA] > 0.0:
-        for step in range(9 if model.unique else 3):
+        n_proposals = 3
+        if model.unique:
+            n_proposals = 9
+        for step in range(n_proposals):
             propose_group_birth_or_death(rng, model, caches, states, base, rate, 0.5 * (step // 3))
         if model.similar and model.unique:
             for _ in range(6):
@@ -296,9 +299,9 @@ def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
         for g in range(states.w.shape[0]):
             adapt_step_sizes(select_tuning(tunings, g), sweep, tune)
         if base.real[TRIED] > 0.0:
-            gain = 0.5 if 3 * sweep < tune else 0.15
             base.real[STEP] *= math.exp(
-                gain * (base.real[ACCEPTED] / base.real[TRIED] - TARGET_ACCEPTANCE)
+                adaptation_gain(sweep, tune)
+                * (base.real[ACCEPTED] / base.real[TRIED] - TARGET_ACCEPTANCE)
             )
             base.real[TRIED] = base.real[ACCEPTED] = 0.0
 
