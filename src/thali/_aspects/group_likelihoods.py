@@ -264,7 +264,9 @@ def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
     given_answers, answer = questions.given, questions.given.answer
     if type(likelihood) in _COMPARISON_CLASSES:
         # in cell e, 3 e is a choice of the first option, 3 e + 1 of the second, 3 e + 2 of neither
-        outcome = np.array([0, 1] if questions.sizes[0] == 2 else [0, 2, 1])
+        outcome = np.array([0, 2, 1])
+        if questions.sizes[0] == 2:
+            outcome = np.array([0, 1])
         answer = OUTCOMES * questions.question[answer] + outcome[answer % len(outcome)]
     order = np.lexsort((answer, given_answers.respondent))
     start = np.searchsorted(given_answers.respondent, np.arange(len(given_answers.respondents) + 1))

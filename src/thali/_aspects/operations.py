@@ -7,11 +7,14 @@ weight. A move changes the measure that puts weight w[k] on pattern k and s[i] o
 `apply_*` operation of the same name then updates the cache, again before the state is changed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from thali._compile.jit import generic, scalar
+
+from .state import ALPHA, scratch_index, select_remaining_row
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -48,12 +51,12 @@ def record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @generic
 def rate_by_size_range(prior: Any, lo: Any, hi: Any) -> None:
-    """Return the arrival rate of patterns with lo to hi owners, per alpha."""
+    """Return the arrival rate of patterns with lo to hi owners, per alpha; default: 0."""
 
 
 @generic
 def rate_single(prior: Any, i: Any) -> None:
-    """Return the arrival rate of the pattern {i}, per alpha."""
+    """Return the arrival rate of the pattern {i}, per alpha; default: 0."""
 
 
 @generic
@@ -93,6 +96,43 @@ def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
 
     For an infinite prior, `columns` columns have arrived at `rate` per unit of alpha.
     """
+
+
+def return_true(instance: Any) -> Any:
+    """Return True, for an operation whose answer depends on the class alone."""
+    return True
+
+
+def return_false(instance: Any) -> Any:
+    """Return False, for an operation whose answer depends on the class alone."""
+    return False
+
+
+def register_answers(cls: type[Any], answers: Mapping[Any, bool]) -> None:
+    """Register the operations that return the same answer for every instance of a class."""
+    for operation, answer in answers.items():
+        if answer:
+            operation.register(cls)(return_true)
+        else:
+            operation.register(cls)(return_false)
+
+
+@rate_by_size_range.register(object)
+def _no_arrivals(prior: Any, lo: Any, hi: Any) -> Any:
+    """Return 0: by default, no new columns arrive."""
+    return 0.0
+
+
+@rate_single.register(object)
+def _no_single_arrivals(prior: Any, i: Any) -> Any:
+    """Return 0: by default, no new columns arrive."""
+    return 0.0
+
+
+@set_alpha.register(object)
+def _store_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha: by default, no stored rates depend on it."""
+    b.real[ALPHA] = alpha
 
 
 @open_column.register(object)
@@ -366,22 +406,7 @@ def record_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) ->
     """Write the likelihood's parameters into row `draw` of `extra`; default: none."""
 
 
-@sees_single.register(object)
-def _assume_sees_single(likelihood: Any) -> Any:
-    """Return True: by default, the likelihood depends on single-owner columns."""
-    return True
-
-
-@sums_duplicates.register(object)
-def _assume_sums_duplicates(likelihood: Any) -> Any:
-    """Return True: by default, only the weight sum of duplicate columns matters."""
-    return True
-
-
-@is_quick.register(object)
-def _assume_slow(likelihood: Any) -> Any:
-    """Return False: by default, `delta_open_member` is slow, and early rejection pays."""
-    return False
+register_answers(object, {sees_single: True, sums_duplicates: True, is_quick: False})
 
 
 @open_members.register(object)
@@ -408,21 +433,21 @@ def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 @scalar
 def _delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
     """Return `delta_compensated_member` for the scratch row, the signed sum of flipped columns."""
-    return delta_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+    return delta_compensated_member(likelihood, c, b, i, scratch_index(b), 1.0)
 
 
 @apply_block.register(object)
 @scalar
 def _apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
     """Call `apply_compensated_member` for the scratch row, the signed sum of flipped columns."""
-    apply_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+    apply_compensated_member(likelihood, c, b, i, scratch_index(b), 1.0)
 
 
 @delta_transfer.register(object)
 @scalar
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Add up `delta_compensated_member` over owners of `partner` that k gains (d > 0) or loses."""
-    remaining_row = k if d > 0.0 else b.Z.shape[0] - 1
+    remaining_row = select_remaining_row(b, k, d)
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
@@ -434,7 +459,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 @scalar
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Call `apply_compensated_member` for owners of `partner` that k gains (d > 0) or loses."""
-    remaining_row = k if d > 0.0 else b.Z.shape[0] - 1
+    remaining_row = select_remaining_row(b, k, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
             apply_compensated_member(likelihood, c, b, i, remaining_row, d)

@@ -112,9 +112,11 @@ def make_empty_state(n: int, capacity: int, nodes: int | None = None) -> Feature
     )
 
 
-def resize_state(state: FeatureState, capacity: int) -> FeatureState:
-    """Copy a state into arrays with room for `capacity` columns."""
-    new_state = make_empty_state(state.Z.shape[1] - 1, capacity, state.owning.shape[1])
+def resize_state(state: FeatureState, n_columns_max: int) -> FeatureState:
+    """Return a state with room for `n_columns_max` columns, a copy if the room changes."""
+    if n_columns_max == capacity(state):
+        return state
+    new_state = make_empty_state(state.Z.shape[1] - 1, n_columns_max, state.owning.shape[1])
     n_columns = state.whole[COLUMNS]
     for name, old_array in state._asdict().items():
         new_array = getattr(new_state, name)
@@ -130,6 +132,11 @@ def stack_states(states: list[Any]) -> Any:
     if len(states) == 1:  # without a copy: untouched pages take no memory
         return type(states[0])(*(a[None] for a in states[0]))
     return type(states[0])(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+def append_rows(stacked: Any, rows: Any) -> Any:
+    """Return stacked arrays with copies of some rows at the end."""
+    return type(stacked)(*(np.concatenate([a, a[rows]]) for a in stacked))
 
 
 def double_capacity(states: FeatureState) -> FeatureState:
@@ -176,6 +183,17 @@ def capacity(b: Any) -> Any:
 def scratch_index(b: Any) -> Any:
     """Return the row number of the scratch pattern."""
     return b.Z.shape[0] - 1
+
+
+@scalar
+def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
+    """Return the row of the owners of k other than its partner's, in a transfer of weight d.
+
+    It is k, if k gains the partner's owners (d > 0), else the scratch row, which lacks them.
+    """
+    if d > 0.0:
+        return k
+    return scratch_index(b)
 
 
 @scalar

@@ -11,6 +11,8 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
+from .operations import register_answers
+
 
 class GammaWeights(NamedTuple):
     """Gamma(shape, rate) prior of positive weights."""
@@ -103,28 +105,14 @@ def log_step_derivative(weights: Any, move: Any) -> None:
     """Return the log derivative of the new weight with respect to the old one."""
 
 
-@is_positive_prior.register(GammaWeights)
-def _gamma_positive(weights: Any) -> Any:
-    """Return True: Gamma weights are positive."""
-    return True
-
-
-@is_positive_prior.register(NormalWeights)
-def _normal_positive(weights: Any) -> Any:
-    """Return False: normal weights may be negative."""
-    return False
+register_answers(GammaWeights, {is_positive_prior: True})
+register_answers(NormalWeights, {is_positive_prior: False, is_exponential_prior: False})
 
 
 @is_exponential_prior.register(GammaWeights)
 def _gamma_exponential(weights: Any) -> Any:
     """Return whether the shape is 1."""
     return weights.shape == 1.0
-
-
-@is_exponential_prior.register(NormalWeights)
-def _normal_exponential(weights: Any) -> Any:
-    """Return False: normal weights are not exponential."""
-    return False
 
 
 @gamma_shape.register(GammaWeights)

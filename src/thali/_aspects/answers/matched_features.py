@@ -271,7 +271,9 @@ def choose_similar(n: int, given_similar: float | None = None) -> float | None:
 
     It is `wanted` if given; None without merging.
     """
-    return DEFAULT_SIMILAR if given_similar is None and n > MAX_UNMATCHED else given_similar
+    if given_similar is None and n > MAX_UNMATCHED:
+        return DEFAULT_SIMILAR
+    return given_similar
 
 
 def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
@@ -279,7 +281,9 @@ def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
     if len(labels) <= MAX_UNMATCHED or 2 * len(members) <= len(labels):
         return ", ".join(members)
     lacking = [label for label in labels if label not in set(members)]
-    return f"all {len(labels)}" + (f" but {', '.join(lacking)}" if lacking else "")
+    if not lacking:
+        return f"all {len(labels)}"
+    return f"all {len(labels)} but {', '.join(lacking)}"
 
 
 def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) -> MatchedFeatures:
@@ -290,10 +294,11 @@ def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) ->
     similar = check_open_interval(
         "similar", similar, "the minimum Jaccard index of merged features"
     )
-    checked_probability = check_min_probability(min_probability)
-    return match_columns(
-        read_columns(posterior), similar, checked_probability, 1 if posterior.shows_single else 2
-    )
+    check_min_probability(min_probability)
+    min_owners = 2
+    if posterior.shows_single:
+        min_owners = 1
+    return match_columns(read_columns(posterior), similar, min_probability, min_owners)
 
 
 def matched_features_table(
@@ -319,7 +324,7 @@ def matched_features_table(
         "weight_high": interval[:, 1],
         "stability": [float(matched.index[entries].mean()) for entries in entry_slices],
         **presence_convergence(present),
-        "probability": present.mean(axis=(1, 2)) if len(present) else [],
+        "probability": present.mean(axis=(1, 2)),
     }
     table = Table(columns, index=pd.RangeIndex(1, len(matched.membership) + 1, name="feature"))
     return drop_ignored_weights(table, posterior)

@@ -42,7 +42,9 @@ def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
         for name, draws in first_rows.items()
         if name in shared_names or name.startswith("presence[")
     }
-    return shared if posterior.kappa is None else shared | {"kappa": posterior.kappa}
+    if posterior.kappa is not None:
+        shared["kappa"] = posterior.kappa
+    return shared
 
 
 def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
@@ -78,14 +80,18 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     `rank[a]` up to 1,000.
     """
     labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
-    rows = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
+    rows = {}
+    if posterior.has_ties:
+        rows["tie"] = posterior.tie.reshape(shape)
     coefficients = posterior.coefficients.T.reshape(-1, *shape)
     rows |= {
         coefficient_name(name): draws
         for name, draws in zip(posterior.covariates, coefficients, strict=True)
     }
+    if len(labels) > MAX_RANKED:
+        return rows
     if len(labels) > MAX_OPTIONS:
-        return rows | (worth_quantities(posterior) if len(labels) <= MAX_RANKED else {})
+        return rows | worth_quantities(posterior)
     if (stored := posterior.choice_probability) is not None:
         compared = stored[..., pair_index(first, second, len(labels))]
     else:

@@ -215,7 +215,9 @@ def slope_quantities(posterior: Posterior, max_options: int) -> dict[str, np.nda
     if posterior.slopes is None:
         return {}
     options, features = compute_effects(posterior)
-    draws_by_name = options if len(options) <= max_options else {}
+    draws_by_name = {}
+    if len(options) <= max_options:
+        draws_by_name = options
     if not options:
         draws_by_name = {
             effect_name: np.nan_to_num(draws)

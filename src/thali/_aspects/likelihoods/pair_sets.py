@@ -114,7 +114,9 @@ def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
     The constant starts at its prior mean.
     """
     n_pairs = len(sets.lower)
-    constant = sets.shape / sets.rate if sets.is_ratio else 0.0
+    constant = 0.0
+    if sets.is_ratio:
+        constant = sets.shape / sets.rate
     arrays: Any = [
         *np.zeros((4, n_pairs)),
         np.zeros(n_pairs, np.int32),
@@ -130,7 +132,9 @@ def pair_value(sets: Any, shared: Any, constant: Any) -> Any:
 
     Rounding may leave a shared weight slightly below 0.
     """
-    return max(shared, 0.0) + constant if sets.is_ratio else math.exp(min(shared, MAX_EXPONENT))
+    if sets.is_ratio:
+        return max(shared, 0.0) + constant
+    return math.exp(min(shared, MAX_EXPONENT))
 
 
 @scalar
@@ -155,8 +159,9 @@ def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
 
     `total` is the sum of the values.
     """
-    inverse = 1.0 / total if total > 0.0 else 0.0
-    log_probability = 0.0
+    inverse, log_probability = 0.0, 0.0
+    if total > 0.0:
+        inverse = 1.0 / total
     for x in range(sets.start[r], sets.start[r + 1]):
         if sets.times[x] == 0.0:
             break
@@ -170,8 +175,10 @@ def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse:
     chance = 1.0 / (sets.start[r + 1] - sets.start[r])
     if total >= MAX_PLAIN_SUM:
         share = share_by_logarithms(sets, c, r, sets.pair[x])
+    elif total > 0.0:
+        share = c.trial[sets.pair[x]] * inverse
     else:
-        share = c.trial[sets.pair[x]] * inverse if total > 0.0 else chance
+        share = chance
     return fast_log(max((1.0 - sets.lapse) * share + sets.lapse * chance, MIN_PROBABILITY))
 
 

@@ -101,9 +101,9 @@ def compute_answer_probabilities(
             if middle_members and best not in rest_starts:
                 rest_starts[best] = sum(map(len, sets))
                 sets.append(np.delete(set_members, best))
-            middle_index = (
-                rest_starts[best] + int(middle_members[0] > worst) if middle_members else -1
-            )
+            middle_index = -1
+            if middle_members:
+                middle_index = rest_starts[best] + int(middle_members[0] > worst)
             factors.append((full_start + best, middle_index))
     best_index, middle_indices = np.array(factors).T
     set_starts = part_bounds(list(map(len, sets)))

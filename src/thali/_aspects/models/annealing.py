@@ -138,7 +138,9 @@ def find_best_end(
         value, measured, _ = arrange_squares(data)
         state = finished_chains[0].state
         log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
-        log_alpha = 0.0 if keeps else float(np.log(alpha))
+        log_alpha = 0.0
+        if not keeps:
+            log_alpha = float(np.log(alpha))
         climb = ClimbProblem(
             value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps
         )
@@ -243,10 +245,10 @@ def plan_triplet_runs(
     task: "SamplingTask", n_chains: int
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
     """Return the task, chain class and number of runs of triplets."""
+    n_sweeps, n_draws = TRIPLET_SWEEPS, TRIPLET_DRAWS
     has_start = task.sample_start is not None
-    n_sweeps, n_draws = (
-        (STARTED_SWEEPS, STARTED_DRAWS) if has_start else (TRIPLET_SWEEPS, TRIPLET_DRAWS)
-    )
+    if has_start:
+        n_sweeps, n_draws = STARTED_SWEEPS, STARTED_DRAWS
     task = replace(
         task,
         draws=n_draws,
@@ -408,19 +410,20 @@ def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     if isinstance(prior := parts["prior"], Given):
         return prior.matrix.T.astype(bool)
     # features of all groups; equal features are merged later
-    if isinstance(data, GroupedData) and not data.add_up:
-        return np.concatenate([find_probable_features(part, parts) for part in data.data])
-    pooled_data = data.pooled() if isinstance(data, GroupedData) else data
+    if isinstance(data, GroupedData):
+        if not data.add_up:
+            return np.concatenate([find_probable_features(part, parts) for part in data.data])
+        data = data.pooled()
     parts = parts | {"tempering": False}
-    plan_runs, find_best = _SEARCHES[pooled_data.kind]
-    fit_task = build_task(data=pooled_data, draws=1, tune=0, thin=1, **parts)
+    plan_runs, find_best = _SEARCHES[data.kind]
+    fit_task = build_task(data=data, draws=1, tune=0, thin=1, **parts)
     task, chain_class, n_runs = plan_runs(fit_task, 1)
     task = replace(task, kernel=fit_task.kernel)  # the kernel of the fit, which is already compiled
     chains = [chain_class(task, rng) for rng in spawn_generators(0, n_runs)]
     for chain in chains:
         chain.run_until(task.tune + task.draws)
-    draw, _ = find_best(chains, pooled_data, parts, task)
-    owners = np.zeros((len(draw.sizes), pooled_data.n_options), bool)
+    draw, _ = find_best(chains, data, parts, task)
+    owners = np.zeros((len(draw.sizes), data.n_options), bool)
     owners[np.repeat(np.arange(len(draw.sizes)), draw.sizes), draw.owners] = True
     return owners
 

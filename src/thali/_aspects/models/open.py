@@ -160,16 +160,18 @@ class LatentFeatureModel(ChoiceAnswers):
             If the data have other labels.
         """
 
-        return compute_prediction_mean(
-            self._view, self.likelihood, self._get_fit_data() if data is None else data
-        )
+        if data is None:
+            data = self._get_fit_data()
+        return compute_prediction_mean(self._view, self.likelihood, data)
 
     def _tree(self) -> "Tree | None":
         """Return the tree of the prior of features, or None."""
         from ..priors.phylogenetic import PhylogeneticBuffet
 
         prior = convert_tree(self.prior)
-        return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
+        if isinstance(prior, PhylogeneticBuffet):
+            return prior.tree
+        return None
 
     def _convert_data(self, data: Any) -> Any:
         # only likelihoods with their own data class define this

@@ -129,7 +129,9 @@ def propose_compensated_group_flip(
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         d = flipped_weight(b, k, i)
-        b.block[0] = float(rng.random() < share)
+        b.block[0] = 0.0
+        if rng.random() < share:
+            b.block[0] = 1.0
         if b.block[0] != 0.0:
             is_possible = is_possible and b.s[i] > d
             if is_possible:

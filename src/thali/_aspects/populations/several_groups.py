@@ -82,7 +82,9 @@ class SeveralGroups(Population):
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
         groups = convert_groups(fit_data, self.weights)
-        return groups.mapped(convert) if isinstance(groups, GroupedData) else convert(groups)
+        if isinstance(groups, GroupedData):
+            return groups.mapped(convert)
+        return convert(groups)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
@@ -97,13 +99,14 @@ class SeveralGroups(Population):
     ) -> Posterior:
         """Build the view of the posterior from the draws of a task."""
         model = task.model
-        model_settings = {
-            "learned_alpha": model.learn_alpha,
-            "similar": model.similar,
-            "persons": model.persons,
-        }
         return build_group_posterior(
-            draws, data, parts["likelihood"], **model_settings, attrs=attrs
+            draws,
+            data,
+            parts["likelihood"],
+            learned_alpha=model.learn_alpha,
+            similar=model.similar,
+            persons=model.persons,
+            attrs=attrs,
         )
 
     def sample_prior(
@@ -218,8 +221,9 @@ class IndividualRespondents(SeveralGroups):
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         refuse_sensitivity(run_settings)
-        # pooled counts, because other models have their constant
-        observed_data = [data.pooled()] if data.add_up else data.data
+        observed_data = data.data
+        if data.add_up:  # other models have the constant of pooled counts
+            observed_data = [data.pooled()]
         return estimate_group_evidence(
             data, self.weights, self.noun, parts, run_settings, observed_data, self._complete_task
         )
@@ -462,13 +466,14 @@ def estimate_group_evidence(
     These are the data of each group, or the pooled data. `noun` is the name of a group in errors;
     `complete_task` adds the remaining parts of the model to the task.
     """
-    run_lengths = {
-        "draws": run_settings.draws,
-        "tune": run_settings.tune,
-        "thin": run_settings.thin,
-    }
     task = build_group_task(
-        groups, weights=weights, noun=noun, **run_lengths, **parts | {"tempering": False}
+        groups,
+        run_settings.draws,
+        run_settings.tune,
+        run_settings.thin,
+        weights,
+        noun,
+        **parts | {"tempering": False},
     )
     constant = build_group_constant(parts["likelihood"], observed_data)
     return run_ladders(complete_task(task, groups), constant, run_settings, GroupPriorLadder)[0]

@@ -168,7 +168,9 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 @operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     """Return the arrival rate of patterns with lo to hi owners, per alpha."""
-    return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
+    if hi < lo:
+        return 0.0
+    return prior.harmonic[hi] - prior.harmonic[lo - 1]
 
 
 @operations.rate_single.register(Buffet)
@@ -213,22 +215,14 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
         b.Z[k, b.option_order[t]] = 1.0
 
 
-@operations.is_exchangeable.register(Buffet)
-def _is_exchangeable(prior: Any) -> Any:
-    """Return True: the rate of a pattern depends on its number of owners only."""
-    return True
-
-
-@operations.keeps_empty.register(Buffet)
-def _keeps_empty(prior: Any) -> Any:
-    """Return False: columns without owners are removed."""
-    return False
-
-
-@operations.may_flip.register(Buffet)
-def _may_flip(prior: Any) -> Any:
-    """Return True: ownership is random."""
-    return True
+operations.register_answers(
+    Buffet,
+    {
+        operations.is_exchangeable: True,
+        operations.keeps_empty: False,
+        operations.may_flip: True,
+    },
+)
 
 
 @operations.set_alpha.register(Buffet)

@@ -27,7 +27,7 @@ from ..state import (
 )
 from .chains import FeatureChain
 from .draw_record import RecordedDraws
-from .sweep_rounds import build_state_with_weights, prepare_state
+from .sweep_rounds import build_state_with_weights, prepare_state, sample_alpha
 
 # standard deviation of the log-likelihood times the gap between neighbouring levels
 LEVEL_SPACING = 1.0
@@ -63,7 +63,7 @@ def sample_prior_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float | None
 ) -> FeatureState:
     """Sample a state from the prior, with the columns that samplers draw with alpha."""
-    concentration = rng.standard_exponential() if alpha is None else alpha
+    concentration = sample_alpha(rng, alpha)
     matrix = prior.sample(n_options, concentration, rng)
     state = build_state_with_weights(rng, model, matrix, concentration)
     n_owners = matrix.sum(0)
@@ -153,9 +153,10 @@ def place_first_levels(energies: np.ndarray) -> np.ndarray:
         return np.array([1.0, 0.0])
     for _ in range(40):
         middle = 0.5 * (low + high)
-        low, high = (
-            (middle, high) if effective_share(math.exp(middle)) >= PRIOR_OVERLAP else (low, middle)
-        )
+        if effective_share(math.exp(middle)) >= PRIOR_OVERLAP:
+            low = middle
+        else:
+            high = middle
     n_gaps = math.ceil(-low / math.log(FIRST_RATIO))
     return np.append(np.exp(np.linspace(0.0, low, n_gaps + 1)), 0.0)
 

@@ -32,6 +32,13 @@ from .draw_record import has_room, is_due, record_state
 MAX_SINGLE_COLUMNS = 500
 
 
+def sample_alpha(rng: np.random.Generator, alpha: float | None) -> float:
+    """Return a fixed concentration; sample a learned one (None) from its Gamma(1, 1) prior."""
+    if alpha is None:
+        return rng.standard_exponential()
+    return alpha
+
+
 def sample_initial_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float
 ) -> FeatureState:

@@ -47,7 +47,7 @@ def build_ladder(temperatures: Any) -> Ladder:
 
 def space_temperatures(n_levels: int, hottest: float) -> tuple[float, ...]:
     """Return temperatures from 1 to the hottest, in equal ratios."""
-    return tuple(float(x) for x in np.geomspace(1.0, hottest, n_levels)) if n_levels > 1 else (1.0,)
+    return tuple(np.geomspace(1.0, hottest, n_levels).tolist())
 
 
 def compute_swap_rates(ladder: Ladder) -> np.ndarray:
