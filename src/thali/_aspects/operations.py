@@ -7,14 +7,11 @@ weight. A move changes the measure that puts weight w[k] on pattern k and s[i] o
 `apply_*` operation of the same name then updates the cache, again before the state is changed.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar
-
-from .state import ALPHA, scratch_index, select_remaining_row
+from thali._compile.jit import generic, register_answers, scalar
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -98,25 +95,6 @@ def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
     """
 
 
-def return_true(instance: Any) -> Any:
-    """Return True, for an operation whose answer depends on the class alone."""
-    return True
-
-
-def return_false(instance: Any) -> Any:
-    """Return False, for an operation whose answer depends on the class alone."""
-    return False
-
-
-def register_answers(cls: type[Any], answers: Mapping[Any, bool]) -> None:
-    """Register the operations that return the same answer for every instance of a class."""
-    for operation, answer in answers.items():
-        if answer:
-            operation.register(cls)(return_true)
-        else:
-            operation.register(cls)(return_false)
-
-
 @rate_by_size_range.register(object)
 def _no_arrivals(prior: Any, lo: Any, hi: Any) -> Any:
     """Return 0: by default, no new columns arrive."""
@@ -127,12 +105,6 @@ def _no_arrivals(prior: Any, lo: Any, hi: Any) -> Any:
 def _no_single_arrivals(prior: Any, i: Any) -> Any:
     """Return 0: by default, no new columns arrive."""
     return 0.0
-
-
-@set_alpha.register(object)
-def _store_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store alpha: by default, no stored rates depend on it."""
-    b.real[ALPHA] = alpha
 
 
 @open_column.register(object)
@@ -433,14 +405,25 @@ def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 @scalar
 def _delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
     """Return `delta_compensated_member` for the scratch row, the signed sum of flipped columns."""
-    return delta_compensated_member(likelihood, c, b, i, scratch_index(b), 1.0)
+    return delta_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 
 @apply_block.register(object)
 @scalar
 def _apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
     """Call `apply_compensated_member` for the scratch row, the signed sum of flipped columns."""
-    apply_compensated_member(likelihood, c, b, i, scratch_index(b), 1.0)
+    apply_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+
+
+@scalar
+def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
+    """Return the row of the owners of k other than its partner's, in a transfer of weight d.
+
+    It is k, if k gains the partner's owners (d > 0), else the scratch row, which lacks them.
+    """
+    if d > 0.0:
+        return k
+    return b.Z.shape[0] - 1
 
 
 @delta_transfer.register(object)

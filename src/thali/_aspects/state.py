@@ -186,17 +186,6 @@ def scratch_index(b: Any) -> Any:
 
 
 @scalar
-def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
-    """Return the row of the owners of k other than its partner's, in a transfer of weight d.
-
-    It is k, if k gains the partner's owners (d > 0), else the scratch row, which lacks them.
-    """
-    if d > 0.0:
-        return k
-    return scratch_index(b)
-
-
-@scalar
 def is_crowded(b: Any) -> Any:
     """Return whether a sweep could run out of rows for columns."""
     needed = b.whole[COLUMNS] + b.whole[FULL]

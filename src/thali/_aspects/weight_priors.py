@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar
-
-from .operations import register_answers
+from thali._compile.jit import generic, register_answers, scalar
 
 
 class GammaWeights(NamedTuple):

@@ -51,8 +51,14 @@ class SetResults(PosteriorResults):
     """Results of choices from sets of any size."""
 
     def _data_quantities(self) -> Quantities:
-        """Return the summary rows of choices from sets."""
-        return quantities.set_quantities(self.posterior)
+        """Return the stored `set_probability[a | a, b, ...]` rows."""
+        probability = self.posterior.set_probability
+        if probability is None:
+            return {}
+        return {
+            f"set_probability[{a} | {offered}]": probability[..., place_index]
+            for place_index, (a, offered) in enumerate(self.posterior.places)
+        }
 
     def owner_quantities(self) -> Quantities:
         return quantities.shared_aspect_quantities(self.posterior)

@@ -442,5 +442,5 @@ def sum_group_weights(
         total_weights = np.zeros(group_weights.shape[:2])
         np.add.at(total_weights, draw, group_weights[draw, :, columns.slot[feature_columns]])
         weights.append(total_weights.T)
-        is_present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
+        is_present.append(columns.count_by_draw(feature_columns) > 0)
     return weights, is_present

@@ -29,7 +29,7 @@ MIN_PRESENT = 0.2
 SHARED_ROWS = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
-_STUCK_CHAINS = (
+STUCK_CHAINS = (
     "the chains stay in different sets of features, so more draws will rarely help; refit with "
 )
 
@@ -118,22 +118,6 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 
 
-def set_quantities(posterior: Posterior) -> Quantities:
-    """Return the stored `set_probability[a | a, b, ...]` rows."""
-    if (probability := posterior.set_probability) is None:
-        return {}
-    numbered_places = enumerate(posterior.places)
-    return {
-        f"set_probability[{a} | {offered}]": probability[..., k]
-        for k, (a, offered) in numbered_places
-    }
-
-
-def custom_quantities(posterior: Posterior) -> Quantities:
-    """Return parameters of a user-defined likelihood, and `presence[a, b, ...]`."""
-    return posterior.parameters | presence_quantities(posterior, posterior.sees_single)
-
-
 def presence_quantities(
     posterior: Posterior, sees_single: bool, sees_full: bool = True
 ) -> Quantities:
@@ -170,17 +154,12 @@ def advise_choices(posterior: Posterior) -> Advice:
     return advise_tempering(count_temperatures(posterior), (Setting("tempering", 8),))
 
 
-def advise_custom_likelihood(posterior: Posterior) -> Advice:
-    """Suggest remedies for disagreeing chains of a user-defined likelihood."""
-    return Advice(stuck=(_STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
-
-
 def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
     """Suggest tempering, or more temperatures and draws."""
     from ..samplers.tempering import MAX_TEMPERATURES
 
     if n_temperatures == 1:
-        return Advice(besides=(", or with ", *tempering), stuck=(_STUCK_CHAINS, *tempering))
+        return Advice(besides=(", or with ", *tempering), stuck=(STUCK_CHAINS, *tempering))
     more_temperatures = Setting("tempering", min(2 * n_temperatures, MAX_TEMPERATURES))
     stuck = (
         "the chains move too rarely between alternative sets of features; refit with ",

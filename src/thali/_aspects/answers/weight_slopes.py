@@ -153,7 +153,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
     patterns, pattern = find_distinct_owners(common)
     for k, owners in enumerate(patterns):
         pattern_columns = np.flatnonzero(pattern == k)
-        present = np.bincount(common.draw[pattern_columns], minlength=common.n_draws) > 0
+        present = common.count_by_draw(pattern_columns) > 0
         if (
             len(owners) < 2
             or present.mean() < MIN_EFFECT_PRESENCE

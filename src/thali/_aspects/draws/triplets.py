@@ -33,12 +33,9 @@ def build_triplets_part(
     lapse: float,
 ) -> DataPart:
     """Build the part of a posterior for triplets; `constant` has one number per draw."""
-    draw = columns.draw[(columns.sizes > 1) & is_column_seen(columns, link)]
+    is_shared = (columns.sizes > 1) & is_column_seen(columns, link)
     variables: dict[Any, Any] = {
-        "n_shared_features": (
-            ("chain", "draw"),
-            np.bincount(draw, minlength=columns.n_draws).reshape(shape),
-        )
+        "n_shared_features": (("chain", "draw"), columns.count_by_draw(is_shared).reshape(shape))
     }
     coordinates, pointwise = {}, {}
     questions = data.questions()

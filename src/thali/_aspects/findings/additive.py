@@ -46,6 +46,7 @@ from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
 from ..answers.matched_features import choose_similar
+from ..answers.similarity_results import space_indices
 from ..draws.feature_columns import read_columns
 from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
@@ -78,9 +79,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
 
     posterior = model._view
     observed, labels = posterior.similarities, posterior.labels
-    pair_indices = np.unique(
-        np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int)
-    )
+    pair_indices = space_indices(observed.size, MAX_PAIRS)
     first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
     if posterior.similarity is not None:
         draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]

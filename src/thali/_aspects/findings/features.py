@@ -86,6 +86,16 @@ def build_features_finding(
     )
 
 
+def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Finding:
+    """Build the finding of a fit without features that some but not all options share."""
+    return Finding(
+        phrase(ENGLISH, "features.none", word=word),
+        table=exported_table,
+        is_printed=False,
+        brief=Brief(f"{word.capitalize()}s"),
+    )
+
+
 def suggest_next_steps(word: str) -> Message:
     """Suggest next steps if no feature is probable enough to be listed."""
     comparison: tuple[Any, ...] = ()

@@ -22,7 +22,13 @@ from thali._model.settings import AnswerSettings
 
 from ..answers.option_tables import compute_ranks
 from .english import ENGLISH
-from .features import append_members, build_number_finding, expand_members, read_labels
+from .features import (
+    append_members,
+    build_empty_finding,
+    build_number_finding,
+    expand_members,
+    read_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -77,13 +83,7 @@ def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Fi
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     exported_table = expand_members(table, labels)
     if not len(shared):
-        no_features = phrase(ENGLISH, "features.none", word=word)
-        return Finding(
-            no_features,
-            table=exported_table,
-            is_printed=False,
-            brief=Brief(f"{word.capitalize()}s"),
-        )
+        return build_empty_finding(exported_table, word)
     sentence, weights = describe_differences(shared, word), list_weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
     reading_table = append_members(

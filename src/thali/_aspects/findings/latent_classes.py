@@ -28,7 +28,13 @@ from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
 
 from .english import ENGLISH
-from .features import append_members, build_number_finding, expand_members, read_labels
+from .features import (
+    append_members,
+    build_empty_finding,
+    build_number_finding,
+    expand_members,
+    read_labels,
+)
 from .groups import describe_parameters, list_weight_columns
 
 if TYPE_CHECKING:
@@ -54,8 +60,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     exported_table = expand_members(table, labels)
     if not len(shared):
-        no_aspects = phrase(ENGLISH, "features.none", word="aspect")
-        return Finding(no_aspects, table=exported_table, is_printed=False, brief=Brief("Aspects"))
+        return build_empty_finding(exported_table, "aspect")
     weights = list_weight_columns(table)
     reading_table = append_members(shared, [*weights, "mcse", "probability"], labels)
     picture = None

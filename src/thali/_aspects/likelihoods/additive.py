@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from thali._arguments import LEAST, MOST, check_positive
+from thali._compile.jit import register_answers
 from thali._data.similarities import Similarities
 from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
@@ -323,7 +324,7 @@ def mean_inverse_judgements(data: Any) -> float:
     return float(np.mean(1.0 / data.judgements))
 
 
-operations.register_answers(
+register_answers(
     Judgements,
     {
         operations.sees_full: True,

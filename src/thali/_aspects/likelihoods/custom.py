@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._compile.jit import constants_digest, register_user_function
+from thali._compile.jit import constants_digest, register_answers, register_user_function
 from thali._data.observed import Observed
 from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
@@ -368,7 +368,7 @@ def _make_class(
     cls.allocates = allocates
     for operation, implementation in custom._module.OPERATIONS.items():
         operation.register(cls)(implementation)
-    operations.register_answers(cls, {term_sums.has_signed_sums: is_signed})
+    register_answers(cls, {term_sums.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
     term_sums.full_log_likelihood.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
@@ -407,7 +407,7 @@ def _register_terms(cls, custom: Custom) -> None:
     of_pair: Any = custom.of_pair and register_user_function(custom.of_pair, inline=True)
     of_option: Any = custom.of_option and register_user_function(custom.of_option, inline=True)
     sees_own = of_pair and len(inspect.signature(_get_python_function(of_pair)).parameters) == 6
-    operations.register_answers(
+    register_answers(
         cls,
         {
             term_sums.has_pair_terms: bool(of_pair),

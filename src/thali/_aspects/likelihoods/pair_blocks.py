@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar, vectorised
+from thali._compile.jit import generic, register_answers, scalar, vectorised
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.logarithm import fast_log
 
-from ..operations import register_answers
 from ..state import COLUMNS
 
 WIDTH = 8

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar, vectorised
+from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from ..operations import register_answers
 from ..state import BETA
 from .pair_blocks import (
     ETA,

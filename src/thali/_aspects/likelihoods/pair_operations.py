@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
+from ..operations import select_remaining_row
 from ..state import (
     BETA,
     count_born_columns,
-    select_remaining_row,
     sum_weights,
 )
 from .pair_blocks import (
@@ -94,7 +94,7 @@ NO_CHANGE = (0.0, 0.0, 0.0, 0.0)
 
 
 for _cls in ALL_PAIR_CLASSES:
-    operations.register_answers(
+    register_answers(
         _cls,
         {
             operations.sees_full: False,  # a column that all options own distinguishes none

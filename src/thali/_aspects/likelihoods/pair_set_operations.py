@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, select_remaining_row
+from ..operations import select_remaining_row
+from ..state import BETA, COLUMNS
 from .pair_sets import (
     CONSTANT,
     MIN_PROBABILITY,
@@ -29,7 +30,7 @@ def _sees_full(sets: Any) -> Any:
     return sets.is_ratio
 
 
-operations.register_answers(
+register_answers(
     AnsweredPairSets,
     {
         operations.sees_single: False,

@@ -32,10 +32,9 @@ def compute_set_probabilities(
             f"A set may have at most {MAX_SET_SIZE} options; the largest set has {largest}. Remove"
             " some options."
         )
-    part = np.arange(draws.start, draws.stop)
     sets = arrange_sets(columns.n_options, start, members, np.zeros(len(members)), lapse)
-    state = make_empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
-    probability = np.empty((part.size, len(members)))
+    state = make_empty_state(columns.n_options, int(columns.n_features[draws].max(initial=0)))
+    probability = np.empty((draws.stop - draws.start, len(members)))
     try:
         _fill_probabilities(
             sets,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import part, scalar
+from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
 from thali._inference.numerics.logarithm import fast_log
 from thali._labels import shorten
@@ -88,7 +88,7 @@ def check_possible_choices(data: Choices, ownership: np.ndarray) -> None:
                     )
 
 
-operations.register_answers(
+register_answers(
     OfferedSets,
     {
         operations.sees_full: False,  # a column that all options own distinguishes none

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar
+from thali._compile.jit import generic, return_false, return_true, scalar
 
 from .. import operations
-from ..operations import return_false, return_true
-from ..state import COLUMNS, count_born_columns, scratch_index, select_remaining_row
+from ..operations import select_remaining_row
+from ..state import COLUMNS, count_born_columns, scratch_index
 
 
 class TermSums(NamedTuple):

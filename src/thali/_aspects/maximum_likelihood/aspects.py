@@ -64,12 +64,9 @@ def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> 
                 " or the file of a table.",
             ),
         )
-    matrix = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",))).matrix
-    if matrix.shape[0] != len(labels):
-        raise ArgumentError(
-            f"The aspect matrix has {matrix.shape[0]} rows, but the data have {len(labels)}"
-            " options; give one row per option."
-        )
+    prior = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",)))
+    prior.check_rows(len(labels))
+    matrix = prior.matrix
     names = list_feature_names(aspects, labels, matrix.shape[1])
     if not unique:
         if not matrix.any():

@@ -437,10 +437,7 @@ class Estimates:
                 wins * complement - losses * p
             )  # equals wins - n p, to full precision for small p
             if kind == "pearson":
-                spread = np.sqrt(n * p * complement)
-                return np.divide(
-                    difference, spread, out=np.zeros_like(difference), where=spread > 0.0
-                )
+                return _divide_by_spread(difference, n * p * complement)
             contributions = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
                 losses, losses / (n * np.where(losses > 0, complement, 1.0))
             )
@@ -448,12 +445,7 @@ class Estimates:
             expected = n * p
             difference = counts - expected
             if kind == "pearson":
-                return np.divide(
-                    difference,
-                    np.sqrt(expected),
-                    out=np.zeros_like(difference),
-                    where=expected > 0.0,
-                )
+                return _divide_by_spread(difference, expected)
             # the last term sums to 0
             contributions = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - difference
         return np.sign(difference) * np.sqrt(np.maximum(2.0 * contributions, 0.0))
@@ -529,6 +521,12 @@ class Estimates:
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci
         return table
+
+
+def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Return differences over their standard deviations; 0 if these are 0."""
+    spread = np.sqrt(variance)
+    return np.divide(difference, spread, out=np.zeros_like(difference), where=spread > 0.0)
 
 
 def compute_covariate_sizes(data: Any) -> np.ndarray:

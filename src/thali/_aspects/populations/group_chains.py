@@ -61,46 +61,25 @@ MIN_FIRST_DRAWS = 250  # draws per chain before the first convergence check
 
 
 @dataclass
-class GroupSamplingTask:
+class GroupSamplingTask(SamplingTask):
     """A kernel for groups, its model and the length of a run."""
 
-    kernel: Any
-    model: GroupModel
-    prior: Any
-    make_caches: Sequence[Callable[..., Any]]  # for each group: likelihood -> a chain's cache
-    n_options: int
-    alpha: float | None
-    draws: int
-    tune: int
-    thin: int
-    temperatures: tuple[float, ...] = (1.0,)
-    lengthens: bool = False
-    parameters: tuple[str, ...] = ()  # names of each group's likelihood parameters
-    pilot: int = 0
-    may_temper: bool = False
-    anneals: bool = False  # levels are added one by one, and chains are not annealed
-    sample_start: None = None  # chains begin with a prior draw
+    model: Any
+    make_cache: Any  # of each group: likelihood -> a chain's cache
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
-        return len(self.make_caches)
+        return len(self.make_cache)
 
     def chain(self, rng: np.random.Generator) -> "GroupChain":
         """Build a chain in its initial state."""
         return GroupChain(self, rng)
 
-    def forecast_sweep_seconds(self) -> float:
-        """Return the expected CPU seconds of one sweep of a chain."""
-        return forecast_group_seconds(self)
-
-    def forecast_levels(self) -> float:
-        """Return the expected number of temperatures after tuning."""
-        return forecast_group_temperatures(self)
-
-    def forecast_columns(self) -> float:
-        """Return the expected number of columns of a state."""
-        return forecast_group_columns(self)
+    # methods that forecast the time of a run
+    forecast_sweep_seconds = forecast_group_seconds
+    forecast_levels = forecast_group_temperatures
+    forecast_columns = forecast_group_columns
 
     def add_work_counts(self, progressbar: bool) -> "GroupSamplingTask":
         """Return the task unchanged: groups have no short run."""
@@ -154,7 +133,7 @@ class GroupChain(FeatureChain):
         ]
         caches = [
             make_cache(likelihood)
-            for make_cache, likelihood in zip(task.make_caches, likelihoods, strict=True)
+            for make_cache, likelihood in zip(task.make_cache, likelihoods, strict=True)
         ]
         self.caches = stack_states([stack_states(caches) for _ in levels])
         tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
@@ -339,18 +318,11 @@ def build_joint_task(
         similar=weights == SIMILAR,
         kappa=float("nan"),
     )
-    return GroupSamplingTask(
-        sweep,
-        model,
-        task.prior,
-        make_caches(compiled_parts),
-        task.n_options,
-        task.alpha,
-        task.draws,
-        task.tune,
-        task.thin,
-        task.temperatures,
-        task.lengthens,
-        task.parameters,
-        may_temper=task.may_temper,
-    )
+    group_fields = {
+        "kernel": sweep,
+        "model": model,
+        "make_cache": make_caches(compiled_parts),
+        "anneals": False,  # levels are added one by one, and chains are not annealed
+        "sample_start": None,  # chains begin with a prior draw
+    }
+    return GroupSamplingTask(**vars(task) | group_fields)

@@ -110,8 +110,17 @@ class LatentClassPopulation(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
+        # the constant is of the pooled comparisons, as for other models
         refuse_sensitivity(run_settings)
-        return estimate_class_evidence(data, self.people, parts, run_settings)
+        task = self.build_task(
+            data,
+            run_settings.draws,
+            run_settings.tune,
+            run_settings.thin,
+            parts | {"tempering": False},
+        )
+        constant = build_group_constant(parts["likelihood"], [data])
+        return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
 
     def check_update(self) -> None:
         raise ArgumentError(
@@ -260,22 +269,6 @@ def sample_prior_classes(
     """
     classes = rng.choice(n_classes, n_respondents, p=rng.dirichlet(np.ones(n_classes)))
     return classes, np.bincount(classes, minlength=n_classes)
-
-
-def estimate_class_evidence(
-    data: Any, people: LatentClasses, parts: Parts, run_settings: "EvidenceRun"
-) -> "LogEvidence":
-    """Estimate the log evidence of all answers, with the constant of the pooled comparisons.
-
-    So it can be compared with the evidence of models without heterogeneity, for which pooled counts
-    are sufficient.
-    """
-    parts = parts | {"tempering": False}
-    task = build_class_task(
-        data, people, run_settings.draws, run_settings.tune, run_settings.thin, **parts
-    )
-    constant = build_group_constant(parts["likelihood"], [data])
-    return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
 
 
 # Sampling tasks of latent classes -----------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.slices import draw_on_line, log_density
 from thali.errors import ArgumentError
 
@@ -193,7 +193,7 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return b.by_size[m]
 
 
-operations.register_answers(
+register_answers(
     OpenColumns,
     {
         operations.is_exchangeable: True,

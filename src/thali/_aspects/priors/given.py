@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._compile.jit import register_answers
 from thali.errors import ArgumentError
 
 from .. import operations
 from ..state import ALPHA
+from .ibp import store_alpha
 from .shared_features import select_shared_columns
 
 
@@ -56,12 +58,16 @@ class Given:
 
     def compiled(self, n: int) -> "GivenColumns":
         """Return the prior for n options in compiled form."""
+        self.check_rows(n)
+        return GivenColumns(self.matrix.shape[1])
+
+    def check_rows(self, n: int) -> None:
+        """Raise unless the matrix has a row for each of n options."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
                 f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n}"
                 " options; give one row per option."
             )
-        return GivenColumns(self.matrix.shape[1])
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
         """Return the given matrix, bool of shape (N, K); ignore `alpha` and `rng`."""
@@ -104,7 +110,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return 0.0
 
 
-operations.register_answers(
+register_answers(
     GivenColumns,
     {
         operations.is_exchangeable: False,
@@ -112,6 +118,9 @@ operations.register_answers(
         operations.may_flip: False,
     },
 )
+
+
+operations.set_alpha.register(GivenColumns)(store_alpha)
 
 
 @operations.draw_alpha.register(GivenColumns)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.decisions import draw_index
 
 from .. import operations
@@ -69,9 +69,8 @@ class IndianBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        columns = []
-        for _ in range(rng.poisson(alpha * np.sum(1.0 / np.arange(1, n + 1)))):
-            probability = 1.0 / np.arange(1, n + 1)
+        columns, probability = [], 1.0 / np.arange(1, n + 1)
+        for _ in range(rng.poisson(alpha * probability.sum())):
             size = 1 + rng.choice(n, p=probability / probability.sum())
             column = np.zeros(n, bool)
             column[rng.choice(n, size, replace=False)] = True
@@ -185,14 +184,20 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
     """Draw a pattern with lo to hi owners into row k; return its number of owners."""
     start = prior.harmonic[lo - 1]
     u = start + rng.random() * (prior.harmonic[hi] - start)
-    low, high = lo, hi
+    m = find_position(prior.harmonic, u, lo, hi)
+    draw_option_subset(rng, b, k, m)
+    return m
+
+
+@scalar
+def find_position(cumulative: Any, x: Any, low: Any, high: Any) -> Any:
+    """Return the index of the first entry above x from `low` on, else `high`."""
     while low < high:
         middle = (low + high) // 2
-        if u < prior.harmonic[middle]:
+        if x < cumulative[middle]:
             high = middle
         else:
             low = middle + 1
-    draw_option_subset(rng, b, k, low)
     return low
 
 
@@ -215,7 +220,7 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
         b.Z[k, b.option_order[t]] = 1.0
 
 
-operations.register_answers(
+register_answers(
     Buffet,
     {
         operations.is_exchangeable: True,
@@ -231,6 +236,12 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     b.real[ALPHA] = alpha
     for m in range(b.by_size.shape[0]):
         b.by_size[m] = prior.log_rate[m]
+
+
+@scalar
+def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha, for priors without stored rates that depend on it."""
+    b.real[ALPHA] = alpha
 
 
 @operations.draw_alpha.register(Buffet)

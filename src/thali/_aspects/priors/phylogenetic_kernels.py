@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar, vectorised
+from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
 
 from .. import operations
 from ..operations import rate_by_size_range
 from ..state import clear_row, write_owner_range
-from .ibp import draw_gamma_alpha
+from .ibp import draw_gamma_alpha, find_position, store_alpha
 
 
 class PhylogeneticColumns(NamedTuple):
@@ -226,7 +226,7 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
         write_owner_range(b, k, 0, n)
         return n
     if has_table(prior):
-        return write_pattern(b, k, find_position(prior.cumulative, rng.random()))
+        return write_pattern(b, k, find_interval(prior.cumulative, rng.random()))
     return draw_pattern_by_edges(prior, rng, b, k)
 
 
@@ -252,12 +252,12 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
     n = b.Z.shape[1] - 1
     total = prior.ends[prior.ends.shape[0] - 1]
     while True:
-        gamma = prior.gamma[find_position(prior.decisions, rng.random())]
+        gamma = prior.gamma[find_interval(prior.decisions, rng.random())]
         clear_row(b, k)
         m = 0
         position = -math.log1p(rng.random() * math.expm1(-gamma * total)) / gamma
         while position < total:
-            v = find_position(prior.ends, position)
+            v = find_interval(prior.ends, position)
             for t in range(prior.first[v], prior.first[v] + prior.size[v]):
                 i = prior.order[t]
                 if b.Z[k, i] == 0.0:
@@ -269,20 +269,12 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
 
 
 @scalar
-def find_position(cumulative: Any, x: Any) -> Any:
+def find_interval(cumulative: Any, x: Any) -> Any:
     """Return the index of the first entry above x, else the last index."""
-    low = 0
-    high = cumulative.shape[0] - 1
-    while low < high:
-        middle = (low + high) // 2
-        if x < cumulative[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return find_position(cumulative, x, 0, cumulative.shape[0] - 1)
 
 
-operations.register_answers(
+register_answers(
     PhylogeneticColumns,
     {
         operations.is_exchangeable: False,  # rates depend on the owners' position in the tree
@@ -290,4 +282,5 @@ operations.register_answers(
         operations.may_flip: True,
     },
 )
+operations.set_alpha.register(PhylogeneticColumns)(store_alpha)
 operations.draw_alpha.register(PhylogeneticColumns)(draw_gamma_alpha)

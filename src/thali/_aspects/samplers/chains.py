@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from ..state import (
     resize_state,
     stack_states,
 )
+from . import cost_model
 from .draw_record import (
     ChainRecord,
     RecordedDraws,
@@ -87,35 +88,25 @@ class SamplingTask:
         """Build a chain in its initial state."""
         return FeatureChain(self, rng)
 
-    def forecast_sweep_seconds(self) -> float:
-        """Return the expected CPU seconds of one sweep of a chain."""
-        from .cost_model import forecast_sweep_seconds
+    # methods that forecast the time of a run; groups have others
+    forecast_sweep_seconds = cost_model.forecast_sweep_seconds
+    forecast_levels = cost_model.forecast_levels
+    forecast_columns = cost_model.forecast_columns
+    add_work_counts = cost_model.add_work_counts
+    compute_cost_ratio = cost_model.compute_cost_ratio
 
-        return forecast_sweep_seconds(self)
-
-    def forecast_levels(self) -> float:
-        """Return the expected number of temperatures after tuning."""
-        from .cost_model import forecast_levels
-
-        return forecast_levels(self)
-
-    def forecast_columns(self) -> float:
-        """Return the expected number of columns of a state."""
-        from .cost_model import forecast_columns
-
-        return forecast_columns(self)
-
-    def add_work_counts(self, progressbar: bool) -> "SamplingTask":
-        """Return the task with levels and columns counted in a short run."""
-        from .cost_model import add_work_counts
-
-        return add_work_counts(self, progressbar)
-
-    def compute_cost_ratio(self, chains: Sequence["FeatureChain"]) -> float:
-        """Return the sweep time of tuned chains, relative to the forecast."""
-        from .cost_model import compute_cost_ratio
-
-        return compute_cost_ratio(self, chains)
+    def shorten(self, draws: int, tune: int) -> "SamplingTask":
+        """Return the task of a short run at one temperature, with a record of every sweep."""
+        return replace(
+            self,
+            draws=draws,
+            tune=tune,
+            thin=1,
+            temperatures=(1.0,),
+            lengthens=False,
+            anneals=False,
+            pilot=0,
+        )
 
     def first_draws(self, n_chains: int) -> int:
         """Return the draws per chain before the first convergence check."""

@@ -132,14 +132,9 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
 
 def forecast_sweep_seconds(task: "SamplingTask") -> float:
     """Forecast the CPU seconds of a sweep of all replicas of a chain."""
-    return forecast_seconds_for_columns(task, forecast_columns(task))
-
-
-def forecast_seconds_for_columns(task: "SamplingTask", n_columns: float) -> float:
-    """Forecast the CPU seconds of a sweep for states with `n_columns` columns."""
     cost, n_numbers = _select_cost(task), count_stored_numbers(task.model.likelihood)
     column_cost = cost.number * n_numbers + cost.option * task.n_options + cost.column
-    return forecast_levels(task) * (n_columns + 1.0) * column_cost / 1e9
+    return forecast_levels(task) * (forecast_columns(task) + 1.0) * column_cost / 1e9
 
 
 def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept
 
 from ..group_state import (
     ACCEPTED,
@@ -49,16 +48,23 @@ from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, adaptation_gai
 from ..operations import (
     draw_group_parameters,
     log_likelihood,
-    log_rate,
     may_flip,
     rate_by_size_range,
     rebuild_cache,
     record_parameters,
-    set_alpha,
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
-from .draw_record import DRAW, FEATURE, OWNER, ChainRecord, add_owner, empty_record, is_due
-from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
+from .draw_record import (
+    DRAW,
+    FEATURE,
+    ChainRecord,
+    add_owners,
+    empty_record,
+    has_room,
+    is_due,
+)
+from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL, fill_rates
+from .tempering import propose_swap
 
 
 def compile_group_sweep(sweep: Any) -> Any:
@@ -238,7 +244,7 @@ def begin_group_round(
     groups = replica(states, cold_replica)
     first_group = replica(groups, 0)
     if is_due(first_group, record, tune, thin):
-        if not has_group_room(first_group, record):
+        if not has_room(first_group, record):
             return RECORD_FULL
         record_groups(
             model,
@@ -254,7 +260,7 @@ def begin_group_round(
             return CROWDED
     if first_group.whole[SWEEPS] == 0:
         for t in range(ladder.beta.shape[0]):
-            prepare_groups(model, replica(states, t))
+            fill_rates(model.prior, replica(replica(states, t), 0))
     if first_group.whole[SWEEPS] % REBUILD_INTERVAL == 0:
         for t in range(ladder.beta.shape[0]):
             rebuild_groups(model, caches, states, t)
@@ -268,15 +274,6 @@ def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
     for g in range(groups.w.shape[0]):
         likelihood, c, b = select_group(model, its_caches, groups, g)
         rebuild_cache(likelihood, c, b)
-
-
-@scalar
-def prepare_groups(model: Any, states: Any) -> None:
-    """Fill the entries that follow from columns and alpha."""
-    first_group = replica(states, 0)
-    set_alpha(model.prior, first_group, first_group.real[ALPHA])
-    for k in range(first_group.whole[COLUMNS]):
-        first_group.log_rate[k] = log_rate(model.prior, first_group, k, first_group.m[k])
 
 
 @scalar
@@ -325,10 +322,7 @@ def swap_group_levels(rng: Any, model: Any, caches: Any, states: Any, ladder: An
         difference = sum_group_log_likelihoods(
             model, caches, states, upper
         ) - sum_group_log_likelihoods(model, caches, states, lower)
-        ladder.tried[t] += 1.0
-        if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):
-            ladder.at[t], ladder.at[t + 1] = upper, lower
-            ladder.accepted[t] += 1.0
+        propose_swap(rng, ladder, t, difference)
 
 
 # The record of a chain of groups: `draw_record` with one weight per group
@@ -356,18 +350,6 @@ def empty_group_record(
 
 
 @scalar
-def has_group_room(b: Any, record: Any) -> Any:
-    """Return whether the columns of the current state fit into the record."""
-    n_owners = 0
-    for k in range(b.whole[COLUMNS]):
-        n_owners += b.m[k]
-    return (
-        record.used[FEATURE] + b.whole[COLUMNS] <= record.weights.shape[0]
-        and record.used[OWNER] + n_owners <= record.owners.shape[0]
-    )
-
-
-@scalar
 def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) -> None:
     """Record the states of all groups."""
     first_group = replica(states, 0)
@@ -383,9 +365,7 @@ def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) 
                     record.weights[record.used[FEATURE], n_groups + 1 + j] = base.slope[k, j]
             record.sizes[record.used[FEATURE]] = first_group.m[k]
             record.used[FEATURE] += 1
-            for i in range(n):
-                if first_group.Z[k, i] != 0.0:
-                    add_owner(record, i)
+            add_owners(record, first_group, k)
     record.n_features[draw] = record.used[FEATURE] - n_before
     record.alpha[draw] = first_group.real[ALPHA]
     record.log_likelihood[draw] = 0.0

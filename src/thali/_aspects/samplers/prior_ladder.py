@@ -74,6 +74,17 @@ def sample_prior_state(
     return state
 
 
+def copy_prior_state(prior_state: FeatureState, b: FeatureState) -> None:
+    """Copy columns, unique weights and alpha of a prior draw to a state of a ladder."""
+    n_columns = prior_state.whole[COLUMNS]
+    b.Z[:n_columns] = prior_state.Z[:n_columns]
+    b.w[:n_columns] = prior_state.w[:n_columns]
+    b.m[:n_columns] = prior_state.m[:n_columns]
+    b.s[:], b.singles[:] = prior_state.s, prior_state.singles
+    b.real[ALPHA] = prior_state.real[ALPHA]
+    b.whole[COLUMNS], b.whole[FULL] = n_columns, prior_state.whole[FULL]
+
+
 class EvidenceLadder(FeatureChain):
     """A tempered chain down to the prior that records log-likelihoods of all levels."""
 
@@ -116,21 +127,9 @@ class PriorLadder(EvidenceLadder):
         prior_state = sample_prior_state(
             self.rng, task.model, task.prior, task.n_options, task.alpha
         )
-        n_columns = prior_state.whole[COLUMNS]
-        while capacity(replica(self.states, 0)) <= n_columns:
+        while capacity(replica(self.states, 0)) <= prior_state.whole[COLUMNS]:
             self.states = double_capacity(self.states)
-        b = replica(self.states, self.ladder.at[-1])
-        b.Z[:n_columns], b.w[:n_columns], b.m[:n_columns] = (
-            prior_state.Z[:n_columns],
-            prior_state.w[:n_columns],
-            prior_state.m[:n_columns],
-        )
-        b.s[:], b.singles[:] = prior_state.s, prior_state.singles
-        b.real[ALPHA], b.whole[COLUMNS], b.whole[FULL] = (
-            prior_state.real[ALPHA],
-            n_columns,
-            prior_state.whole[FULL],
-        )
+        copy_prior_state(prior_state, replica(self.states, self.ladder.at[-1]))
         update_energies(
             self.rng, task.model, self.caches, self.states, self.ladder, self._level_energies
         )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -185,14 +186,16 @@ def _build_model(
     return ChainModel(compiled_prior, compiled, weights, lo, hi, unique, learns_alpha), make_cache
 
 
-def _choose_start(prior: Any, likelihood: Any, n_options: int) -> "ApproximateStart | None":
+def _choose_start(
+    prior: Any, likelihood: Any, n_options: int
+) -> Callable[..., FeatureState] | None:
     """Return the sampler of initial states; None if they are drawn from the prior."""
     if (
         likelihood.approximate is not None
         and prior.learns_alpha
         and MIN_ANNEALED <= n_options <= MAX_APPROXIMATED
     ):
-        return ApproximateStart(likelihood.approximate)
+        return partial(sample_approximate_start, likelihood.approximate)
     return None
 
 
@@ -319,44 +322,35 @@ APPROXIMATE_SWEEPS = 300  # length of the annealed run; 1,000 sweeps find no bet
 MAX_APPROXIMATED = 3000  # objects; the run stores numbers for all pairs
 
 
-@dataclass(frozen=True)
-class ApproximateStart:
-    """Sampler of initial states by annealing an approximate likelihood."""
+def sample_approximate_start(
+    approximate: Callable[[Any], Any], rng: np.random.Generator, task: "SamplingTask"
+) -> FeatureState:
+    """Sample an initial state by annealing an approximate likelihood.
 
-    # likelihood -> similarities, their prior of weights, the factor of the weights
-    approximate: Callable[[Any], Any]
-
-    def __call__(self, rng: np.random.Generator, task: "SamplingTask") -> FeatureState:
-        """Return a state with the features at the end of an annealed run."""
-        likelihood, weights, unit = self.approximate(task.model.likelihood)
-        model, n_options = task.model, task.n_options
-        annealing_task = replace(
-            task,
-            kernel=sweep_conjugate_jointly,
-            model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
-            make_cache=make_residual_cache,
-            draws=1,
-            tune=APPROXIMATE_SWEEPS - 1,
-            thin=1,
-            temperatures=(1.0,),
-            lengthens=False,
-            anneals=False,
-            parameters=("constant", "sigma"),
-            pilot=0,
-            sample_start=None,
-        )
-        chain = AnnealedChain(annealing_task, rng)
-        chain.run_until(APPROXIMATE_SWEEPS)
-        annealed_state = chain.state
-        n_columns = int(annealed_state.whole[COLUMNS])
-        column_indices = np.flatnonzero(
-            (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)
-        )
-        state = make_empty_state(n_options, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
-        state.Z[: column_indices.size], state.m[: column_indices.size] = (
-            annealed_state.Z[column_indices],
-            annealed_state.m[column_indices],
-        )
-        state.w[: column_indices.size] = unit * annealed_state.w[column_indices]
-        state.whole[COLUMNS], state.real[ALPHA] = column_indices.size, annealed_state.real[ALPHA]
-        return state
+    `approximate` returns similarities, their prior of weights, and the factor of the weights.
+    """
+    likelihood, weights, unit = approximate(task.model.likelihood)
+    model, n_options = task.model, task.n_options
+    annealing_task = replace(
+        task.shorten(1, APPROXIMATE_SWEEPS - 1),
+        kernel=sweep_conjugate_jointly,
+        model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
+        make_cache=make_residual_cache,
+        parameters=("constant", "sigma"),
+        sample_start=None,
+    )
+    chain = AnnealedChain(annealing_task, rng)
+    chain.run_until(APPROXIMATE_SWEEPS)
+    annealed_state = chain.state
+    n_columns = int(annealed_state.whole[COLUMNS])
+    column_indices = np.flatnonzero(
+        (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)
+    )
+    state = make_empty_state(n_options, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
+    state.Z[: column_indices.size], state.m[: column_indices.size] = (
+        annealed_state.Z[column_indices],
+        annealed_state.m[column_indices],
+    )
+    state.w[: column_indices.size] = unit * annealed_state.w[column_indices]
+    state.whole[COLUMNS], state.real[ALPHA] = column_indices.size, annealed_state.real[ALPHA]
+    return state
