@@ -294,7 +294,7 @@ def estimate_features(
         constant=constant,
         with_constant=with_constant,
     )
-    learned_sigma = bool(sigma.size and np.ptp(sigma) > 0)
+    learned_sigma = bool(np.ptp(sigma) > 0)
     if estimator == "expectation":
         return _build_expectation(sets, problem, names, learned_sigma)
     if estimator == "joint-map":

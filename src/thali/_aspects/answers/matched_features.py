@@ -156,7 +156,7 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
     """Find the draw whose features resemble other draws most."""
     # Up to 100 evenly spaced draws are compared.
     draws = np.unique(entries.draw)
-    draws = draws[np.unique(np.linspace(0, len(draws) - 1, CONSENSUS_DRAWS).astype(int))]
+    draws = draws[space_indices(len(draws), CONSENSUS_DRAWS)]
     entry_indices = np.flatnonzero(np.isin(entries.draw, draws))
     draw_index = np.searchsorted(draws, entries.draw[entry_indices])
     owners = entries.patterns[entries.pattern[entry_indices]]
@@ -169,6 +169,11 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
     )
     likeness = (summed_jaccard + summed_jaccard.T) / (n_features[:, None] + n_features)
     return int(draws[np.argmax(likeness.sum(1))])
+
+
+def space_indices(n: int, max_indices: int) -> np.ndarray:
+    """Return at most `max_indices` evenly spaced indices below n."""
+    return np.unique(np.linspace(0, n - 1, min(n, max_indices)).astype(int))
 
 
 def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: float) -> np.ndarray:
@@ -222,9 +227,7 @@ def _find_leaders(
         if len(draw) < min_probability * entries.n_draws:
             break
         frequent_patterns = np.argsort(-n_entries, kind="stable")[:MAX_TRIED_PATTERNS]
-        spaced_patterns = np.unique(
-            np.linspace(0, len(distinct_patterns) - 1, MAX_TRIED_PATTERNS).astype(int)
-        )
+        spaced_patterns = space_indices(len(distinct_patterns), MAX_TRIED_PATTERNS)
         candidates = np.union1d(frequent_patterns, spaced_patterns)
         is_similar = np.greater_equal(
             _compute_jaccard(

@@ -45,8 +45,7 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
-from ..answers.matched_features import choose_similar
-from ..answers.similarity_results import space_indices
+from ..answers.matched_features import choose_similar, space_indices
 from ..draws.feature_columns import read_columns
 from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
@@ -169,9 +168,7 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
 @finding("membership", "Membership of merged features", FULL)
 def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report memberships in merged features."""
-    similar = _choose_similar(model, settings)
-    assert similar is not None
-    return build_membership_finding(model, similar)
+    return build_membership_finding(model, _choose_similar(model, settings))
 
 
 @finding("membership", "Objects with nearly identical features", FILE)

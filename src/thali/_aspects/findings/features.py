@@ -288,7 +288,7 @@ def membership(model: Any, settings: AnswerSettings) -> Finding | None:
     return build_membership_finding(model, settings.similar)
 
 
-def build_membership_finding(model: Any, similar: float) -> Finding:
+def build_membership_finding(model: Any, similar: Any) -> Finding:
     """Build the finding about memberships in features merged at `similar`."""
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)

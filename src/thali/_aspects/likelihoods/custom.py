@@ -283,7 +283,7 @@ class Custom:
         from .simulated_data import SimulatedData
         from .validation import call_checked
 
-        if self.simulate is None or isinstance(self.simulate, UnsavedFunction):
+        if is_unavailable(self.simulate):
             raise ArgumentError(
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
@@ -334,12 +334,17 @@ class Custom:
             tuple(self.parameters),
             depends_on_weights(self, observed, columns, extra),
         )
-        if self.pointwise is None or isinstance(self.pointwise, UnsavedFunction) or not dense:
+        if is_unavailable(self.pointwise) or not dense:
             return part
         return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}
+
+
+def is_unavailable(function: Any) -> bool:
+    """Return whether a function was not given, or is missing after loading from a file."""
+    return function is None or isinstance(function, UnsavedFunction)
 
 
 def _encode_prior(prior: Any) -> tuple[int, float, float]:
