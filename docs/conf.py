@@ -96,6 +96,10 @@ warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
 # for pages that read what is no package
 os.environ.setdefault("THALI_SOURCES", str(Path(__file__).parent.parent))
+# pages import simulated_tables and layers_picture
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(Path(__file__).parent), os.environ.get("PYTHONPATH")))
+)
 
 
 class CommandLine(SphinxDirective):
