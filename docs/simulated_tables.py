@@ -9,7 +9,7 @@ import thali as th
 
 
 def drinks() -> pd.DataFrame:
-    """A hundred participants compare all pairs of eight drinks; hot ones and fizzy ones are alike."""
+    """A hundred participants compare all pairs of eight drinks, hot and fizzy ones among them."""
     options = ["tea", "coffee", "cocoa", "cola", "tonic", "soda", "milk", "juice"]
     value = dict(zip(options, [0.2, 0.9, 0.4, 0.8, 0.1, 0.3, 1.5, 2.5], strict=True))
     shared = [({"tea", "coffee", "cocoa"}, 2.0), ({"cola", "tonic", "soda"}, 1.5)]
