@@ -20,13 +20,14 @@ from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, list_varying_columns
+from ..row_groups import average_probabilities
 from .approximation import (
     NormalChain,
     NormalPosterior,
     check_approximation_size,
     fit_normal_approximation,
 )
-from .arguments import read_prior
+from .arguments import find_reference_index, read_prior
 from .chain import CoefficientChain, build_coefficient_problem
 from .cost_model import (
     DRAW_SECONDS,
@@ -85,7 +86,7 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """Build the Gibbs sampler of a fit."""
-        prior, reference = read_prior(model), model._find_reference_index()
+        prior, reference = read_prior(model), find_reference_index(model)
         standard = model._standard_
         names, n_classes = list_varying_columns(model), len(model.classes_)
         n_columns = len(names) + prior.intercept
@@ -140,8 +141,9 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """Build the job of a fit."""
-        matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
-        source = data._replace(matrix=matrix)
+        source = data
+        if not is_sparse(data.matrix):
+            source = data._replace(matrix=model._standard_.varying(data.matrix))
         return model._build_job(
             model._build_sampling(source, run), model._describe_size(len(data.row))
         )
@@ -164,9 +166,16 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import average_logit_probabilities
+        blocks = self.iterate_probabilities(model, matrix)
+        return average_probabilities(blocks, matrix.shape[0], len(model.classes_))
 
-        return average_logit_probabilities(
+    def iterate_probabilities(
+        self, model: Any, matrix: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
+        from .draws import iterate_logit_probabilities
+
+        return iterate_logit_probabilities(
             model._view, matrix, model._standard_, model._fitted_reference_index()
         )
 
@@ -187,7 +196,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         A fit to a Dask array has computed its approximation already.
         """
         check_normal_run(model, run, float(source.counts.sum()))
-        prior, reference = read_prior(model), model._find_reference_index()
+        prior, reference = read_prior(model), find_reference_index(model)
         standard = model._standard_
         dask_posterior = vars(model).get("_normal_")
         n_columns = int(standard.varies.sum()) + prior.intercept
@@ -294,11 +303,11 @@ class PenalizedMaximumEngine(Engine):
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """Build the job of a fit."""
-        from .maximum import build_maximum_job
+        from .maximum import build_maximum_job, build_observed_rows
 
         return build_maximum_job(
             model,
-            model._build_observed_rows(data, prior),
+            build_observed_rows(model, data, prior),
             prior.eta,
             model._describe_size(len(data.row)),
         )
