@@ -228,7 +228,7 @@ class WeightMaximumEngine(AscentEngine):
             """Maximise the posterior; return the fitted attributes."""
             import pandas
 
-            fit = maximise_class_weights(data, float(model.a), float(model.b))
+            fit = maximise_class_weights(data, float(model.a))
             class_index, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[class_index],
@@ -240,7 +240,7 @@ class WeightMaximumEngine(AscentEngine):
             )
             return {
                 "weights_": _label_weights(model, fit.weights),
-                "a_": fit.a,
+                "a_": float(model.a),
                 "objective_": fit.objective,
                 "log_likelihood_": fit.log_likelihood,
                 "_n_passes_": fit.n_passes,
@@ -289,10 +289,7 @@ class VariationalEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .chain import build_plackett_luce_prior
         from .variational import fit_variational
-
-        build_plackett_luce_prior(model.a, model.a_range, model.b)
 
         def fit_attributes() -> dict[str, Any]:
             """Fit the variational posterior; return the fitted attributes."""

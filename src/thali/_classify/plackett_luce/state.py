@@ -75,7 +75,9 @@ def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> Clas
         tiles[b, :, :size] = W[sorted_rows[end - size : end]].T
     mean = W.mean(axis=0)
     class_of_block = np.repeat(np.arange(n_classes), blocks)
-    opposite = find_opposite_columns(W) if n_classes == 2 else np.full(p, -1)
+    opposite = np.full(p, -1)
+    if n_classes == 2:
+        opposite = find_opposite_columns(W)
     return ClassRows(
         tiles, sizes, class_of_block, first, mean, np.flatnonzero(mean > 0.0), opposite
     )

@@ -75,17 +75,17 @@ def read_prior(model: Any) -> CoefficientPrior:
     return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
 
 
-def find_reference_index(model: Any) -> int:
-    """Return the index of the class that the argument `reference` names."""
+def find_reference_class(model: Any) -> Any:
+    """Return the label of the reference class: the argument `reference`, or the first class."""
     if model.reference is None:
-        return 0
-    indices = [k for k, label in enumerate(model.classes_) if label == model.reference]
-    if not indices:
-        class_list = shorten(model.classes_.tolist(), 10)
-        raise ArgumentError(
-            f"`reference` must be one of the classes ({class_list}); got {model.reference!r}."
-        )
-    return indices[0]
+        return model.classes_[0]
+    for label in model.classes_:
+        if label == model.reference:
+            return label
+    class_list = shorten(model.classes_.tolist(), 10)
+    raise ArgumentError(
+        f"`reference` must be one of the classes ({class_list}); got {model.reference!r}."
+    )
 
 
 def choose_standardization(

@@ -27,7 +27,7 @@ from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_n
 from .arguments import (
     CoefficientPrior,
     choose_standardization,
-    find_reference_index,
+    find_reference_class,
     read_prior,
 )
 from .chain import build_coefficient_problem
@@ -57,7 +57,7 @@ def build_dask_job(
         )
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
-    find_reference_index(model)
+    model._reference_ = find_reference_class(model)
     model._standard_ = _choose_dask_standardization(model, scan)
     model.method_ = model.method
     if is_automatic and prior.name == "laplace":
@@ -85,7 +85,7 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
     )
     codes, penalised = _encode_dask_labels(scan), int(standard.varies.sum())
     columns = BlockColumns(blocks, scan.rows, penalised + prior.intercept)
-    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != find_reference_index(model))
+    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._reference_index())
     observed = ObservedRows(
         columns, (codes[:, None] == free_classes).astype(float), np.ones(len(codes)), penalised
     )
@@ -100,7 +100,7 @@ def _fit_dask_approximation(
     from dask.delayed import delayed
 
     standard, codes = model._standard_, _encode_dask_labels(scan)
-    arguments = standard, scan.classes, find_reference_index(model), prior
+    arguments = standard, scan.classes, model._reference_index(), prior
     problems = persist(*(delayed(_build_block_problem)(*pair, *arguments) for pair in scan.pairs))
     no_rows = np.empty((0, int(standard.varies.sum())))
     empty = build_coefficient_problem(
@@ -110,7 +110,7 @@ def _fit_dask_approximation(
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         """Expand the log-likelihood over all blocks of rows."""
-        return sum_over_blocks(expand_log_likelihood, problems, coef, covariance, radii)
+        return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(
         empty, prior.eta, model._used_engine.has_bound, expand

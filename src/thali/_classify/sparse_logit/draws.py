@@ -12,7 +12,7 @@ from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .arguments import choose_standardization, find_reference_index, read_prior
+from .arguments import choose_standardization, find_reference_class, read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
@@ -117,10 +117,7 @@ def _log_class_probability(
         products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
         linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
-        columns = A
-        if problem.wide:
-            columns = A.T
-        linear = coefs @ columns[:, rows]
+        linear = coefs @ problem.columns[:, rows]
     class_predictor = np.take_along_axis(
         linear, np.broadcast_to(problem.codes[rows], linear[:, :, :1].shape), axis=2
     )[:, :, 0]
@@ -342,7 +339,7 @@ def build_path_table(
     model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
     data, prior = model._training_data(X, y, sample_weight), read_prior(model)
     model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
-    model._reference_ = model.classes_[find_reference_index(model)]
+    model._reference_ = find_reference_class(model)
     table = compute_coefficient_path(
         build_observed_rows(model, data, prior),
         list_varying_columns(model),

@@ -27,7 +27,7 @@ from .approximation import (
     check_approximation_size,
     fit_normal_approximation,
 )
-from .arguments import find_reference_index, read_prior
+from .arguments import read_prior
 from .chain import CoefficientChain, build_coefficient_problem
 from .cost_model import (
     DRAW_SECONDS,
@@ -67,15 +67,21 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
     check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
-def warn_about_duration(seconds: float) -> None:
-    """Warn that a normal approximation takes long."""
-    warn(
-        LongRunWarning(
-            f"This fit takes about {format_duration(seconds)}. ",
-            Setting("method", "map"),
-            " is faster, but gives no intervals.",
+def forecast_approximation(model: "SparseMultinomialLogit", source: Any, run: Run) -> Forecast:
+    """Forecast the CPU seconds of a normal approximation; warn if they are many."""
+    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
+    n_classes = len(model.classes_)
+    seconds = estimate_approximation_seconds(len(source.codes), n_columns, n_classes)
+    if run.progressbar and seconds > MAX_SAMPLING_SECONDS:
+        warn(
+            LongRunWarning(
+                f"This fit takes about {format_duration(seconds)}. ",
+                Setting("method", "map"),
+                " is faster, but gives no intervals.",
+            )
         )
-    )
+    seconds += DRAW_SECONDS * run.chains * run.min_draws * n_columns * (n_classes - 1)
+    return Forecast(seconds, seconds)
 
 
 class CoefficientSamplingEngine(ChainEngine):
@@ -86,24 +92,23 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """Build the Gibbs sampler of a fit."""
-        prior, reference = read_prior(model), find_reference_index(model)
+        prior, reference = read_prior(model), model._reference_index()
         standard = model._standard_
-        names, n_classes = list_varying_columns(model), len(model.classes_)
-        n_columns = len(names) + prior.intercept
-        n_trajectories = count_trajectories(len(source.codes), n_columns, n_classes)
-        thin = run.thin or choose_logit_thin(len(source.codes), n_columns, n_classes, prior.name)
-        bound = limit_run(
-            run, thin, estimate_logit_sweep_seconds(len(source.codes), n_columns, n_classes)
-        )
+        names, classes = list_varying_columns(model), model.classes_
+        sizes = len(source.codes), len(names) + prior.intercept, len(classes)
+        thin = run.thin or choose_logit_thin(*sizes, prior.name)
+        bound = limit_run(run, thin, estimate_logit_sweep_seconds(*sizes))
         run = bound.run._replace(thin=bound.thin)
+        faster = None
+        if prior.name == "laplace":
+            faster = Setting("method", "variational")
 
         @cache
         def build_problem() -> Any:
             """Build the data and prior of the chains, once."""
-            rows = source.matrix, source.codes, n_classes, reference
-            return build_coefficient_problem(
-                *rows, prior, row_weights=source.counts, n_trajectories=n_trajectories
-            )
+            rows = source.matrix, source.codes, len(classes), reference
+            n_trajectories = count_trajectories(*sizes)
+            return build_coefficient_problem(*rows, prior, None, source.counts, n_trajectories)
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
             """Start chains with these draws and this seed."""
@@ -115,26 +120,17 @@ class CoefficientSamplingEngine(ChainEngine):
         def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
             """Build the posterior tree of the chains."""
             attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
-            return build_posterior_tree(
-                chains, source, model.classes_, names, prior.intercept, attrs
-            )
-
-        def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            """Return the fitted attributes: reference class and posterior means."""
-            return {
-                "_reference_": model.classes_[reference],
-                **compute_posterior_means(PosteriorTree(tree), standard),
-            }
+            return build_posterior_tree(chains, source, classes, names, prior.intercept, attrs)
 
         return Sampling(
             source,
             run,
             start_chains,
             build_tree,
-            build_attributes,
+            lambda tree, chains, seed: compute_posterior_means(PosteriorTree(tree), standard),
             settings=bound.settings | {"thin": thin},
             first_draws=bound.first_draws,
-            faster=Setting("method", "variational") if prior.name == "laplace" else None,
+            faster=faster,
             data_max_draws=bound.max_draws,
             forecast=bound.forecast,
         )
@@ -176,7 +172,7 @@ class CoefficientSamplingEngine(ChainEngine):
         from .draws import iterate_logit_probabilities
 
         return iterate_logit_probabilities(
-            model._view, matrix, model._standard_, model._fitted_reference_index()
+            model._view, matrix, model._standard_, model._reference_index()
         )
 
 
@@ -196,13 +192,11 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         A fit to a Dask array has computed its approximation already.
         """
         check_normal_run(model, run, float(source.counts.sum()))
-        prior, reference = read_prior(model), find_reference_index(model)
+        prior, reference = read_prior(model), model._reference_index()
         standard = model._standard_
-        dask_posterior = vars(model).get("_normal_")
-        n_columns = int(standard.varies.sum()) + prior.intercept
-        seconds = estimate_approximation_seconds(len(source.codes), n_columns, len(model.classes_))
-        if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
-            warn_about_duration(seconds)
+        dask_posterior, forecast = vars(model).get("_normal_"), None
+        if dask_posterior is None:
+            forecast = forecast_approximation(model, source, run)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
@@ -235,18 +229,13 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             """Return the fitted attributes: posterior means, convergence and bound."""
             normal = fit_posterior()[1]
-            attributes = {"_reference_": model.classes_[reference], "converged_": normal.converged}
+            attributes = {"converged_": normal.converged}
             if model._used_engine.has_bound:
                 attributes["lower_bound_"] = normal.lower_bound
             if dask_posterior is not None:
                 attributes["_normal_"] = dask_posterior
             return attributes | compute_posterior_means(PosteriorTree(tree), standard)
 
-        forecast = None
-        if dask_posterior is None:
-            n_coefficients = n_columns * (len(model.classes_) - 1)
-            seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
-            forecast = Forecast(seconds, seconds)
         return Sampling(
             source,
             run,

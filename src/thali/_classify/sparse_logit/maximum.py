@@ -26,7 +26,6 @@ from thali._model.base import Job
 from thali.errors import DataError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .arguments import find_reference_index
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -274,7 +273,7 @@ def build_observed_rows(
         columns: Any = build_sparse_columns(data.matrix, standard, prior.intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), prior.intercept)
-    free_classes = np.flatnonzero(np.arange(len(model.classes_)) != find_reference_index(model))
+    free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
     return ObservedRows(
         columns,
         (data.codes[:, None] == free_classes).astype(float),
@@ -287,7 +286,6 @@ def build_maximum_job(
     model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
 ) -> Job:
     """Build the job that fits the posterior mode."""
-    reference = find_reference_index(model)
 
     def fit_mode() -> dict[str, Any]:
         """Maximise the posterior; return the fitted attributes."""
@@ -297,7 +295,6 @@ def build_maximum_job(
         if model.fit_intercept:
             at_mean = mode.coef[:, -1]
         return {
-            "_reference_": model.classes_[reference],
             "scaled_coef_": scaled,
             "scaled_intercept_": at_mean,
             **convert_to_original_units(scaled, at_mean, model._standard_),
@@ -329,7 +326,7 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
         linear = matrix @ model.coef_.T + model.intercept_
     else:
         linear = model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
-    linear = np.insert(linear, model._fitted_reference_index(), 0.0, axis=1)
+    linear = np.insert(linear, model._reference_index(), 0.0, axis=1)
     linear -= linear.max(axis=1, keepdims=True)
     scores = np.exp(linear)
     return scores / scores.sum(axis=1, keepdims=True)

@@ -15,7 +15,7 @@ from thali._posterior.interval import INTERVAL
 
 from ..classifier import Classifier
 from ..input import compute_column_ranges, is_sparse
-from .arguments import choose_standardization, find_reference_index, read_prior
+from .arguments import choose_standardization, find_reference_class, read_prior
 from .cost_model import choose_method, refuse_large_sparse_matrix
 from .draws import build_coefficient_table, build_path_table, describe_scale
 from .engines import ENGINES
@@ -215,7 +215,7 @@ class SparseMultinomialLogit(Classifier):
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Choose the method and standardisation; build the job of a fit."""
         prior = read_prior(self)
-        find_reference_index(self)
+        self._reference_ = find_reference_class(self)
         if is_sparse(data.matrix):
             data = self._make_dense_if_sampled(data, prior)
         self._standard_ = choose_standardization(self, data.matrix, prior.intercept, data.counts)
@@ -255,13 +255,13 @@ class SparseMultinomialLogit(Classifier):
         """Sample coefficients from the prior, and class codes (draws, n) given them."""
         from .draws import sample_prior_predictive
 
-        prior, reference = read_prior(self), find_reference_index(self)
+        prior, self._reference_ = read_prior(self), find_reference_class(self)
         z = choose_standardization(self, matrix, prior.intercept).varying(matrix)
         return sample_prior_predictive(
-            prior, z, self.classes_, reference, self._column_names(), rngs
+            prior, z, self.classes_, self._reference_index(), self._column_names(), rngs
         )
 
-    def _fitted_reference_index(self) -> int:
+    def _reference_index(self) -> int:
         """Return the index of the reference class of the fit."""
         return int(np.flatnonzero(self.classes_ == self._reference_)[0])
 
