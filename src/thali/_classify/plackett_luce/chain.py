@@ -132,7 +132,7 @@ def compute_weight_potential(
             total -= a * position[k, j]
     for j in range(p):
         motion.s[j] = 0.0
-    log_mass = normalise_weights(state.log_weights, state.weights, state.totals)
+    log_mass = normalise_weights(state)
     log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
         k, size = rows.class_of_block[b], rows.sizes[b]
@@ -265,7 +265,7 @@ def run_hamiltonian_sweeps(
         for k in range(motion.position.shape[0]):
             for j in range(motion.position.shape[1]):
                 state.log_weights[k, j] = motion.position[k, j]
-        state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+        state.real[LOG_MASS] = normalise_weights(state)
         record_if_due(state, record, tune, thin)
 
 

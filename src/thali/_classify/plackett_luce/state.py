@@ -263,7 +263,7 @@ def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -
             change=np.zeros((len(log_weights) + 1, 4)),
         ),
     )
-    state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+    state.real[LOG_MASS] = normalise_weights(state)
     return state
 
 
@@ -275,8 +275,9 @@ def allocate_weight_draws(n_draws: int, n_classes: int, p: int) -> WeightDraws:
 
 
 @scalar
-def normalise_weights(log_weights: Any, weights: Any, totals: Any) -> Any:
+def normalise_weights(state: Any) -> Any:
     """Make the weights sum to 1; return the logarithm of their former sum."""
+    log_weights, weights = state.log_weights, state.weights
     classes, p = log_weights.shape
     maximum = -math.inf
     for k in range(classes):
@@ -294,7 +295,7 @@ def normalise_weights(log_weights: Any, weights: Any, totals: Any) -> Any:
             log_weights[k, j] -= log_mass
             weights[k, j] /= mass
             total += weights[k, j]
-        totals[j] = total
+        state.totals[j] = total
     return log_mass
 
 
