@@ -52,7 +52,10 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
     roots, modes = marginal.covariance_roots()
     precisions = np.linalg.inv(roots)
     state = ScaleState.from_points(density, *marginal.draw_points(rng, n_draws))
-    for _ in range(_N_STEPS if marginal.learned else 2 * _N_STEPS):  # moves of spreads help tails
+    n_steps = _N_STEPS
+    if not marginal.learned:  # moves of spreads would help tails
+        n_steps *= 2
+    for _ in range(n_steps):
         nearest = marginal.nearest_points(state.logs)
         mode, root, whitening = modes[nearest].T, roots[nearest], precisions[nearest]
         h = state.points - mode
@@ -75,7 +78,9 @@ def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleStat
     """Sample by chains from the lattice; return the second half of the sweeps."""
     # The number of sweeps doubles while the spread drifts.
     density, sampler = marginal.density, Sampler(marginal)
-    chains = _N_CHAINS if density.n_options <= _MANY_OPTIONS else _N_CHAINS_OF_MANY
+    chains = _N_CHAINS
+    if density.n_options > _MANY_OPTIONS:
+        chains = _N_CHAINS_OF_MANY
     state, states = ScaleState.from_points(density, *marginal.draw_points(rng, chains)), []
     n_sweeps = _FIRST_SWEEPS
     while True:

@@ -158,8 +158,9 @@ class RespondentAdjustment(NamedTuple):
     @property
     def adjusted_variance(self) -> RespondentVariance | None:
         """The variance of adjusted results; None if results are not adjusted."""
-        is_adjusted = self.dependence is not None and self.dependence.model == ADJUSTED
-        return self.variance if is_adjusted else None
+        if self.dependence is None or self.dependence.model != ADJUSTED:
+            return None
+        return self.variance
 
     @property
     def score_dependence(self) -> Dependence | None:
@@ -187,9 +188,10 @@ def build_adjustment(
     """Build the treatment of respondents of converted data."""
     density = marginal.density
     clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
-    dependence = choose_dependence(
-        people, default_adjustment, data, [] if clusters is None else [clusters]
-    )
+    known_clusters = []
+    if clusters is not None:
+        known_clusters.append(clusters)
+    dependence = choose_dependence(people, default_adjustment, data, known_clusters)
     if dependence is None or clusters is None:
         return RespondentAdjustment(dependence)
     _, mode = marginal.best

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer as integer
 from thali._arguments import check_positive, check_run_length
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.chains import RowChain
@@ -133,7 +132,7 @@ def compute_weight_potential(
             total -= a * position[k, j]
     for j in range(p):
         motion.s[j] = 0.0
-    log_mass = normalise_weights(state.log_weights, state.weights, state.totals)
+    log_mass = normalise_weights(state)
     log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
         k, size = rows.class_of_block[b], rows.sizes[b]
@@ -266,7 +265,7 @@ def run_hamiltonian_sweeps(
         for k in range(motion.position.shape[0]):
             for j in range(motion.position.shape[1]):
                 state.log_weights[k, j] = motion.position[k, j]
-        state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+        state.real[LOG_MASS] = normalise_weights(state)
         record_if_due(state, record, tune, thin)
 
 
@@ -318,7 +317,9 @@ class WeightChain(RowChain):
             np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300)
         )
         self.state = build_weight_state(log_weights, low + (high - low) * rng.random(), rows)
-        self.motion = start_motion(self.state) if settings.sampler == "hamiltonian" else ()
+        self.motion = ()
+        if settings.sampler == "hamiltonian":
+            self.motion = start_motion(self.state)
         self.record = allocate_weight_draws(settings.draws, n_classes, rows.mean.size)
 
     @property
@@ -373,20 +374,17 @@ def build_weight_chains(
 def build_gibbs_settings(
     n_entries: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any
 ) -> GibbsSettings:
-    """Check the settings of a run and fill in defaults.
+    """Choose the sampler and `thin` of a run, and check its length.
 
     W has `n_entries` entries.
     """
     prior = build_plackett_luce_prior(a, a_range, b)
-    sampler = "hamiltonian" if a is not None and a >= _MIN_HAMILTONIAN_A else "exchange"
-    if thin is None:
-        thin = 1 if sampler == "hamiltonian" or n_entries > _MAX_THINNED_ENTRIES else _THIN_SMALL
-    draws, tune, chains = (
-        integer("draws", draws, 1),
-        integer("tune", tune, 0),
-        integer("chains", chains, 1),
-    )
-    thin = integer("thin", thin, 1)
+    sampler, usual_thin = "exchange", _THIN_SMALL
+    if n_entries > _MAX_THINNED_ENTRIES:
+        usual_thin = 1
+    if a is not None and a >= _MIN_HAMILTONIAN_A:
+        sampler, usual_thin = "hamiltonian", 1
+    thin = thin or usual_thin
     check_run_length(draws, tune, chains, thin)
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 

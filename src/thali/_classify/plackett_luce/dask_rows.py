@@ -28,29 +28,28 @@ class DaskRows:
     def __init__(
         self, blocks: Sequence[Any], n_classes: int, p: int, block_sizes: Sequence[int]
     ) -> None:
-        self._held, self.n_classes, self.p = list(blocks), n_classes, p
-        self._rows = list(block_sizes)
-        self.n_rows = sum(block_sizes)
+        self._blocks, self._block_sizes = list(blocks), list(block_sizes)
+        self.n_classes, self.p, self.n_rows = n_classes, p, sum(block_sizes)
         self.n = float(self.n_rows)
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
         """Compute log-likelihood, R and s at A (K × p) and m (p)."""
-        return sum_over_blocks(_compute_block_statistics, self._held, A, m)
+        return sum_over_blocks(CovariateRows.compute_statistics, zip(self._blocks), A, m)
 
     def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """Compute the sums of products for the Hessian, for columns of W."""
-        return sum_over_blocks(_compute_block_curvature, self._held, A, m, columns)
+        return sum_over_blocks(CovariateRows.compute_curvature, zip(self._blocks), A, m, columns)
 
     def sample_rows(self, n_rows: int) -> CovariateRows:
         """Sample about `n_rows` rows into memory, in proportion from all blocks."""
         from dask.base import compute
         from dask.delayed import delayed
 
-        shares = [-(-n_rows * size // self.n_rows) for size in self._rows]
+        shares = [-(-n_rows * size // self.n_rows) for size in self._block_sizes]
         parts = compute(
             *(
                 delayed(_sample_block)(block, share)
-                for block, share in zip(self._held, shares, strict=True)
+                for block, share in zip(self._blocks, shares, strict=True)
             )
         )
         W, codes, counts = (
@@ -105,18 +104,6 @@ def _build_block_rows(
 def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
     """Summarise the columns of W of a block."""
     return summarise_columns(rows.W, rows.counts)
-
-
-def _compute_block_statistics(rows: CovariateRows, A: np.ndarray, m: np.ndarray) -> Statistics:
-    """Compute log-likelihood, R and s of a block."""
-    return rows.compute_statistics(A, m)
-
-
-def _compute_block_curvature(
-    rows: CovariateRows, A: np.ndarray, m: np.ndarray, columns: Any
-) -> Curvature:
-    """Compute the sums of products of a block."""
-    return rows.compute_curvature(A, m, columns)
 
 
 def _sample_block(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -71,8 +71,10 @@ class PlackettLuceDesign:
         if callable(transform):
             transformed: Any = transform(design._standardise(np.asarray(one_row, np.float64)))
             column_names = getattr(transformed, "columns", None)
-            size = np.asarray(transformed).shape[-1] if np.ndim(transformed) == 2 else 0
             if column_names is None:
+                size = 0  # of another shape, which `apply` refuses
+                if np.ndim(transformed) == 2:
+                    size = np.asarray(transformed).shape[1]
                 column_names = [f"w{j}" for j in range(size)]
             columns = tuple(map(str, column_names))
         elif transform is None:
@@ -91,9 +93,9 @@ class PlackettLuceDesign:
         `row_numbers` identify the rows in error messages.
         """
         if self.transform is None or callable(self.transform):
-            return self._build_nonnegative_columns(
-                matrix, np.arange(len(matrix)) if row_numbers is None else row_numbers
-            )
+            if row_numbers is None:
+                row_numbers = np.arange(len(matrix))
+            return self._build_nonnegative_columns(matrix, row_numbers)
         W = np.empty((len(matrix), len(self.columns)))
         for start in range(0, len(matrix), BLOCK_ROWS):
             block = W[start : start + BLOCK_ROWS]
@@ -115,7 +117,9 @@ class PlackettLuceDesign:
 
     def _standardise(self, matrix: np.ndarray) -> np.ndarray:
         """Return the matrix, standardised if the design has a scale."""
-        return matrix if self.standard is None else self.standard.apply(matrix)
+        if self.standard is None:
+            return matrix
+        return self.standard.apply(matrix)
 
     def _fill_logs(self, matrix: np.ndarray, logs: np.ndarray) -> None:
         """Write ln W of the exponential transforms to `logs`."""
@@ -223,9 +227,8 @@ class ColumnSummary:
         )
 
 
-def summarise_columns(W: np.ndarray, counts: Any = None) -> ColumnSummary:
+def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
     """Summarise columns of W, whose rows are divided by their maximum."""
-    counts = np.ones(len(W)) if counts is None else counts
     is_positive, n_dominated = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
     for start in range(0, len(W), BLOCK_ROWS):
         block = W[start : start + BLOCK_ROWS]
@@ -256,10 +259,9 @@ def build_scaling_advice(transform: Any, standardize: bool) -> Message:
     """Return advice for columns of very different sizes."""
     if transform is None:
         return Message("; scale the columns, or choose ", Setting("transform", "exponential"))
-    return Message(
-        "; scale the covariates",
-        *([] if standardize else [Clause(", or set ", Setting("standardize", True))]),
-    )
+    if standardize:
+        return Message("; scale the covariates")
+    return Message("; scale the covariates", Clause(", or set ", Setting("standardize", True)))
 
 
 def warn_about_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:

@@ -21,7 +21,7 @@ from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
-from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT
+from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 
@@ -136,7 +136,9 @@ def _iterate_row_blocks(
     """Yield blocks of rows of the covariates (m, n)."""
     m, n = covariates.shape
     is_dense = isinstance(covariates, np.ndarray)
-    step = BLOCK_ROWS if is_dense else max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
+    step = BLOCK_ROWS
+    if not is_dense:
+        step = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
     for start in range(0, n, step):
         block = slice(start, start + step)
         if is_dense:
@@ -160,9 +162,10 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
     # nodes for half the squared length
     half_squares, radius_weights = roots_genlaguerre(radii, 0.5 * q - 1.0)
     rng = np.random.default_rng(0)
-    rotations = [
-        np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
-    ]
+    n_rotations = max(2, 8 // q)
+    if q == 1:
+        n_rotations = 1
+    rotations = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(n_rotations)]
     axes = np.concatenate([sign * rotation for rotation in rotations for sign in (1.0, -1.0)])
     points = np.concatenate([math.sqrt(2.0 * half) * axes for half in half_squares])
     return QuadratureRule(
@@ -327,7 +330,7 @@ def fit_laplace_approximation(
     q, m = problem.classes - 1, problem.covariates.shape[0]
     is_intercept = build_intercept_mask(problem)
     mean, sd = np.zeros(q * m), np.ones(q * m)
-    etas, eta_probabilities = np.full(1, 1.0 if eta is None else eta), np.ones(1)
+    etas, eta_probabilities = np.full(1, eta or 1.0), np.ones(1)
     expansion, step_length, has_settled = expand(mean.reshape(q, m)), 1.0, False
     for _ in range(_MAX_ROUNDS):
         mean_root_eta = float(eta_probabilities @ np.sqrt(etas))
@@ -631,7 +634,7 @@ def check_approximation_size(n_coefficients: int, n_rows: float) -> None:
             Setting("method", "map"),
             ".",
         )
-    if n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients:
+    if has_few_rows(n_rows, n_coefficients):
         warn(  # the same text for all fits of a search
             DataWarning(
                 f"There are fewer than {MIN_ROWS_PER_COEFFICIENT} rows per coefficient, so standard"
@@ -663,9 +666,9 @@ def fit_normal_approximation(
 
 def choose_radii(problem: CoefficientProblem, n_rows: float) -> int:
     """Return the number of radii of the quadrature rule for `n_rows` rows."""
-    n_coefficients = (problem.classes - 1) * problem.covariates.shape[0]
-    has_few_rows = n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients
-    return RADII_OF_FEW_ROWS if has_few_rows else RADII_OF_MANY_ROWS
+    if has_few_rows(n_rows, (problem.classes - 1) * problem.covariates.shape[0]):
+        return RADII_OF_FEW_ROWS
+    return RADII_OF_MANY_ROWS
 
 
 class NormalChain(IndependentDraws):

@@ -61,6 +61,13 @@ class CoefficientProblem(NamedTuple):
     slab_scale: float
     trajectories: int  # number per sweep
 
+    @property
+    def columns(self) -> np.ndarray:
+        """Covariates with one row per coefficient, (m, n)."""
+        if self.wide:
+            return self.covariates.T
+        return self.covariates
+
 
 class CoefficientState(NamedTuple):
     """State of a chain, and its work space."""

@@ -77,7 +77,9 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and classes."""
     people = model.people
-    weights = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
+    weights = ENGLISH["methods.free"]
+    if people.weights == SIMILAR:
+        weights = ENGLISH["methods.similar"]
     sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights)
     return (*of_one.describe_choice_rules(model), sentence, describe_matching())
 

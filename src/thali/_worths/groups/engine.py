@@ -13,6 +13,7 @@ from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
 from ..worth_draws import MAX_RANKED_OPTIONS, Quantities, WorthDraws
+from .problem import GroupProblem
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +23,7 @@ class GroupsEngine(IndividualsEngine):
     """Chains of the worths of groups; most results require one group."""
 
     findings = "thali._worths.groups.findings"
+    problem_class = GroupProblem
 
     def get_draws(self, model: Any) -> WorthDraws:
         first = model._groups[0]

@@ -74,7 +74,9 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and groups."""
-    weights = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
+    weights = ENGLISH["methods.free"]
+    if model.people.weights == SIMILAR:
+        weights = ENGLISH["methods.similar"]
     part = model.of_group(model._groups[0])
     return (
         *of_one.describe_choice_rules(part),

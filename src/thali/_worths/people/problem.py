@@ -59,8 +59,9 @@ class PeopleProblem(WorthProblem):
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
         self.known = build_covariates(people.by, data.people, n_respondents)
-        has_directions = n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
-        self.n_directions = N_DIRECTIONS * has_directions
+        self.n_directions = 0
+        if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS:
+            self.n_directions = N_DIRECTIONS
         self.table = tabulate_answers(
             self.converted_data, rule, lapse, has_ties, self.known.matrix[:, 1:]
         )
@@ -140,11 +141,9 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
         If there are covariates.
     """
     if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        raise (
-            single_respondent_error(people)
-            if len(data.respondents) == 1
-            else unknown_respondents_error(people)
-        )
+        if len(data.respondents) == 1:
+            raise single_respondent_error(people)
+        raise unknown_respondents_error(people)
     refuse_answers(data, rule, people)
 
 

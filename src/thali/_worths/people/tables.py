@@ -110,11 +110,8 @@ def tabulate_group_scores(
     scores_by_group = {}
     for code, name in enumerate(names):
         members = np.flatnonzero(codes == code)
-        mean, n_above, score_draws = (
-            np.zeros(n),
-            np.zeros(n),
-            np.zeros((respondent_draws.n_draws, n)),
-        )
+        mean, n_above = np.zeros((2, n))
+        score_draws = np.zeros((respondent_draws.n_draws, n))
         for block in iterate_slices(len(members), respondent_draws.n_draws * n):
             worth = np.exp(respondent_draws.worths[:, members[block]].astype(float))
             group_scores = scale.compute_scores(worth)
@@ -124,8 +121,10 @@ def tabulate_group_scores(
         score_draws /= weights[:, members].sum(axis=1, keepdims=True)
         scores_by_group[name] = ScoreDraws(mean / len(members), score_draws, n_above / len(members))
     column = None
-    if by is not None:
-        column = "segment" if isinstance(by, Segments) else "group"
+    if isinstance(by, Segments):
+        column = "segment"
+    elif by is not None:
+        column = "group"
     return tabulate_scores(scores_by_group, labels, scale, column, ci)
 
 
@@ -135,7 +134,9 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
 
     if by is None:
         return [""], np.zeros(len(people), np.int64)
-    assignment = by.assignment["segment"] if isinstance(by, Segments) else by
+    assignment = by
+    if isinstance(by, Segments):
+        assignment = by.assignment["segment"]
     if not isinstance(assignment, Mapping | pd.Series):
         raise ArgumentError(
             Argument("by"),
