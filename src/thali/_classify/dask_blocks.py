@@ -83,6 +83,11 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     )
 
 
+def add_fields(sums: Any, other: Any) -> Any:
+    """Add two named tuples of sums over rows, field by field."""
+    return type(sums)(*map(add, sums, other))
+
+
 def sum_over_blocks(
     function: Callable[..., Any], parts: Iterable[tuple[Any, ...]], *arguments: Any
 ) -> Any:

@@ -17,7 +17,7 @@ from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..row_groups import average_probabilities
+from ..row_groups import average_probabilities, list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -184,10 +184,7 @@ class AscentEngine(Engine):
         from thali._tables import Table
 
         weights = np.asarray(model.weights_)
-        order = np.argsort(-weights, axis=None, kind="stable")
-        positive = [
-            divmod(int(index), weights.shape[1]) for index in order if weights.flat[index] > 0.0
-        ]
+        positive = list_nonzero_cells(weights)
         names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive]
         mean = np.array([weights[index] for index in positive])
         return Table({"mean": mean} | self.build_spread_columns(model, positive, ci), index=names)

@@ -11,7 +11,6 @@ E|beta_j| has the slope 2 Phi(m_j / s_j) - 1, and it adds 2 E[sqrt eta] phi(m_j 
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
@@ -21,6 +20,7 @@ from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
+from ..dask_blocks import add_fields
 from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
@@ -44,8 +44,7 @@ _BLOCK_CELLS = 2**23  # cells of a dense product of a sparse block: 64 MB
 RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = 3, 1
 
 
-@dataclass(frozen=True)
-class Expansion:
+class Expansion(NamedTuple):
     """Log-likelihood to second order in the coefficients of q non-reference classes.
 
     The expansions of two blocks of rows can be added.
@@ -55,12 +54,7 @@ class Expansion:
     gradient: np.ndarray  # (q m,)
     curvature: np.ndarray  # (q m, q m), minus the second derivatives
 
-    def __add__(self, other: "Expansion") -> "Expansion":
-        return Expansion(
-            self.log_likelihood + other.log_likelihood,
-            self.gradient + other.gradient,
-            self.curvature + other.curvature,
-        )
+    __add__ = add_fields
 
 
 def expand_log_likelihood(
