@@ -112,21 +112,6 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
     )
 
 
-def map_prediction_blocks(
-    predict: Callable[[Any], np.ndarray], X: Any, n_columns: int | None, dtype: Any = float
-) -> Any:
-    """Return predictions as a Dask array, one block per block of X.
-
-    It has `n_columns` columns, or one dimension if `n_columns` is None.
-    """
-    X = X.rechunk({1: -1})
-    if n_columns is None:
-        return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-    return X.map_blocks(
-        predict, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
-    )
-
-
 def refuse_block_errors(return_se: bool) -> None:
     """Raise an error if standard errors of predictions in blocks are requested."""
     if return_se:

@@ -69,7 +69,7 @@ class KernelFolder:
         The folder, which need not exist yet.
     target : str
         The processor for which its code was compiled.
-    is_ours : bool
+    is_writable : bool
         Whether new code is stored there and damaged code is removed.
     """
 
@@ -137,7 +137,9 @@ class KernelCache(NullCache):
     def cache_path(self) -> Any:
         """The folder in which new code is stored; None if no folder is usable."""
         folder = usable_folder()
-        return None if folder is None else str(folder.path)
+        if folder is None:
+            return None
+        return str(folder.path)
 
     def is_stored(self) -> bool:
         """Return whether code is stored for arguments of some types."""
@@ -215,7 +217,9 @@ def format_types(types: Any) -> str:
         for inner in types
         if isinstance(inner, BaseTuple)
     ]
-    return f"{types!r} {inner_types}" if inner_types else repr(types)
+    if not inner_types:
+        return repr(types)
+    return f"{types!r} {inner_types}"
 
 
 def strip_bitcode(code: Any) -> Any:
@@ -449,7 +453,9 @@ def _list_entries() -> list[Path]:
 def cache_info() -> CacheInfo:
     """Return the folder and size of compiled code on disk."""
     folder = native_folder().path
-    refused = explain_refusal(str(folder)) if folder.is_dir() else ""
+    refused = ""
+    if folder.is_dir():
+        refused = explain_refusal(str(folder))
     return CacheInfo(
         str(find_cache_root()), *_measure_files(_list_entries()), refused, _describe_shipped()
     )

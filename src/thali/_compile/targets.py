@@ -65,8 +65,10 @@ def find_native_target() -> CompilationTarget:
     """Return the target of this process: NUMBA_CPU_NAME if set, else this processor."""
     context: Any = cpu_target.target_context
     _, name, features = context.codegen().magic_tuple()
+    if not features:
+        return CompilationTarget(name, name)
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
-    return CompilationTarget(name, f"{name}-{digest}" if features else name)
+    return CompilationTarget(name, f"{name}-{digest}")
 
 
 def is_overridden() -> bool:

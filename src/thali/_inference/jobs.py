@@ -112,7 +112,9 @@ class JobFolder:
             raise ArgumentError(
                 Argument("job"), f" must be the path of a folder; got {path!r}."
             ) from None
-        seed = None if random_seed is None else encode_seed(build_seed_sequence(random_seed))
+        seed = None
+        if random_seed is not None:
+            seed = encode_seed(build_seed_sequence(random_seed))
         self._stamp = json.loads(
             json.dumps({"versions": collect_versions(), **stamp, "seed": seed})
         )
@@ -336,15 +338,16 @@ def _describe_model_difference(
     name: str, stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
 ) -> Message | None:
     """Return how a stored model differs; `name` is empty if there is one model only."""
+    alias = owner = ""
+    if name:
+        alias, owner = f" as {name!r}", f" for {name!r}"
     if stored["class"] != current["class"]:
-        alias = f" as {name!r}" if name else ""
         return Message(
             "was started with ",
             ModelName(stored["class"]),
             f"{alias}, but {current_name} has ",
             ModelName(current["class"]),
         )
-    owner = f" for {name!r}" if name else ""
     return _describe_setting_difference(
         stored["parameters"], current["parameters"], current_name, owner
     )

@@ -140,9 +140,10 @@ class Batch(Generic[Task]):
     ) -> None:
         self._tasks, self._key, self._run = tasks, key, run
         self._record, self._folder = record, folder
-        stored_records = {} if folder is None else folder.records
-        keys = [task_key for task_key in map(key, tasks) if task_key in stored_records]
-        self.records: dict[str, Record] = {key: stored_records[key] for key in keys}
+        self.records: dict[str, Record] = {}
+        for task_key in map(key, tasks):
+            if folder is not None and task_key in folder.records:
+                self.records[task_key] = folder.records[task_key]
 
     def finish(
         self,
@@ -178,7 +179,9 @@ class Batch(Generic[Task]):
 
     def _record_task(self, task: Task, outcome: Any, seconds: Callable[[Record], float]) -> None:
         """Record what `run` returned for a task, also in the folder."""
-        record = outcome if self._record is None else self._record(task, outcome)
+        record = outcome
+        if self._record is not None:
+            record = self._record(task, outcome)
         key = self._key(task)
         self.records[key] = record
         if self._folder is not None:
@@ -204,9 +207,10 @@ def read_parts(path: Path) -> JobParts:
             raise DataError(
                 f"The job '{path}' is a fit, not a comparison; give the folder of a comparison."
             )
-        entry = index["source"]
+        entry, source = index["source"], {}
         with refuse_altered_job(path):
-            source = {} if entry is None else decode_npz(read_entry(path, entry))
+            if entry is not None:
+                source = decode_npz(read_entry(path, entry))
             return JobParts(index["stamp"], _read_records(path, index), source)
 
 

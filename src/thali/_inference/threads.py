@@ -82,7 +82,7 @@ def _run_over_workers(
         yield from parallel(return_as="generator_unordered")(jobs)
         return
     # Such a backend returns complete lists only: run one round of tasks after another.
-    round_size = effective_n_jobs(-1 if cores is None else cores)
+    round_size = effective_n_jobs(cores or -1)
     for start in range(0, len(jobs), round_size):
         yield from parallel()(jobs[start : start + round_size])
 

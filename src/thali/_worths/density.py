@@ -48,6 +48,11 @@ class DistinctComparisons(NamedTuple):
         """Number of comparisons in each row."""
         return self.wins + self.losses + self.tied
 
+    def select(self, row_indices: Any) -> "DistinctComparisons":
+        """Return selected rows."""
+        arrays = (array[row_indices] for array in self[:8])
+        return DistinctComparisons(*arrays, self.lapse, self.has_ties)
+
 
 class Spreads(NamedTuple):
     """Standard deviations, numbers or one per point; NaN where the density has none."""
@@ -196,10 +201,7 @@ class Density:
 
     def select_rows(self, row_indices: Any) -> "Density":
         """Return the density of selected rows."""
-        names = DistinctComparisons._fields[:8]
-        return self.with_rows(
-            self.rows._replace(**{name: getattr(self.rows, name)[row_indices] for name in names})
-        )
+        return self.with_rows(self.rows.select(row_indices))
 
     @property
     def counts(self) -> list[np.ndarray]:
@@ -234,11 +236,10 @@ class Density:
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
         """Return a block of rows with its matrices."""
-        first, second, period, judge, x = (matrix[row_slice] for matrix in self.rows[:5])
-        wins, losses, tied = (to_column(matrix[row_slice]) for matrix in self.counts)
-        rows = DistinctComparisons(
-            first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties
-        )
+        rows = self.rows.select(row_slice)
+        first, second, period, judge, x, *counts = rows[:8]
+        wins, losses, tied = map(to_column, counts)
+        rows = rows._replace(wins=wins, losses=losses, tied=tied)
         sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
         judges, covariates = int(self.n_judges > 0), 0
         if self.n_bias:

@@ -219,30 +219,11 @@ def draw_auxiliary_variables(rng: np.random.Generator, problem: Any, state: Any,
 @part
 def draw_class_coefficients(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
     """Draw the coefficients of class k and update its linear predictors."""
-    s = state
     if problem.wide:
-        draw_coefficients_by_row(
-            rng,
-            problem.covariates,
-            s.weights,
-            s.pull,
-            s.variance[k],
-            s.scaled,
-            s.gram,
-            s.right,
-            s.coef[k],
-        )
+        draw_coefficients_by_row(rng, problem.covariates, state, state.variance[k], state.coef[k])
     else:
         draw_coefficients_by_column(
-            rng,
-            problem.covariates,
-            s.weights,
-            s.pull,
-            s.variance[k],
-            s.scaled,
-            s.gram,
-            s.right,
-            s.coef[k],
+            rng, problem.covariates, state, state.variance[k], state.coef[k]
         )
     _update_predictors(problem, state, k)
 
