@@ -150,7 +150,9 @@ def _has_compiler_option(name: str) -> bool:
     return hasattr(CPUTargetOptions, name)
 
 
-_UNCOUNTED: Any = {"_nrt": False} if _has_compiler_option("_nrt") else {}
+_UNCOUNTED: Any = {}
+if _has_compiler_option("_nrt"):
+    _UNCOUNTED = {"_nrt": False}
 
 
 def _is_disabled() -> bool:

@@ -221,6 +221,10 @@ class Density:
         """Return the density with a power of the likelihood, or of each row's."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
+    def behind_worths(self, part: slice) -> slice:
+        """Return a slice of a point as a slice of its coordinates behind the log worths."""
+        return slice(part.start - self.worths.stop, part.stop - self.worths.stop)
+
     # The likelihood -------------------------------------------------------------------------------
 
     def split_rows(self, n_points: int) -> list[RowBlock]:
@@ -574,7 +578,7 @@ class Density:
         value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
             point, is_convex
         )
-        judges = slice(self.judges.start - self.worths.stop, self.judges.stop - self.worths.stop)
+        judges = self.behind_worths(self.judges)
         for by_judge, judges_slice in (
             (gradient, self.judges),
             (border.T, judges),
@@ -630,7 +634,7 @@ class Density:
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
         parts = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = (slice(part.start - stop, part.stop - stop) for part in parts)
+        nu, beta, judges, bias = map(self.behind_worths, parts)
         linear = np.r_[beta, bias]
         for block in self.split_rows(1):
             terms = self._differentiate_rows(block, point, is_convex)

@@ -108,17 +108,14 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
 
 def _factorise_damped(curvature: Bordered) -> BorderedFactor:
     """Return the factor of a curvature that rounding may leave not quite positive definite."""
-    factors = (
-        _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
-        for damping in _DAMPINGS
+    for damping in _DAMPINGS:
+        factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
+        if factor is not None:
+            return factor
+    raise DataError(
+        "The scales of the covariates differ too much; divide each covariate by its standard"
+        " deviation."
     )
-    factor = next((candidate for candidate in factors if candidate is not None), None)
-    if factor is None:
-        raise DataError(
-            "The scales of the covariates differ too much; divide each covariate by its standard"
-            " deviation."
-        )
-    return factor
 
 
 def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:

@@ -198,22 +198,10 @@ class PlackettLuceRegression(Classifier):
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Build the job of a fit to a Dask array."""
-        from .dask_rows import prepare_dask_rows
+        from .dask_rows import build_dask_job
 
         self._check_arguments()
-        dask_input = prepare_dask_rows(
-            X, y, sample_weight, self._transform, self.standardize, type(self).__name__
-        )
-        self.classes_: np.ndarray = dask_input.classes
-        self.n_features_in_: int = dask_input.n_features
-        return self._build_row_job(
-            dask_input.data,
-            dask_input.design,
-            dask_input.column_summary,
-            dask_input.class_counts,
-            dask_input.data.n_rows,
-            run,
-        )
+        return build_dask_job(self, X, y, sample_weight, run)
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Build the design W of training data and the job of a fit."""

@@ -68,11 +68,10 @@ def expand_log_likelihood(
     With `covariance`, expand its mean over Normal(coef, covariance).
     """
     q, m = coef.shape
-    free_classes = np.flatnonzero(np.arange(problem.classes) != problem.reference)
     log_likelihood, gradient = 0.0, np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
     for block, Z in _iterate_row_blocks(problem.covariates):
-        is_class = (free_classes[:, None] == problem.codes[block]).astype(float)
+        is_class = (problem.free_classes[:, None] == problem.codes[block]).astype(float)
         linear = Z.multiply(coef)
         if covariance is None:
             rows = _expand_at_predictors(linear, is_class)
@@ -697,9 +696,7 @@ class NormalChain(IndependentDraws):
         normals = rng.standard_normal((normal.mean.size, BLOCK))
         deviations = solve_triangular(normal.factor.T, normals).T
         coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))
-        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + deviations).reshape(
-            BLOCK, K - 1, -1
-        )
+        coef[:, self.problem.free_classes] = (normal.mean + deviations).reshape(BLOCK, K - 1, -1)
         log_likelihood_change = deviations @ expansion.gradient - 0.5 * np.einsum(
             "ij,ij->i", deviations @ expansion.curvature, deviations
         )

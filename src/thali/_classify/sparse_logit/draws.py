@@ -76,8 +76,8 @@ def build_posterior_tree(
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
     labels = convert_class_labels(classes)
-    is_free = np.arange(problem.classes) != problem.reference
-    coefs = np.stack([record["coef"][:, is_free] for record in parts])
+    free_classes = problem.free_classes
+    coefs = np.stack([record["coef"][:, free_classes] for record in parts])
     scales, log_likelihoods = (
         np.stack([record[name] for record in parts]) for name in ("scales", "log_likelihood")
     )
@@ -85,7 +85,7 @@ def build_posterior_tree(
     if problem.prior != HORSESHOE:
         scale_draws = {"eta": scales[..., 0]}
     posterior = build_draws_group(
-        coefs, scale_draws, log_likelihoods, labels[is_free], columns, intercept
+        coefs, scale_draws, log_likelihoods, labels[free_classes], columns, intercept
     )
     constants = {
         "reference": labels[problem.reference],
@@ -115,7 +115,7 @@ def _log_class_probability(
     # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
-        products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
+        products = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
         linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
         linear = coefs @ problem.columns[:, rows]

@@ -388,4 +388,4 @@ class SparseMultinomialLogit(Classifier):
 
     def _get_advice(self) -> "Advice":
         """Return advice for chains that have not converged."""
-        return self._engine.advice(self)
+        return self._used_engine.advice
