@@ -179,7 +179,7 @@ class KernelCache(NullCache):
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
-        USED.add(targets.find_native_target().tag)
+        USED.add(targets.find_native_tag())
         folder = usable_folder()
         if folder is None or cres.library.has_dynamic_globals:
             return
@@ -273,7 +273,7 @@ def build_folder(tag: str, parent: Path) -> KernelFolder:
 
 def native_folder() -> KernelFolder:
     """Return the folder for code that is compiled on this machine."""
-    return build_folder(targets.find_native_target().tag, find_cache_root())
+    return build_folder(targets.find_native_tag(), find_cache_root())
 
 
 def usable_folder() -> KernelFolder | None:

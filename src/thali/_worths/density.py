@@ -650,7 +650,9 @@ class Density:
             border[:, linear] += _to_dense(along @ (x * wd[:, None]))
             corner[np.ix_(linear, linear)] += _to_dense(x.T @ (x * w[:, None]))
             if self.n_judges:
-                slope = terms.slope * (not is_convex)  # log odds are not linear in log d
+                slope = terms.slope
+                if is_convex:  # log odds are not linear in log d
+                    slope = np.zeros_like(slope)
                 border[:, judges] += self._sum_by_judge(along, rows, wd * s - d * slope)
                 corner[judges, judges] += np.diag(judged @ (s * (w * s - slope)))
                 cross = self._sum_by_judge(x.T, rows, w * s)

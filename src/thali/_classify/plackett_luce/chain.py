@@ -384,7 +384,8 @@ def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> Weight
     """Check the parameters of the prior and build it."""
     log_b = math.log(check_positive("b", b, "the rate of the prior on weights"))
     if a is not None:
-        return WeightPrior(log_b, _check_log_shape("a", a), _check_log_shape("a", a), False)
+        log_a = _check_log_shape("a", a)
+        return WeightPrior(log_b, log_a, log_a, False)
     try:
         low, high = a_range
     except (TypeError, ValueError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,9 +82,7 @@ class PlackettLuceDesign:
             columns = tuple(names)
         else:
             if standard is not None:
-                names = [
-                    name for name, varies in zip(names, standard.varies, strict=True) if varies
-                ]
+                names = list(compress(names, standard.varies))
             columns = _list_exponential_names(names, transform == "exponential-pairs")
         return replace(design, columns=columns)
 

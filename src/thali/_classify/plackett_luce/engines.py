@@ -57,9 +57,7 @@ class GibbsEngine(ChainEngine):
     """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
     takes_sparse = False
-
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error for arguments that the method does not support."""
+    requires_shape = False  # whether the argument a must be a number
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Return the training rows in the form that the fit requires."""
@@ -161,9 +159,7 @@ class AscentEngine(Engine):
 
     has_prior = True
     takes_sparse = False
-
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error for arguments that the method does not support."""
+    requires_shape = False
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Merge equal training rows of a class."""
@@ -203,19 +199,7 @@ class AscentEngine(Engine):
 class WeightMaximumEngine(AscentEngine):
     """Posterior mode for a fixed a."""
 
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error if a is not fixed."""
-        if model.a is None:
-            raise ArgumentError(
-                Setting("method", "map"),
-                " requires a number for ",
-                Argument("a"),
-                "; choose ",
-                Setting("a", 1.1),
-                " to keep all weights positive, or ",
-                Setting("a", 1.0),
-                " for the maximum of the likelihood, where most weights are exactly zero.",
-            )
+    requires_shape = True
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""

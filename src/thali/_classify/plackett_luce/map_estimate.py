@@ -173,7 +173,8 @@ def find_sparse_maximum(
         if dropped_point is not None:
             active = weights > 0.0
             continue
-        is_rising = _find_rising_weights(point, data.n, is_dead)
+        steepness = point.statistics.R - point.statistics.s
+        is_rising = (point.weights == 0.0) & (steepness > MAX_RISE * data.n) & ~is_dead
         if not is_rising.any():
             return point, passes, iterations, converged
         if passes >= max_passes:
@@ -184,12 +185,6 @@ def find_sparse_maximum(
             return point, passes, iterations, converged
         active = weights > 0.0
     return point, passes, iterations, False
-
-
-def _find_rising_weights(point: WeightPoint, n: float, is_dead: Any) -> np.ndarray:
-    """Return a mask of zero weights at which the likelihood rises."""
-    steepness = point.statistics.R - point.statistics.s
-    return (point.weights == 0.0) & (steepness > MAX_RISE * n) & ~is_dead
 
 
 def _drop_weights(

@@ -15,6 +15,7 @@ from thali._model.engine import Engine
 from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import flatten_chains
+from thali.errors import Argument, ArgumentError, Setting
 
 from ..classifier import Classifier
 from .chain import build_plackett_luce_prior
@@ -236,7 +237,17 @@ class PlackettLuceRegression(Classifier):
     def _check_arguments(self) -> None:
         """Raise an error for invalid arguments of the model."""
         check_allowed("standardize", self.standardize, (True, False))
-        self._engine.check_arguments(self)
+        if self._engine.requires_shape and self.a is None:
+            raise ArgumentError(
+                Setting("method", "map"),
+                " requires a number for ",
+                Argument("a"),
+                "; choose ",
+                Setting("a", 1.1),
+                " to keep all weights positive, or ",
+                Setting("a", 1.0),
+                " for the maximum of the likelihood, where most weights are exactly zero.",
+            )
         build_plackett_luce_prior(self.a, self.a_range, self.b)
 
     def _build_row_job(
