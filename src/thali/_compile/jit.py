@@ -258,7 +258,7 @@ _WAIT = "thali: stopping after the compiler finishes"
 
 
 def _compile(dispatcher: Any, discard: Callable[[], Any], signature: Any) -> Any:
-    """Compile or load code completely, or discard the dispatcher."""
+    """Compile or load the code for argument types; discard the dispatcher if that fails."""
     with DelayedInterrupt(_WAIT), _silence_compiler():
         try:
             return type(dispatcher).compile(dispatcher, signature)

@@ -78,7 +78,7 @@ def collect_sources(
 
 
 class _SourceWalk:
-    """A walk over functions, numbered in order, with their classes and operations."""
+    """A walk from an entry point over the functions, classes and operations that it reaches."""
 
     def __init__(self, options: str) -> None:
         self.lines = [options]

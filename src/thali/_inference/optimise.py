@@ -141,7 +141,7 @@ def maximise_newton(
 def _iterate_steps(
     target: Target[P], slope: Any, damping: float | None, pace: float
 ) -> Iterator[tuple[Step, float | None]]:
-    """Yield ever shorter steps from a point, each with the next damping."""
+    """Yield ever shorter Newton steps from a point, each with the damping after it."""
     if damping is None and (step := target.solve(slope, 0.0)) is not None:
         for _ in range(_HALVINGS):
             yield step, None
@@ -274,7 +274,7 @@ def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
 def _search_line(
     target: Target[Any], start: Any, direction: np.ndarray, max_change: float
 ) -> tuple[float, Any]:
-    """Return (length, point) by the strong Wolfe conditions, else the highest trial."""
+    """Return length and point of a step by the strong Wolfe conditions, else the highest trial."""
     # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.

@@ -86,22 +86,22 @@ class PartsFolder(JobFolder):
         """Write the new records, the source and the index."""
         if self._is_full:
             return
-        with self._writing():
+        with self._warn_if_disk_is_full():
             segments = list(self._segments)
             if self._new:
                 segments.append(
-                    self._store(
+                    self._write_file(
                         f"parts-{self._file_number:05d}.json", json.dumps(self._new).encode()
                     )
                 )
             if self._source is not None and self._source_entry is None:
-                self._source_entry = self._store("source.npz", encode_npz(self._source))
+                self._source_entry = self._write_file("source.npz", encode_npz(self._source))
             n_finished, n_planned = self._count_finished(), Counter(self._part_groups.values())
             position = {"done": n_finished.total(), "total": n_planned.total(), "unit": self._unit}
             position["each"] = {
                 group: [n_finished[group], n_parts] for group, n_parts in n_planned.items()
             }
-            self._store_index(
+            self._write_index(
                 segments, position, n_finished == n_planned, source=self._source_entry
             )
             self._new, self._unsaved = {}, 0.0

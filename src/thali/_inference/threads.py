@@ -133,7 +133,7 @@ def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: An
 
 
 class _SliceThreads:
-    """Threads that run slices of chains in turn.
+    """Threads that run waiting chains in turn, a slice at a time.
 
     The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not
     reliable: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a
@@ -229,7 +229,7 @@ def call_in_threads(function: Callable[[int], None], n_calls: int, cores: int | 
 
 
 class _SingleCall(SlicedWork):
-    """One call, as work of one slice."""
+    """A single function call, run as one slice of work."""
 
     sweeps, total, is_done = 0, 1, False
 

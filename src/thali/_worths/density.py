@@ -672,7 +672,7 @@ class Density:
 
 
 class _RowsAtPoint(NamedTuple):
-    """Derivatives of the log-likelihood of rows."""
+    """Derivatives of the log-likelihood of each row at a point."""
 
     comparisons: ComparisonsAtPoints
     value: float

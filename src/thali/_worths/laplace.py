@@ -304,7 +304,7 @@ class Marginal:
     def _start_by_slopes(
         self, centre: np.ndarray, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a centre near the top of the marginal, and steps."""
+        """Find a centre near the top of the marginal, and steps, from slopes of its logarithm."""
         # Steps are as fine as the marginal is narrow where 0.5 is too wide.
         # With g and v the means and variances, given their standard deviation tau, of what it
         # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and

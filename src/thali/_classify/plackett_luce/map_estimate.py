@@ -190,7 +190,7 @@ def find_sparse_maximum(
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set weights to zero that are better at zero."""
+    """Set weights that explain almost nothing to zero, unless the likelihood falls."""
     # Return the new point, or None, and the number of sweeps.
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
@@ -214,7 +214,7 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Raise zero weights so that the likelihood increases."""
+    """Make zero weights positive so that the likelihood rises."""
     # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
@@ -294,7 +294,7 @@ def maximise_class_weights(
 def _maximise_interior(
     data: Any, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the posterior for a > 1."""
+    """Maximise the posterior for a > 1, where all weights are positive."""
     # With many rows, start at the fit to a sample of them.
     passes = iterations = 0
     active = np.ones(weights.shape, bool)

@@ -201,7 +201,7 @@ def _expand_mean(
     covariance: np.ndarray,
     radii: int,
 ) -> _RowExpansion:
-    """Expand the mean log-likelihood over normal predictors, by quadrature."""
+    """Expand the mean log-likelihood of each row over normal predictors, by quadrature."""
     # With L̄ the slopes of the mean in L, its slopes in V are half of L^-T (P + P^T) L^-1, where P
     # is the lower triangle of L^T L̄ with half its diagonal.
     (q, n), m = linear.shape, len(covariance) // len(linear)
@@ -365,7 +365,7 @@ def fit_laplace_approximation(
 def _factorise_precision(
     precision: np.ndarray, curvature: np.ndarray, mean_root_eta: float
 ) -> np.ndarray:
-    """Return the Cholesky factor of P."""
+    """Return the Cholesky factor of the precision P of the coefficients."""
     # If rounding makes P singular, add a small share of the prior's precision.
     from scipy.linalg import LinAlgError, cholesky
 
@@ -418,7 +418,7 @@ _FLAT = 1e-4, 10
 
 
 class _VariationalPoint(NamedTuple):
-    """Normal distribution, its lower bound, and a step of length 1."""
+    """Normal distribution with its lower bound, and a natural-gradient step of length 1."""
 
     precision: np.ndarray
     pull: np.ndarray  # P m
@@ -433,7 +433,7 @@ class _VariationalPoint(NamedTuple):
 
 
 class _LowerBound:
-    """Lower bound as a function of P and P m, at the optimal q(eta)."""
+    """Lower bound of the log evidence as a function of P and P m, at the optimal q(eta)."""
 
     def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
         self.problem, self.eta, self.expand = problem, eta, expand
@@ -533,7 +533,7 @@ def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
 
 
 def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m by Anderson's combination of steps."""
+    """Return P and P m after a combination of several steps (Anderson acceleration)."""
     # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))

@@ -334,7 +334,7 @@ def build_path_table(
 ) -> "pandas.DataFrame":
     """Build the table of `model.coefficient_path`, from a copy of the model."""
     model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
-    data, prior = model._training_data(X, y, sample_weight), read_prior(model)
+    data, prior = model._read_training_data(X, y, sample_weight), read_prior(model)
     model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
     model._reference_ = find_reference_class(model)
     table = compute_coefficient_path(
