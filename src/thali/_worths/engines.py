@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._inference.chains import Run, build_run
+from thali._inference.chains import Run, build_run, cut_records
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
@@ -39,7 +39,7 @@ from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
 from .data_density import check_estimable
-from .posterior import LatticeChain, TrajectoryChain, WorthProblem, build_chains_tree
+from .posterior import LatticeChain, TrajectoryChain, WorthProblem
 from .simulation import sample_worths_prior, simulate_replicates
 from .spec import BRADLEY_TERRY_LUCE
 from .worth_draws import Quantities, WorthDraws
@@ -196,7 +196,11 @@ def _build_population_sampling(
         attributes, treatment = describe_run(run), dependence()
         if treatment is not None:
             attributes |= treatment.attributes
-        return build_chains_tree(problem, chains, attributes)
+        _, records = cut_records(chains)
+        points, logs = (
+            np.stack([record[name] for record in records]) for name in ("points", "logs")
+        )
+        return problem.build_tree(points, logs, attributes)
 
     return build_sampling(source, run, chains, convert_to_tree)
 
@@ -385,9 +389,10 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     rows[:n] -= rows[:n].mean(axis=0)
     estimate = rows @ estimates.point
     error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
-    multiplier = float(ndtri(interval_tails(ci)[1]))
+    tail = interval_tails(ci)[1]
+    multiplier = float(ndtri(tail))
     if math.isfinite(estimates.df):
-        multiplier = float(stdtrit(estimates.df, interval_tails(ci)[1]))
+        multiplier = float(stdtrit(estimates.df, tail))
     names = [f"log_worth[{label}]" for label in estimates.data.labels]
     if estimates.has_ties:
         names.append("log_tie")
