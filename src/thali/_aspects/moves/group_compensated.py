@@ -45,6 +45,7 @@ from ..state import (
 )
 from .births import choose_row, log_birth_ratio
 from .group_densities import draw_gamma, log_gamma, log_gamma_ratio
+from .mass_transfer import propose_column_weight
 from .tuning import COMPENSATED_WEIGHT, select_tuning
 
 CHANGE = 0  # position in State.block
@@ -196,19 +197,13 @@ def propose_joint_weight(
     if first_group.m[k] == 0:
         return
     v, min_unique = base.v[k], min_over_owners(base.unique, first_group, k)
-    M = v + min_unique
-    odds = (
-        v
-        / min_unique
-        * math.exp(select_tuning(tunings, 0).step[COMPENSATED_WEIGHT] * rng.standard_normal())
+    new_v, ratio = propose_column_weight(
+        rng, v, min_unique, select_tuning(tunings, 0).step[COMPENSATED_WEIGHT]
     )
-    new_v = M * odds / (1.0 + odds)
-    dv = new_v - v
-    if not (0.0 < new_v < M and dv < min_unique):
+    if new_v == 0.0:
         return
-    ratio = math.log(new_v * (M - new_v) / (v * min_unique)) + log_base_unique_ratio(
-        model, first_group, base, k, dv
-    )
+    dv = new_v - v
+    ratio += log_base_unique_ratio(model, first_group, base, k, dv)
     ratio += log_gamma_ratio(model.shape, model.shape / model.rate, v, dv)
     gain = 0.0
     for g in range(states.w.shape[0]):

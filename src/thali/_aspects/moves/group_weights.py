@@ -20,7 +20,14 @@ from ..operations import (
     is_group_scale_free,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, scale_all_weights, shuffle_columns, subtract_from_owners
+from ..state import (
+    BETA,
+    COLUMNS,
+    min_over_owners,
+    scale_all_weights,
+    shuffle_columns,
+    subtract_from_owners,
+)
 from .group_densities import draw_gamma, log_gamma_ratio, log_owner_ratio
 from .mass_transfer import propose_column_weight
 from .tuning import COLUMN_WEIGHT, COMPENSATED_WEIGHT
@@ -89,7 +96,9 @@ def propose_compensated_group_weight(
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1
-    new_w, jacobian = propose_column_weight(rng, b, k, tuning.step[COMPENSATED_WEIGHT])
+    new_w, jacobian = propose_column_weight(
+        rng, b.w[k], min_over_owners(b.s, b, k), tuning.step[COMPENSATED_WEIGHT]
+    )
     if new_w == 0.0:
         return
     w = b.w[k]

@@ -203,13 +203,12 @@ def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any)
 
 
 @scalar
-def propose_column_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -> Any:
-    """Propose a weight of column k; return it (0: impossible) and log Jacobian.
+def propose_column_weight(rng: np.random.Generator, w: Any, c: Any, step: Any) -> Any:
+    """Propose a column's weight in place of w; return it (0: impossible) and log Jacobian.
 
     Random walk in logit(w / M): w is between 0 and M = w + c, where c is the smallest unique weight
     among the owners.
     """
-    w, c = b.w[k], min_over_owners(b.s, b, k)
     M = w + c
     odds = w / c * math.exp(step * rng.standard_normal())
     new_w = M * odds / (1.0 + odds)
@@ -227,7 +226,9 @@ def propose_compensated_weight(
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1
-    new_w, jacobian = propose_column_weight(rng, b, k, tuning.step[COMPENSATED_WEIGHT])
+    new_w, jacobian = propose_column_weight(
+        rng, b.w[k], min_over_owners(b.s, b, k), tuning.step[COMPENSATED_WEIGHT]
+    )
     if new_w == 0.0:
         return
     d = new_w - b.w[k]
