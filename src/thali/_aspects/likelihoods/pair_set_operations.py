@@ -24,6 +24,24 @@ from .pair_sets import (
 )
 
 
+def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
+    """Make a cache without features; values are filled later.
+
+    The constant starts at its prior mean.
+    """
+    n_pairs = len(sets.lower)
+    constant = 0.0
+    if sets.is_ratio:
+        constant = sets.shape / sets.rate
+    arrays: Any = [
+        *np.zeros((4, n_pairs)),
+        np.zeros(n_pairs, np.int32),
+        np.zeros(len(sets.start) - 1),
+        np.array([constant]),
+    ]
+    return PairSums(*arrays)
+
+
 @operations.sees_full.register(AnsweredPairSets)
 def _sees_full(sets: Any) -> Any:
     """Return whether full columns affect the answers: with ratios only."""

@@ -108,24 +108,6 @@ def _group_by_key(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 
-def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
-    """Make a cache without features; values are filled later.
-
-    The constant starts at its prior mean.
-    """
-    n_pairs = len(sets.lower)
-    constant = 0.0
-    if sets.is_ratio:
-        constant = sets.shape / sets.rate
-    arrays: Any = [
-        *np.zeros((4, n_pairs)),
-        np.zeros(n_pairs, np.int32),
-        np.zeros(len(sets.start) - 1),
-        np.array([constant]),
-    ]
-    return PairSums(*arrays)
-
-
 @scalar
 def pair_value(sets: Any, shared: Any, constant: Any) -> Any:
     """Return the value of a pair with this shared weight.
