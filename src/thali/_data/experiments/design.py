@@ -35,7 +35,7 @@ class ExperimentDesign(NamedTuple):
     @property
     def inside(self) -> int:
         """Position of the attribute "inside", which marks products; -1 if there is none."""
-        return 0 if self.scheme.has_inside else -1
+        return int(self.scheme.has_inside) - 1
 
     @property
     def never_missing(self) -> np.ndarray:
@@ -97,7 +97,7 @@ def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
 
 def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
     """Return names and values that describe an experiment in a report."""
-    is_none = _find_no_choice_products(data)
+    is_none = data.scheme.find_none_products(data.products)
     none_fact = ()
     if data.scheme.none:
         chosen = data.row_product[data.first_row[:-1] + data.chosen]
@@ -118,12 +118,3 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
         *none_fact,
         *data.scheme.described(),
     )
-
-
-def _find_no_choice_products(data: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
-    """Return whether each product is the no-choice option."""
-    if not data.scheme.none:
-        return np.zeros(len(data.products), bool)
-    if data.scheme.has_inside:
-        return data.products[:, 0] == 0
-    return np.all(data.products < 0, axis=1)

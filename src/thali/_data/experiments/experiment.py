@@ -20,7 +20,7 @@ from ..people import list_differing_columns, list_people_facts
 from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
-from .scheme import INSIDE, Attribute, SchemeCells, SchemeTasks
+from .scheme import Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,15 +46,13 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
             f"Respondent {person!r} has only {format_plural(int(counts.min()), 'task')}, so no"
             f" task would be left to fit when {number} are held out; hold out fewer tasks."
         )
+    # the last tasks are held out, of tasks in random order with a seed
+    tasks_in_order = np.split(np.arange(data.n_tasks), data.first_task[1:-1])
+    if random_seed is not None:
+        rng = np.random.default_rng(build_seed_sequence(random_seed))
+        tasks_in_order = [rng.permutation(tasks)[::-1] for tasks in tasks_in_order]
     is_held = np.zeros(data.n_tasks, dtype=bool)
-    rng = None if random_seed is None else np.random.default_rng(build_seed_sequence(random_seed))
-    for start, end in zip(data.first_task, data.first_task[1:], strict=False):
-        tasks_of_respondent = np.arange(start, end)
-        is_held[
-            tasks_of_respondent[-number:]
-            if rng is None
-            else rng.permutation(tasks_of_respondent)[:number]
-        ] = True
+    is_held[np.concatenate([tasks[-number:] for tasks in tasks_in_order])] = True
     return is_held
 
 
@@ -157,9 +155,11 @@ class ExperimentRows(Frozen):
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, (*given.values(), bought)):
             get_column(frame, name)
-        found = find_wide_tasks(
-            frame if bought is None else frame.drop(columns=bought), given, alternatives
-        )
+        offers = frame
+        if bought is not None:
+            offers = frame.drop(columns=bought)
+            more["bought"] = BOUGHT
+        found = find_wide_tasks(offers, given, alternatives)
         if found is None:
             raise DataError(
                 f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
@@ -175,15 +175,14 @@ class ExperimentRows(Frozen):
                 Argument("bought"),
                 " it must contain the chosen product, even if it would not be bought.",
             )
-        more |= {} if bought is None else {"bought": BOUGHT}
         more["missing"] = add_lacking_word(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
-        who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
+        who: Any = np.arange(1, len(frame) + 1)
+        if found.respondent is not None:
+            who = frame[found.respondent]
         people = read_people(rename_as_text(frame), further, who, "respondent")
-        return cls._from_fields(
-            *(people if name == "people" else getattr(data, name) for name in cls._FIELDS)
-        )
+        return data.with_fields(people=people)
 
 
 # A choice experiment written out as a long table --------------------------------------------------
@@ -204,41 +203,33 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     if scheme.alternative is not None:
         table[scheme.alternative] = data.alternative_labels.astype(object)
     table[scheme.chosen] = chosen
-    codes = dict(zip(data.attributes, data.products[data.row_product].T, strict=True))
-    is_none = _is_none(data, codes)
+    levels = data.products[data.row_product]
+    codes = dict(zip(data.attributes, levels.T, strict=True))
+    is_none = scheme.find_none_products(levels)
     labels = dict(scheme.none)
     for attribute in scheme.attributes:
-        table[attribute.name] = _cells(
+        table[attribute.name] = _write_cells(
             attribute, codes[attribute.name], is_none, labels.get(attribute.name)
         )
     for name, label in scheme.none:
         if name not in table:
-            table[name] = (
-                np.where(is_none, label, "0").astype(np.int64)
-                if label == "1"
-                else np.where(is_none, label, "")
-            )
+            table[name] = np.where(is_none, label, "")
+            if label == "1":
+                table[name] = is_none.astype(np.int64)
     return pd.DataFrame(table)
 
 
-def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarray:
-    """Whether each row is the no-choice option: without "inside", what lacks every attribute."""
-    if not data.has_none:
-        return np.zeros(data.n_alternatives, dtype=bool)
-    if data.scheme.has_inside:
-        return codes[INSIDE] == 0
-    return np.all([column < 0 for column in codes.values()], axis=0)
-
-
-def _cells(
+def _write_cells(
     attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
 ) -> "pd.Categorical | np.ndarray":
-    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing,
-    or its label."""
+    """Return a categorical column of labels, or the texts of a measured attribute.
+
+    Rows of the no-choice option contain its label, or are empty without a label.
+    """
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
-    extra = list(dict.fromkeys([*words, *([label] if label else [])]))
+    extra = dict.fromkeys(filter(None, [*words, label]))
     texts = np.array([*attribute.levels, None], dtype=object)[codes]
     if words:
         texts[(codes < 0) & ~is_none] = words[0]
@@ -450,19 +441,22 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         """Set the fields once; copy arrays that other objects own."""
-        owned = (
-            field.copy() if isinstance(field, np.ndarray) and not field.flags.owndata else field
-            for field in fields
-        )
+        owned = list(fields)
+        for k, field in enumerate(fields):
+            if isinstance(field, np.ndarray) and not field.flags.owndata:
+                owned[k] = field.copy()
         return super()._freeze(*owned)
 
     def __str__(self) -> str:
-        none_text = ", no-choice option" if self.has_none else ""
-        people, tasks = (
-            format_plural(self.n_respondents, "respondent"),
-            format_plural(self.n_tasks, "task"),
-        )
-        return f"{people}, {tasks}, {format_plural(self.n_alternatives, 'alternative')}{none_text}"
+        counts = {
+            "respondent": self.n_respondents,
+            "task": self.n_tasks,
+            "alternative": self.n_alternatives,
+        }
+        parts = [format_plural(count, noun) for noun, count in counts.items()]
+        if self.has_none:
+            parts.append("no-choice option")
+        return ", ".join(parts)
 
     def __repr__(self) -> str:
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
@@ -487,9 +481,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             A line, and one for each attribute; levels in alphabetical order stand between commas.
             One more names the columns of people, if there are any that differ.
         """
-        differing = list_differing_columns(self.people)
-        people_lines = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
-        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *people_lines])
+        lines = [str(self), *map(": ".join, self.scheme.described())]
+        if differing := list_differing_columns(self.people):
+            lines.append(f"respondent columns: {shorten(differing, 12)}")
+        return "\n".join(lines)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -507,8 +502,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
         It is "given", "categories", "numbers", "measured", "bins" or "alphabet".
         """
-        inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
-        return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
+        return {attribute.name: attribute.order for attribute in self.scheme.all_attributes}
 
     @property
     def cut_points(self) -> dict[str, tuple[float, ...]]:
@@ -600,6 +594,9 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         rows = np.repeat(is_selected, sizes)
         counts = np.bincount(self.respondent_of_task[is_selected], minlength=self.n_respondents)
         products_left, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        people = self.people
+        if people is not None:
+            people = people.loc[counts > 0]
         return self._from_fields(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
@@ -610,7 +607,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             self.products[products_left],
             self.task_labels[is_selected],
             self.alternative_labels[rows],
-            None if self.people is None else self.people.loc[counts > 0],
+            people,
         )
 
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":
@@ -618,9 +615,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
         `chosen` is a row of each task, counted from its first row.
         """
-        return self._from_fields(
-            *(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS)
-        )
+        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
+        return self._from_fields(*fields.values())
 
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None

@@ -87,11 +87,12 @@ class PairColumns(NamedTuple):
                 f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
             )
         else:
-            description = f"long table, {a!r} chosen over {b!r}, "
-            description += (
-                f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
-            )
-        description += f", ties in {self.ties!r}" if self.ties is not None else ""
+            counted = "one comparison per row"
+            if self.times:
+                counted = f"counts in {self.times[0]!r}"
+            description = f"long table, {a!r} chosen over {b!r}, {counted}"
+        if self.ties is not None:
+            description += f", ties in {self.ties!r}"
         return description + describe_columns(None, self.respondent)
 
     @property
@@ -191,7 +192,7 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
     """Return whether each row of a table of pairs has no count at all."""
     if len(columns.times) < 2:
         return np.zeros(len(frame), bool)
-    counting = [*columns.times, *([columns.ties] if columns.ties is not None else [])]
+    counting = list(filter(None, (*columns.times, columns.ties)))
     return frame.loc[:, counting].isna().all(axis=1).to_numpy()
 
 
@@ -204,7 +205,7 @@ def find_ties_column(names: list[str]) -> str | None:
             f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all"
             " but one."
         )
-    return tie_columns[0] if tie_columns else None
+    return next(iter(tie_columns), None)
 
 
 def find_pair_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
@@ -277,7 +278,9 @@ def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str 
                 and reverse not in name_by_plain
                 and name_by_plain[present] not in (a, second)
             ):
-                uncounted_option = second if present in [first for first, _ in times] else a
+                uncounted_option = a
+                if present in [first for first, _ in times]:
+                    uncounted_option = second
                 return (
                     f"a column to match {name_by_plain[present]!r} that counts how often"
                     f" {uncounted_option!r} was chosen"

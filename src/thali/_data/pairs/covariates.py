@@ -136,11 +136,9 @@ class PairCovariates(Frozen):
             np.zeros((n_options, len(names))),
             (counts * won, counts * ~won, tied),
         )
-        answers = (
-            None
-            if row_respondents is None
-            else Answers.of_rows(row_respondents, cell, won, counts, tied)
-        )
+        answers = None
+        if row_respondents is not None:
+            answers = Answers.of_rows(row_respondents, cell, won, counts, tied)
         return cls._from_fields(names, *cells, answers)
 
     def of_pairs(
@@ -171,11 +169,9 @@ class PairCovariates(Frozen):
         )
         new_cells = np.zeros(len(has_kept_pair), np.int64)
         new_cells[cells] = np.arange(len(cells))
-        answers = (
-            None
-            if self.answers is None
-            else self.answers.of_pairs(has_kept_pair, new_cells, is_turned)
-        )
+        answers = self.answers
+        if answers is not None:
+            answers = answers.of_pairs(has_kept_pair, new_cells, is_turned)
         return self._from_fields(self.names, *arrays, answers)
 
     def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
@@ -192,7 +188,9 @@ class PairCovariates(Frozen):
         cells, cell_of_old = _sum_cells(
             self.pair, self.values[:, indices], self.options[:, indices], counts
         )
-        answers = None if self.answers is None else self.answers.merged(cell_of_old)
+        answers = self.answers
+        if answers is not None:
+            answers = answers.merged(cell_of_old)
         return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
 
     def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
@@ -216,11 +214,9 @@ class PairCovariates(Frozen):
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
-        answers = None if self.answers is None else self.answers.without_ties(share)
-        if answers is not None:
-            answers = answers.of_pairs(
-                is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
-            )
+        answers = None
+        if self.answers is not None and (given := self.answers.without_ties(share)) is not None:
+            answers = given.of_pairs(is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool))
         arrays = (
             self.pair[is_kept],
             self.values[is_kept],
@@ -280,7 +276,8 @@ def read_covariates(
     unless a column has this name, is 1 in every row. Two columns of either side (length_a,
     length_b) become the difference between first and second.
     """
-    names = [names] if isinstance(names, str) else list(names)
+    if isinstance(names, str):
+        names = [names]
     if not names:
         raise DataError("No covariate is named; name at least one column.")
     if repeated := [name for name in names if names.count(name) > 1]:
@@ -303,11 +300,10 @@ def read_covariates(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
                 " name another column."
             )
-        values_by_name |= (
-            _read_number_covariate(values, frame)
-            if _is_numeric(values)
-            else _build_indicators(frame, name)
-        )
+        if _is_numeric(values):
+            values_by_name |= _read_number_covariate(values, frame)
+        else:
+            values_by_name |= _build_indicators(frame, name)
     for name, values in values_by_name.items():
         refuse_extremes(values, f"number of the covariate {name!r}")
     return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
@@ -341,8 +337,8 @@ def list_covariate_columns(
     """List the columns of a table that contain these covariates."""
     column_set: dict[str, None] = {}
     for name in names or ():
-        own_column = [name] if name in columns else []
-        column_set |= dict.fromkeys(find_side_pair(name, columns, sides) or own_column)
+        candidates = find_side_pair(name, columns, sides) or (name,)
+        column_set |= dict.fromkeys(column for column in candidates if column in columns)
     return list(column_set)
 
 
@@ -381,7 +377,9 @@ def find_side_pair(
             # neither option column contains a side word
             if not (is_second or mark in first_marks or other_mark in second_marks):
                 is_second = any(mark == pair[1] for pair in _SIDES)
-            return (partner, column) if is_second else (column, partner)
+            if is_second:
+                return partner, column
+            return column, partner
     return None
 
 
@@ -422,7 +420,9 @@ def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[s
     """Return a column of numbers; raise for gaps or a constant."""
     covariate = values.to_numpy(float, na_value=np.nan)
     if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
-        problem = "empty" if np.isnan(covariate[gap_rows[0]]) else "infinite"
+        problem = "infinite"
+        if np.isnan(covariate[gap_rows[0]]):
+            problem = "empty"
         raise DataError(
             f"The covariate {values.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
             " number, or remove the row."

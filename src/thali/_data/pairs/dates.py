@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PERIODS = ("day", "week", "month", "year")
 # units of time: days since 1970, or the integers of a column
 DAY, STEP = "day", "step"
+_LETTERS = {"month": "M", "year": "Y"}  # NumPy's letters of periods
 _FORMATS = (
     "ISO8601",
     "%Y/%m/%d",
@@ -111,28 +112,28 @@ class Dates(Frozen):
         x = np.where(is_turned[:, None], -x, x) + 0.0
         counts = np.where(is_turned, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
-        keys = [
-            time,
-            np.minimum(first, second),
-            np.maximum(first, second),
-            *([respondent] if len(respondent) else []),
-        ]
+        keys = [time, np.minimum(first, second), np.maximum(first, second)]
+        if len(respondent):
+            keys.append(respondent)
         first_rows, sums = group_equal_rows(keys, x, counts)
-        keys = [key[first_rows].astype(np.int64) for key in keys]
-        return cls._from_fields(
-            name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[first_rows], *sums
-        )
+        if len(respondent):
+            respondent = respondent[first_rows]
+        keys = [key[first_rows].astype(np.int64) for key in keys[:3]]
+        return cls._from_fields(name, unit, *keys, respondent, x[first_rows], *sums)
 
     def __str__(self) -> str:
-        return format_plural(len(np.unique(self.time)), "date" if self.unit == DAY else "period")
+        noun = "period"
+        if self.unit == DAY:
+            noun = "date"
+        return format_plural(len(np.unique(self.time)), noun)
 
     def _details(self) -> Facts:
-        return (
-            (
-                "dates",
-                (format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())),
-            ),
-        )
+        return (("dates", self.ends),)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """First and last time, as text."""
+        return format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())
 
     @property
     def counts(self) -> np.ndarray:
@@ -167,7 +168,8 @@ class Dates(Frozen):
         """Select rows, and replace some arrays."""
         sides, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
-        respondent = respondent[is_kept] if len(respondent) else respondent
+        if len(respondent):
+            respondent = respondent[is_kept]
         sides = (sides[0][is_kept], sides[1][is_kept])
         return self.of_rows(
             self.name,
@@ -181,19 +183,16 @@ class Dates(Frozen):
 
     def between(self, since: Any, until: Any) -> "Dates":
         """Select the rows between two times, both included; None: no limit."""
-        first_bound, last_bound = (
-            parse_bound(self.unit, name, value)
-            for name, value in (("since", since), ("until", until))
-        )
-        is_kept = (
-            np.ones(len(self.time), bool) if first_bound is None else self.time >= first_bound[0]
-        )
-        is_kept &= True if last_bound is None else self.time <= last_bound[1]
+        first_time, last_time = self.time.min(), self.time.max()
+        if (bound := parse_bound(self.unit, "since", since)) is not None:
+            first_time = bound[0]
+        if (bound := parse_bound(self.unit, "until", until)) is not None:
+            last_time = bound[1]
+        is_kept = (self.time >= first_time) & (self.time <= last_time)
         if not is_kept.any():
-            ends = [format_time(self.unit, end) for end in (self.time.min(), self.time.max())]
             raise DataError(
-                f"No comparison is between these dates; {self.name!r} ranges from {ends[0]} to"
-                f" {ends[1]}. Set ",
+                f"No comparison is between these dates; {self.name!r} ranges from"
+                f" {' to '.join(self.ends)}. Set ",
                 Argument("since"),
                 " or ",
                 Argument("until"),
@@ -212,9 +211,7 @@ class Dates(Frozen):
             number = (self.time + 3) // 7  # weeks begin on Mondays, and 1970-01-01 was a Thursday
         else:
             days = self.time.astype("datetime64[D]")
-            number = days.astype("datetime64[M]" if period == "month" else "datetime64[Y]").astype(
-                np.int64
-            )
+            number = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
         names = [_format_period(self.unit, period, time) for time in np.unique(number)]
         return number, names
 
@@ -241,7 +238,9 @@ def group_equal_rows(
 
 def format_time(unit: str, number: Any) -> str:
     """Format a time as a date, or as an integer."""
-    return str(np.datetime64(int(number), "D")) if unit == DAY else str(int(number))
+    if unit == STEP:
+        return str(int(number))
+    return str(np.datetime64(int(number), "D"))
 
 
 def _format_period(unit: str, period: str, number: Any) -> str:
@@ -250,7 +249,7 @@ def _format_period(unit: str, period: str, number: Any) -> str:
         return format_time(unit, number)
     if period == "week":
         return format_time(unit, number * 7 - 3)
-    return str(np.datetime64(int(number), "M" if period == "month" else "Y"))
+    return str(np.datetime64(int(number), _LETTERS[period]))
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
@@ -260,17 +259,19 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
     try:
         if unit == STEP:
             return int(value), int(value)
-        day = np.datetime64(str(value).strip(), "D"), str(value).strip().count("-")
-        start = (
-            np.datetime64(str(value).strip()[:10])
-            if day[1]
-            else np.datetime64(str(value).strip(), "Y")
-        )
+        text = str(value).strip()
+        day = np.datetime64(text, "D")
         # a day, a month or a year
+        if "-" in text:
+            start = np.datetime64(text[:10])
+        else:
+            start = np.datetime64(text, "Y")
         after = start + np.timedelta64(1, np.datetime_data(start.dtype)[0])
-        return int(day[0].astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
+        return int(day.astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
     except (ValueError, TypeError):
-        expected = f"a date such as {_EXAMPLE}" if unit == DAY else "an integer"
+        expected = "an integer"
+        if unit == DAY:
+            expected = f"a date such as {_EXAMPLE}"
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
 
 
@@ -367,11 +368,9 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
     if not readings:
         bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
         good_rows = np.flatnonzero(best_format[1][text_index])
-        contrast = (
-            f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
-            if good_rows.size
-            else ""
-        )
+        contrast = ""
+        if good_rows.size:
+            contrast = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
         raise DataError(
             f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
             f" {frame.index[bad_row]}{contrast};"

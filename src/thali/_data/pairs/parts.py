@@ -21,7 +21,7 @@ from .covariates import (
     read_option_covariates,
 )
 from .dates import Dates, RowDates
-from .tables import build_fields, build_from_rows
+from .tables import build_fields, build_from_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,13 +98,13 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
         forward = np.empty((3, selected.n_pairs))
         forward[:, new_pair[is_kept]] = np.where(is_turned, backward, data.forward)[:, is_kept]
-    answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_pair, is_turned)
-    covariates = (
-        None
-        if data.covariates is None
-        else data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
-    )
-    dates = None if data.dates is None else data.dates.of_options(new_index)
+    answers = covariates = dates = None
+    if data.answers is not None:
+        answers = data.answers.of_pairs(is_kept, new_pair, is_turned)
+    if data.covariates is not None:
+        covariates = data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
+    if data.dates is not None:
+        dates = data.dates.of_options(new_index)
     return copy_with_details(selected, forward, answers, covariates, dates)
 
 
@@ -115,23 +115,23 @@ def with_counts(
 
     Without `tied` there are no ties.
     """
-    tied = np.zeros(data.n_pairs) if tied is None else tied
-    return data._from_fields(
-        data.labels, data.first, data.second, wins, losses, tied, None, None, None
-    )
+    if tied is None:
+        tied = np.zeros(data.n_pairs)
+    return data._from_fields(data.labels, data.first, data.second, wins, losses, tied)
 
 
 def with_cell_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
     """Replace the counts of the cells; respondents and orders become unknown."""
-    tied = np.zeros(len(wins)) if tied is None else tied
     if data.covariates is None:
         return with_counts(data, wins, losses, tied)
+    if tied is None:
+        tied = np.zeros(len(wins))
     pair, counts = data.covariates.pair, (wins, losses, tied)
     sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
     return copy_with_details(
-        with_counts(data, *sums), None, None, data.covariates.with_counts(wins, losses, tied)
+        with_counts(data, *sums), None, None, data.covariates.with_counts(*counts)
     )
 
 
@@ -165,15 +165,20 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     >>> data.without_ties("half").wins, data.without_ties("drop").wins
     (array([3.5]), array([3.]))
     """
-    share = 0.5 if check_allowed("how", how, ("half", "drop")) == "half" else 0.0
+    shares = {"half": 0.5, "drop": 0.0}
+    share = shares[check_allowed("how", how, tuple(shares))]
     converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
     forward = None
     if data.forward is not None:
         wins, losses, tied = data.forward
         forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
-    answers = None if data.answers is None else data.answers.without_ties(share)
-    dates = None if data.dates is None else data.dates.without_ties(share)
-    covariates = None if data.covariates is None else data.covariates.without_ties(share)
+    answers, covariates, dates = data.answers, data.covariates, data.dates
+    if answers is not None:
+        answers = answers.without_ties(share)
+    if covariates is not None:
+        covariates = covariates.without_ties(share)
+    if dates is not None:
+        dates = dates.without_ties(share)
     converted = copy_with_details(converted, forward, answers, covariates, dates)
     is_compared = converted.wins + converted.losses > 0
     if not is_compared.any():
@@ -181,7 +186,9 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
             f"All {format_plural(data.n_ties, 'comparison')} are ties, so nothing would be left"
             " without them; keep the ties."
         )
-    return converted if is_compared.all() else select_pairs(converted, is_compared)
+    if is_compared.all():
+        return converted
+    return select_pairs(converted, is_compared)
 
 
 def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
@@ -189,18 +196,18 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
     arrays = (
         array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
     )
-    new_index = np.cumsum(is_kept) - 1
-    forward = None if data.forward is None else data.forward[:, is_kept]
-    is_turned = np.zeros(len(is_kept), bool)
-    answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_index, is_turned)
-    all_options = np.arange(data.n_options)
-    covariates = (
-        None
-        if data.covariates is None
-        else data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
-    )
-    pair_keys, n = (data.first * data.n_options + data.second)[is_kept], data.n_options
-    dates = None if data.dates is None else data.dates.of_pairs(pair_keys, n)
+    new_index, is_turned = np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
+    forward = answers = covariates = dates = None
+    if data.forward is not None:
+        forward = data.forward[:, is_kept]
+    if data.answers is not None:
+        answers = data.answers.of_pairs(is_kept, new_index, is_turned)
+    if data.covariates is not None:
+        all_options = np.arange(data.n_options)
+        covariates = data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
+    if data.dates is not None:
+        pair_keys = (data.first * data.n_options + data.second)[is_kept]
+        dates = data.dates.of_pairs(pair_keys, data.n_options)
     return data._from_fields(data.labels, *arrays, forward, answers, covariates, dates)
 
 
@@ -296,12 +303,12 @@ def build_questions(
         """Build the report rows."""
         labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
         names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
+        kind = PAIR
         if size == OUTCOMES:
+            kind = TIED
             names["tied"] = np.tile([False, True], data.n_pairs)
         row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        report_rows = build_report_rows(
-            PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair)
-        )
+        report_rows = build_report_rows(kind, row, names, len(cells.pair))
         pairs = np.arange(data.n_pairs + 1)
         is_last = np.arange(size) == size - 1
         return report_rows._replace(
@@ -341,12 +348,12 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     array([-1.,  1.])
     """
     data.refuse_dates()
-    if data.answers is not None or data.covariates is not None:
-        raise DataError(
-            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'},"
-            f" the order is read from the table; add {ORDER!r} to the `covariates` of from_trials"
-            " or from_results."
-        )
+    for noun, details in (("respondents", data.answers), ("covariates", data.covariates)):
+        if details is not None:
+            raise DataError(
+                f"For comparisons with {noun}, the order is read from the table; add {ORDER!r} to"
+                " the `covariates` of from_trials or from_results."
+            )
     by_order(data)  # raises if the order is unknown
     forward = np.asarray(data.forward)
     counts = np.stack([np.array([data.wins, data.losses, data.tied]) - forward, forward], axis=2)
@@ -507,7 +514,9 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
         return data
     covariates = data.covariates.of_names(names)
     indices = [k for k, name in enumerate(data.covariates.names) if name in names]
-    dates = None if data.dates is None else data.dates.of_covariates(indices)
+    dates = data.dates
+    if dates is not None:
+        dates = dates.of_covariates(indices)
     return copy_with_details(data, data.forward, data.answers, covariates, dates)
 
 
@@ -554,7 +563,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
             counts = answers.wins, answers.losses, answers.tied
             sums = [array[begin:end].copy() for array in counts]
             comparisons[name] = data._from_fields(
-                data.labels, data.first[pair], data.second[pair], *sums, None, None, None
+                data.labels, data.first[pair], data.second[pair], *sums
             )
     return comparisons
 
@@ -620,9 +629,7 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
         sides = data.first[is_compared], data.second[is_compared]
-        parts.append(
-            data._from_fields(data.labels, *sides, *counts[:, is_compared], None, None, None)
-        )
+        parts.append(data._from_fields(data.labels, *sides, *counts[:, is_compared]))
     return parts[0], parts[1]
 
 
@@ -690,12 +697,12 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        clauses = (
-            ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
-        )
+        old_dates, new_dates = "no dates", "some"
+        if more.dates is None:
+            old_dates, new_dates = "dates", "none"
         raise DataError(
-            f"The comparisons {clauses[0]}, but the new comparisons {clauses[1]}; name the column"
-            " of dates for both."
+            f"The comparisons have {old_dates}, but the new comparisons have {new_dates}; name the"
+            " column of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(
@@ -721,7 +728,7 @@ def _merge_all_parts(
                 first=part_options[rows_of_part.first], second=part_options[rows_of_part.second]
             )
         )
-    first, second, wins, losses, tied, covariate_values = (
+    *outcomes, covariate_values = (
         np.concatenate(column) for column in list(zip(*rows, strict=True))[:6]
     )
     row_respondents = None
@@ -733,21 +740,18 @@ def _merge_all_parts(
                 for known, row in zip(answers, rows, strict=True)
             ]
         )
-        row_respondents = row_respondents._replace(number=np.tile(row_respondents.number, 2))
-    outcomes = (
-        np.append(first, second),
-        np.append(second, first),
-        np.append(wins, losses),
-        np.append(tied, 0.0 * tied),
-    )
-    in_order = np.repeat([True, False], len(first))
-    covariates = CovariateColumns(names, np.tile(covariate_values, (2, 1))) if names else None
-    row_dates = None
+    covariates = row_dates = None
+    if names:
+        covariates = CovariateColumns(names, covariate_values)
     if dates is not None:
         times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
-        row_dates = RowDates(dates.name, dates.unit, np.tile(times, 2))
-    return build_from_rows(
-        type(parts[0]), labels, outcomes, (row_respondents, in_order, covariates), row_dates, False
+        row_dates = RowDates(dates.name, dates.unit, times)
+    return build_from_counts(
+        type(parts[0]),
+        labels,
+        tuple(outcomes),
+        (row_respondents, covariates, row_dates),
+        knows_order=False,
     )
 
 
@@ -766,24 +770,12 @@ class ComparisonRows(NamedTuple):
 def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     """List the comparisons at the finest known level; by date if they have dates."""
     if data.dates is not None:
-        dates = data.dates
-        return ComparisonRows(
-            dates.first,
-            dates.second,
-            dates.wins,
-            dates.losses,
-            dates.tied,
-            dates.x,
-            dates.respondent,
-        )
-    cells, answers = (
-        build_cells(data),
-        data.answers if data.covariates is None else data.covariates.answers,
-    )
-    if answers is None:
-        rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
-    else:
-        rows, counts, respondent = answers.pair, answers, answers.respondent
+        return ComparisonRows(*(getattr(data.dates, name) for name in ComparisonRows._fields))
+    cells = build_cells(data)
+    rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
+    if cells.answers is not None:
+        counts = cells.answers
+        rows, respondent = counts.pair, counts.respondent
     sides = cells.first[rows], cells.second[rows]
     return ComparisonRows(
         *sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
@@ -795,8 +787,11 @@ def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "Paire
     answers, pairs = require_answers(data).of_respondents(members)
     counts = answers.wins, answers.losses, answers.tied
     sums = [np.bincount(answers.pair, side_counts, len(pairs)) for side_counts in counts]
-    covariates = None if data.covariates is None else data.covariates.of_respondents(members, pairs)
-    dates = None if data.dates is None else data.dates.of_respondents(members)
+    covariates = dates = None
+    if data.covariates is not None:
+        covariates = data.covariates.of_respondents(members, pairs)
+    if data.dates is not None:
+        dates = data.dates.of_respondents(members)
     return data._from_fields(
         data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates
     )
@@ -826,7 +821,9 @@ def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> l
 
 def build_ties_error(ties: float, comparisons: float) -> DataError:
     """Build the error for data with ties in a model or test without ties."""
-    verb = "is a tie" if ties == 1 else "are ties"
+    verb = "are ties"
+    if ties == 1:
+        verb = "is a tie"
     return DataError(
         f"{ties:,} of {format_plural(comparisons, 'comparison')} {verb}, but ties are not"
         " supported here; count every tie as half a choice for each option with ",

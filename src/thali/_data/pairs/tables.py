@@ -115,13 +115,12 @@ def from_frame(
             refuse_ambiguous(frame)
         weights = weights or columns.weighted
     else:
-        default_columns = [name if name in names else None for name in ("count", "ties")]
         columns = PairColumns(
             (chosen or "chosen", rejected or "rejected"),
-            tuple(filter(None, default_columns[:1])),
-            default_columns[1],
+            tuple(name for name in names if name == "count"),
+            next((name for name in names if name == "ties"), None),
+            find_respondent_column(names, (count, respondent)),
         )
-        columns = columns._replace(respondent=find_respondent_column(names, (count, respondent)))
     times = (
         count or next(iter(columns.times), None),
         losses or next(iter(columns.times[1:]), None),
@@ -147,67 +146,48 @@ def read_list(
     """
     for name in filter(None, (*columns.options, *columns.times, columns.ties)):
         get_column(frame, name)
-    frame = frame.loc[~is_uncounted(frame, columns)]
-    first_column, second_column = columns.options
-    frame = drop_self_comparisons(frame, first_column, second_column)
-    first, second = get_column(frame, first_column), get_column(frame, second_column)
+    frame = drop_self_comparisons(frame.loc[~is_uncounted(frame, columns)], *columns.options)
+    first, second = (get_column(frame, name) for name in columns.options)
+    has_two_counts = len(columns.times) == 2
     try:
-        chosen, rejected, tied = _read_counts(frame, columns, weights)
+        counts = _read_counts(frame, columns, weights)
     except DataError as error:
-        hint = None if weights or len(columns.times) < 2 else _hint_shares(frame, columns)
-        raise DataError(error, f" {hint}" if hint else "") from None
-
-    def where(row: int, is_first: bool) -> str:
-        """Describe the position of a label."""
-        return f"in row {frame.index[row]}, column {first_column if is_first else second_column!r}"
-
-    names, first_index, second_index = encode_labels(
-        first, second, chosen + rejected + tied, labels, where
-    )
+        if has_two_counts and not weights and (hint := _hint_shares(frame, columns)):
+            raise DataError(error, f" {hint}") from None
+        raise
+    names, *sides = encode_labels(first, second, np.add.reduce(counts), labels)
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
     covariate_rows = None
     if covariates is not None:
         covariate_rows = read_covariates(
             frame, covariates, columns.options, list(filter(None, columns.used))
         )
-    row_dates = None if date is None else read_dates(frame, date)
-    cells, in_order = (first_index, second_index, chosen, tied), None
-    if len(columns.times) == 2:
-        cells = (
-            np.append(first_index, second_index),
-            np.append(second_index, first_index),
-            np.append(chosen, rejected),
-            np.append(tied, 0.0 * tied),
-        )
-        row_twice = np.tile(np.arange(len(frame)), 2)
-        row_respondents = None if row_respondents is None else row_respondents.of_rows(row_twice)
-        row_dates = None if row_dates is None else row_dates.of_rows(row_twice)
-        in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
-        if covariate_rows is not None:
-            covariate_rows = covariate_rows._replace(values=np.tile(covariate_rows.values, (2, 1)))
-    data = build_from_rows(
-        cls, names, cells, (row_respondents, in_order, covariate_rows), row_dates
-    )
-    shares = (
-        find_percentages(data.wins, data.losses, data.tied)
-        if columns.times and row_respondents is None
-        else None
+    row_dates = None
+    if date is not None:
+        row_dates = read_dates(frame, date)
+    data = build_from_counts(
+        cls,
+        names,
+        (*sides, *counts),
+        (row_respondents, covariate_rows, row_dates),
+        knows_order=columns.in_order and has_two_counts,
     )
     warn_each(
         find_similar_labels(data.labels),
         find_total_labels(data.labels),
         find_dropped_columns(frame, columns.used),
-        shares,
     )
+    if columns.times and row_respondents is None:
+        warn_each(find_percentages(data.wins, data.losses, data.tied))
     return data
 
 
-def _hint_shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
-    """Return a hint if invalid counts are percentages or proportions."""
+def _hint_shares(frame: "pd.DataFrame", columns: PairColumns) -> str:
+    """Return a hint if invalid counts are percentages or proportions; else ""."""
     try:
         return find_percentages(*_read_counts(frame, columns, weights=True))
     except DataError:
-        return None
+        return ""
 
 
 def _read_counts(
@@ -361,42 +341,37 @@ def from_trials(
         "respondent": respondent,
         "count": count,
     }
-    if people is None:
-        return read_trials(
-            cls, frame, named_columns, False, coding, labels, weights, covariates, date
-        )[0]
     frame = convert_frame(frame)
-    for name in people:
-        get_column(frame, name)
-    columns = find_trial_columns(frame, named_columns, False)
-    people_columns = list_covariate_columns(
-        covariates, list(frame.columns), (columns.first, columns.second)
+    if people is not None:
+        for name in people:
+            get_column(frame, name)
+        columns = find_trial_columns(frame, named_columns, False)
+        covariate_columns = list_covariate_columns(
+            covariates, list(frame.columns), (columns.first, columns.second)
+        )
+        used_columns = {*columns.used, *people, *covariate_columns, date}
+        frame = frame.loc[:, [name for name in frame.columns if name in used_columns]]
+    data, _ = read_trials(
+        cls, frame, named_columns, False, coding, labels, weights, covariates, date
     )
-    used_columns = {*columns.used, *people, *people_columns, date}
-    kept_columns = [name for name in frame.columns if name in used_columns]
-    data = read_trials(
-        cls,
-        frame.loc[:, kept_columns],
-        named_columns,
-        False,
-        coding,
-        labels,
-        weights,
-        covariates,
-        date,
-    )[0]
+    if people is not None:
+        _check_people_columns(data, people)
+    return data
+
+
+def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> None:
+    """Raise unless the named columns describe the respondents."""
     if data.answers is None:
         raise DataError(
             "`people` describes respondents, but no column identifies them; name it with"
             " `respondent`."
         )
-    people_columns = [] if data.answers.people is None else list(data.answers.people.columns)
-    if not_constant := [name for name in people if name not in people_columns]:
+    people = data.answers.people
+    if not_constant := [name for name in names if people is None or name not in people.columns]:
         raise DataError(
             "Columns that describe respondents must be constant within each respondent; remove"
             f" {shorten(not_constant)}."
         )
-    return data
 
 
 def from_results(
@@ -457,9 +432,10 @@ def from_results(
         "respondent": respondent,
         "count": count,
     }
-    return read_trials(cls, frame, named_columns, True, coding, labels, weights, covariates, date)[
-        0
-    ]
+    data, _ = read_trials(
+        cls, frame, named_columns, True, coding, labels, weights, covariates, date
+    )
+    return data
 
 
 def read_trials(
@@ -575,6 +551,39 @@ def build_comparisons(
     return data, outcomes.how
 
 
+def build_from_counts(
+    cls: "type[PairedComparisons]",
+    labels: tuple[str, ...],
+    rows: tuple[np.ndarray, ...],
+    details: tuple[RowRespondents | None, CovariateColumns | None, RowDates | None],
+    knows_order: bool,
+) -> "PairedComparisons":
+    """Build comparisons from rows with the counts of both options.
+
+    `rows` are first, second, wins, losses and ties; `details` are respondents, covariates and
+    dates of the rows.
+    """
+    first, second, wins, losses, tied = rows
+    row_respondents, covariates, row_dates = details
+    row_twice = np.tile(np.arange(len(first)), 2)  # as won by the first, and by the second
+    if row_respondents is not None:
+        row_respondents = row_respondents.of_rows(row_twice)
+    if covariates is not None:
+        covariates = covariates._replace(values=covariates.values[row_twice])
+    if row_dates is not None:
+        row_dates = row_dates.of_rows(row_twice)
+    cells = (
+        np.append(first, second),
+        np.append(second, first),
+        np.append(wins, losses),
+        np.append(tied, 0.0 * tied),
+    )
+    in_order = np.repeat([True, False], len(first))
+    return build_from_rows(
+        cls, labels, cells, (row_respondents, in_order, covariates), row_dates, knows_order
+    )
+
+
 def build_from_rows(
     cls: "type[PairedComparisons]",
     labels: tuple[str, ...],
@@ -592,20 +601,19 @@ def build_from_rows(
     *pair_fields, counts_in_order, answers, covariates = build_fields(
         labels, winner, loser, counts, tied, *details
     )
-    undated = cls._from_fields(
-        *pair_fields, counts_in_order if knows_order else None, answers, covariates
-    )
+    if not knows_order:
+        counts_in_order = None
     if row_dates is None:
-        return undated
+        return cls._from_fields(*pair_fields, counts_in_order, answers, covariates)
     row_respondents, in_order, described = details
     is_positive = counts + tied > 0
     covariate_values = np.zeros((len(counts), 0))
     if described is not None and in_order is not None:
         # of the winner over the loser
         covariate_values = np.where(in_order[:, None], described.values, -described.values)
-    respondent = (
-        np.zeros(0, np.int64) if row_respondents is None else row_respondents.number[is_positive]
-    )
+    respondent = np.zeros(0, np.int64)
+    if row_respondents is not None:
+        respondent = row_respondents.number[is_positive]
     counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
     sides = winner[is_positive], loser[is_positive]
     dates = Dates.of_rows(
@@ -617,7 +625,7 @@ def build_from_rows(
         covariate_values[is_positive],
         counts_by_row,
     )
-    return cls._from_fields(*pair_fields, undated.forward, answers, covariates, dates)
+    return cls._from_fields(*pair_fields, counts_in_order, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
@@ -651,10 +659,10 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "chosen": pd.Categorical.from_codes(chosen[is_shown], categories),
         "rejected": pd.Categorical.from_codes(rejected[is_shown], categories),
-        "count": count[is_shown].astype(np.int64) if data._whole else count[is_shown],
+        "count": data._convert_counts(count[is_shown]),
     }
     if ties.any():
-        table["ties"] = ties[is_shown].astype(np.int64) if data._whole else ties[is_shown]
+        table["ties"] = data._convert_counts(ties[is_shown])
     return pd.DataFrame(table)
 
 
@@ -681,10 +689,12 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "a": labels[data.first],
         "b": labels[data.second],
-        "n": total.astype(np.int64) if data._whole else total,
+        "n": data._convert_counts(total),
         "proportion": data.wins / total,
     }
-    return pd.DataFrame(table | {"ties": data.tied / total} if data.tied.any() else table)
+    if data.tied.any():
+        table["ties"] = data.tied / total
+    return pd.DataFrame(table)
 
 
 def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
@@ -699,8 +709,10 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
             .reindex(index=list(names), columns=list(names))
             .to_numpy()
         )
+    if hasattr(ties, "toarray"):
+        ties = ties.toarray()
     try:
-        table = np.asarray(ties.toarray() if hasattr(ties, "toarray") else ties, float)
+        table = np.asarray(ties, float)
     except (TypeError, ValueError):
         raise DataError(
             "`ties` must be a table of numbers, with one row and one column per option."
@@ -753,7 +765,8 @@ def build_fields(
         raise DataError(
             f"Comparisons require at least two options; got {shorten(labels) or 'none'}."
         )
-    tied = np.zeros(len(counts)) if tied is None else tied
+    if tied is None:
+        tied = np.zeros(len(counts))
     sums = sum_pair_counts(n_options, winner, loser, counts, tied)
     if not len(sums[0]):
         raise DataError(
@@ -769,7 +782,8 @@ def build_fields(
     )
     pair = np.searchsorted(sums[0] * n_options + sums[1], number_pairs(n_options, winner, loser))
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
-    row_respondents = None if row_respondents is None else row_respondents.of_rows(is_positive)
+    if row_respondents is not None:
+        row_respondents = row_respondents.of_rows(is_positive)
     if in_order is not None:
         is_forward = in_order[is_positive] == is_first_winner
         forward_counts = [

@@ -17,6 +17,8 @@ from ..columns import (
     drop_self_comparisons,
     encode_labels,
     get_column,
+    list_texts,
+    name_rows,
     note_omission,
     read_counts,
 )
@@ -104,7 +106,7 @@ def decode_column(
     labels = [pd.factorize(frame[name]) for name in sides]
     option_labels = {format_label(value) for _, values in labels for value in values}
     coding, missing = split_missing(coding)
-    value_by_text = {} if coding is None else map_coding(coding)
+    value_by_text = map_coding(coding or {})
     no_answer_texts = find_no_answers(
         texts, {*option_labels, *value_by_text, *sides}
     ) | missing & set(texts)
@@ -115,7 +117,9 @@ def decode_column(
         recognised = _recognise_outcomes(
             frame, sides, chosen, codes, uncoded_texts, labels, game, count, coding
         )
-        description = recognised.how if coding is None else f"{recognised.how}, or coded outcomes"
+        description = recognised.how
+        if coding is not None:
+            description += ", or coded outcomes"
         outcome = np.where(np.isnan(verdicts.outcome), recognised.outcome, verdicts.outcome)
         verdicts = TrialVerdicts(
             outcome, description, tuple(sorted({*verdicts.ties, *recognised.ties}))
@@ -137,18 +141,22 @@ def _recognise_outcomes(
     """Recognise the outcomes in a column; `codes` are the indices of the texts."""
     # With a code for a side, other numbers and single letters are not sides.
     option_labels = {format_label(value) for _, values in labels for value in values}
-    words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
+    words = TIE_WORDS
+    if game:
+        words = (*TIE_WORDS, *_TIED_GAME)
     ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
     is_open = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
         is_number(text) or len(text) == 1 for text in texts if text not in ties
     )
-    sides_by_text = None if is_open else _map_sides(texts, ties, sides, game)
+    sides_by_text = None
+    if not is_open:
+        sides_by_text = _map_sides(texts, ties, sides, game)
     label_outcomes = _decode_labels(codes, texts, ties, labels)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
     if not is_unread.any() and is_answered.any():
         if sides_by_text is not None:
-            side_outcomes = _decode_texts(codes, texts, sides_by_text)
+            side_outcomes = decode_texts(codes, texts, sides_by_text)
             if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
                 raise DataError(
                     f"Column {chosen!r} could contain labels of options or sides (1, 2, left,"
@@ -227,12 +235,9 @@ def _map_sides(
     if numbers := _map_numbers(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
     words = _list_side_words(sides, game)
-    meaning = {text: words.get(simplify_name(text)) for text in answers}
-    if any(value is None for value in meaning.values()):
+    if not all(simplify_name(text) in words for text in answers):
         return None
-    return {
-        text: float(value) for text, value in meaning.items() if value is not None
-    } | dict.fromkeys(ties, TIE)
+    return {text: words[simplify_name(text)] for text in answers} | dict.fromkeys(ties, TIE)
 
 
 def _list_side_words(sides: tuple[str, str], game: bool) -> dict[str, float]:
@@ -241,7 +246,8 @@ def _list_side_words(sides: tuple[str, str], game: bool) -> dict[str, float]:
     for first, second in (*MORE_SIDES, *SIDES):
         for pattern in _SIDE_PATTERNS:
             words |= {pattern.format(first): FIRST, pattern.format(second): SECOND}
-    words |= _GAME if game else {}
+    if game:
+        words |= _GAME
     words |= {simplify_name(sides[0]): FIRST, simplify_name(sides[1]): SECOND}
     return words
 
@@ -257,7 +263,7 @@ def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | 
     return None
 
 
-def _decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
+def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
     """Decode texts by code, NaN for unknown texts."""
     return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
 
@@ -267,7 +273,7 @@ def _build_verdicts(
 ) -> TrialVerdicts:
     """Build the verdicts for a map of texts to outcomes."""
     ties = tuple(sorted(text for text, value in meaning.items() if value == TIE and text in texts))
-    return TrialVerdicts(_decode_texts(codes, texts, meaning), how, ties)
+    return TrialVerdicts(decode_texts(codes, texts, meaning), how, ties)
 
 
 def _build_unreadable_error(
@@ -295,25 +301,24 @@ def _build_unreadable_error(
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
     words = _list_side_words(sides, game)
-    is_strange = is_unread & np.array(
-        [simplify_name(format_label(value)) not in words for value in frame[chosen]]
-    )
-    is_fault = is_strange if is_strange.any() else is_unread
+    cells = list_texts(frame, chosen)
+    is_fault = is_unread & np.array([simplify_name(text) not in words for text in cells])
+    if not is_fault.any():
+        is_fault = is_unread
     row = int(is_fault.argmax())
-    text = format_label(frame[chosen].iloc[row])
+    text = cells[row]
     equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    number = count_comparisons(equal_rows, count)
-    repetitions = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
+    repetitions, side_examples = "", "a side (left, right, first, second, 1, 2)"
+    if (number := count_comparisons(equal_rows, count)) > 1:
+        repetitions = f" (and {number - 1:,.0f} more times)"
+    if game:
+        side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
     options = [format_label(frame[name].iloc[row]) for name in sides]
-    words = (
-        "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
-        if game
-        else "a side (left, right, first, second, 1, 2)"
-    )
     return DataError(
         f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is"
         " neither"
-        f" an option of that row ({shorten(options)}), {words} nor a word for a tie; correct it,"
+        f" an option of that row ({shorten(options)}), {side_examples} nor a word for a tie;"
+        " correct it,"
         " or define it with ",
         Argument("coding"),
         " (as missing if it is not an"
@@ -429,19 +434,20 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    verdict = (RESULT if game else CHOSEN_OF_TWO).find_column(name_by_plain)
+    role, outcome = CHOSEN_OF_TWO, "was chosen"
+    if game:
+        role, outcome = RESULT, "won"
+    verdict = role.find_column(name_by_plain)
     try:
         first, second, at_home = _find_options(frame, names, {}, game)
     except DataError:
-        return (
-            None
-            if verdict is None
-            else _describe_missing_option(frame, name_by_plain, verdict, game)
-        )
+        if verdict is None:
+            return None
+        return _describe_missing_option(frame, name_by_plain, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    alternatives = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
-    return MissingColumn(f"a column showing whether {alternatives}", "chosen", 3)
+    description = f"a column showing whether {first!r} or {second!r} {outcome}"
+    return MissingColumn(description, "chosen", 3)
 
 
 def _describe_missing_option(
@@ -453,16 +459,12 @@ def _describe_missing_option(
             ("second", first, second),
             ("first", second, first),
         ):
-            for stem in (
-                ("", *sorted(STEMS))
-                if (len(present_mark) > 1 and len(missing_mark) > 1) or not game
-                else ()
-            ):
+            if game and min(len(present_mark), len(missing_mark)) < 2:
+                continue
+            for stem in ("", *sorted(STEMS)):
                 for pattern in ("{0}{1}", "{1}{0}"):
-                    name, partner = (
-                        pattern.format(stem, present_mark),
-                        pattern.format(stem, missing_mark),
-                    )
+                    name = pattern.format(stem, present_mark)
+                    partner = pattern.format(stem, missing_mark)
                     is_alone = (
                         name in name_by_plain
                         and partner not in name_by_plain
@@ -534,15 +536,19 @@ def _find_verdict_columns(
     """Find the column of outcomes, or the two columns of goals."""
     if (named_column := named_columns.get("chosen")) is not None:
         return (named_column,)
-    for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
+    roles = (CHOSEN_OF_TWO, RESULT)
+    if game:
+        roles = (RESULT, CHOSEN_OF_TWO)
+    for role in roles:
         if (column := role.find_column(name_by_plain, taken)) is not None:
             return (column,)
     for sides in find_side_columns(names):
         if sides.stem in GOALS.synonyms and not taken & set(sides.columns):
             return sides.columns
-    for home, away in SHORT_GOALS if game else ():
+    for home, away in SHORT_GOALS:
         if (
-            home in name_by_plain
+            game
+            and home in name_by_plain
             and away in name_by_plain
             and not taken & {name_by_plain[home], name_by_plain[away]}
         ):
@@ -581,35 +587,27 @@ def read_trial_outcomes(
     rows, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     times = read_counts(rows, columns.count, weights)
-
-    def where(row: int, is_first: bool) -> str:
-        """Describe the position of a label."""
-        return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
-
-    names, first, second = encode_labels(
-        get_column(rows, columns.first), get_column(rows, columns.second), times, labels, where
-    )
+    sides = columns.first, columns.second
+    names, first, second = encode_labels(*(get_column(rows, name) for name in sides), times, labels)
     is_first_chosen = outcome != SECOND
-    winner, loser = (
-        np.where(is_first_chosen, first, second),
-        np.where(is_first_chosen, second, first),
-    )
+    winner = np.where(is_first_chosen, first, second)
+    loser = np.where(is_first_chosen, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
-    note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
+    note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
     row_respondents = read_respondents(rows, columns.respondent, columns.used)
-    covariate_rows = None
+    covariate_rows = row_dates = None
     if covariates is not None:
-        taken = (columns.first, columns.second, *columns.verdict, columns.count)
-        sides = columns.first, columns.second
-        covariate_rows = read_covariates(
-            rows, covariates, sides, [name for name in taken if name is not None]
-        )
+        used_columns = list(filter(None, (*sides, *columns.verdict, columns.count)))
+        covariate_rows = read_covariates(rows, covariates, sides, used_columns)
         description += f", covariates {shorten(covariate_rows.names, 12)}"
-    row_dates = None if date is None else read_dates(rows, date)
-    if row_dates is not None:
-        description += f", {'dates' if row_dates.unit == DAY else 'periods'} {date!r}"
+    if date is not None:
+        row_dates = read_dates(rows, date)
+        noun = "periods"
+        if row_dates.unit == DAY:
+            noun = "dates"
+        description += f", {noun} {date!r}"
     return TrialOutcomes(
         names,
         winner,
@@ -641,9 +639,14 @@ def _decode_verdict_column(
     codes, values = pd.factorize(frame[name])
     texts = list(map(format_label, values))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
-    outcomes = {} if coding else _read_scores(texts)
+    outcomes = _read_scores(texts)
     unfinished = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
-    if outcomes and {*texts} <= {*outcomes, *unfinished, ""} and not {*outcomes} & option_labels:
+    if (
+        not coding
+        and outcomes
+        and {*texts} <= {*outcomes, *unfinished, ""}
+        and not {*outcomes} & option_labels
+    ):
         verdicts = _build_verdicts(codes, texts, outcomes, "the score of both sides")
         return verdicts._replace(unknown=tuple(sorted(unfinished)))
     return decode_column(frame, columns[:2], name, coding, columns.game, columns.count)

@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 
 from thali._data.choices.long import LONG_ROLES, find_columns, is_long_table
-from thali._data.columns import get_column, is_row_number
+from thali._data.columns import get_column, is_row_number, read_row_texts
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.frame import find_task_columns
-from thali._data.experiments.levels import read_row_texts
 from thali._data.experiments.wide import find_none_word, find_wide_tasks, list_numbered_columns
 from thali._data.kinds import CHOICES, EXPERIMENTS
 from thali._data.roles import (
