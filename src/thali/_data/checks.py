@@ -23,7 +23,9 @@ def check_counts(
     position of the k-th value in errors.
     """
     counts = check_numbers(values, describe_position, "count")
-    requirement = "weights must be finite and >= 0" if weights else "counts must be integers >= 0"
+    requirement = "counts must be integers >= 0"
+    if weights:
+        requirement = "weights must be finite and >= 0"
     if (k := _find_first(np.isnan(counts))) is not None:
         raise DataError(
             f"The count {describe_position(k)} is missing; enter 0 if there were no such"
@@ -72,7 +74,9 @@ def refuse_extremes(values: np.ndarray, noun: str) -> None:
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest > MAX_MAGNITUDE or 0.0 < largest < 1.0 / MAX_MAGNITUDE:
-        verb = "divide" if largest > 1.0 else "multiply"
+        verb = "multiply"
+        if largest > 1.0:
+            verb = "divide"
         raise DataError(
             f"The largest {noun} is {largest:.3g}, too far from 1; {verb} all values by a constant"
             " so that they range from about 0 to 1."
@@ -93,7 +97,9 @@ def _convert_number(
             raise TypeError("a date, which float() would turn into nanoseconds")
         return float(value)
     except (TypeError, ValueError):
-        hint = _suggest_number_format(value, noun) if isinstance(value, str) else ""
+        hint = ""
+        if isinstance(value, str):
+            hint = _suggest_number_format(value, noun)
         raise DataError(
             f"The {noun} {describe_position(k)} is {value!r}, which is not a number{hint}."
         ) from None
@@ -112,7 +118,9 @@ def _suggest_number_format(text: str, noun: str) -> str:
 
 def _find_first(is_wrong: np.ndarray) -> int | None:
     """Return the position of the first True, or None."""
-    return int(is_wrong.argmax()) if is_wrong.any() else None
+    if not is_wrong.any():
+        return None
+    return int(is_wrong.argmax())
 
 
 def are_integers(numbers: np.ndarray) -> bool:
@@ -122,4 +130,6 @@ def are_integers(numbers: np.ndarray) -> bool:
 
 def convert_whole_counts(numbers: np.ndarray) -> np.ndarray:
     """Convert counts to integers unless some are fractional."""
-    return numbers.astype(np.int64) if are_integers(numbers) else numbers
+    if are_integers(numbers):
+        return numbers.astype(np.int64)
+    return numbers

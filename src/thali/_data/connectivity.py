@@ -60,7 +60,9 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
             f"{sentence} Predictions of choices between these groups depend only on the prior."
         )
     if never_compared:
-        was, them = ("was", "it") if len(never_compared) == 1 else ("were", "them")
+        was, them = "were", "them"
+        if len(never_compared) == 1:
+            was, them = "was", "it"
         sentences.append(
             f"{shorten(never_compared)} {was} never compared: predictions for {them} depend only"
             " on the prior."

@@ -11,7 +11,7 @@ import numpy as np
 from thali._labels import format_label
 
 from .columns import get_column, is_row_number
-from .people import list_differing_columns
+from .people import is_constant_within, list_differing_columns
 from .roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
@@ -141,12 +141,7 @@ class ColumnsRead(NamedTuple):
     @property
     def all(self) -> set[str]:
         """All columns in use."""
-        return {
-            *self.options,
-            *self.outcome,
-            *self.counts,
-            *(() if self.who is None else (self.who,)),
-        }
+        return {*self.options, *self.outcome, *self.counts, *filter(None, [self.who])}
 
 
 def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
@@ -182,7 +177,9 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     options = _list_option_labels(frame, roles)
     used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
     used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
-    respondent_codes = None if roles.who is None else _encode_cells(get_column(frame, roles.who))
+    respondent_codes = np.zeros(len(frame), np.int64)
+    if roles.who is not None:
+        respondent_codes = _encode_cells(get_column(frame, roles.who))
     codes = {
         name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
     }
@@ -190,7 +187,7 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
         name
         for name, cells in codes.items()
         if not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
-        and not (respondent_codes is not None and _is_constant_within(cells, respondent_codes))
+        and not is_constant_within(cells, respondent_codes)
         and not _is_comment_or_option(get_column(frame, name), options)
         and not _is_rising(get_column(frame, name), respondent_codes)
     ]
@@ -217,7 +214,7 @@ def guess_respondent_column(
         and (
             np.count_nonzero(np.diff(codes[name])) == max_codes[name]
             or any(
-                _is_constant_within(codes[coarser], codes[name])
+                is_constant_within(codes[coarser], codes[name])
                 for coarser in max_codes
                 if max_codes[coarser] < max_codes[name]
             )
@@ -273,10 +270,12 @@ def _has_few_labels(series: "pd.Series") -> bool:
     """Return whether cells are texts or integers, each in two rows or more on average."""
     if series.isna().any():
         return False
-    is_text, n_labels = _is_text(series), series.nunique()
+    n_labels = series.nunique()
+    if _is_text(series):
+        return 2 <= n_labels <= len(series) / 2
     # integers that count up, such as trial numbers, are excluded
     is_integer = series.dtype.kind in "iu" and np.mean(np.diff(series) == 1) < 0.5
-    return (2 if is_text else 3) <= n_labels <= len(series) / 2 and (is_text or bool(is_integer))
+    return 3 <= n_labels <= len(series) / 2 and bool(is_integer)
 
 
 def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
@@ -319,16 +318,9 @@ def _are_equivalent(first: np.ndarray, second: np.ndarray) -> bool:
     have_equal_counts = first.max() == second.max() < len(first) - 1
     return (
         have_equal_counts
-        and _is_constant_within(first, second)
-        and _is_constant_within(second, first)
+        and is_constant_within(first, second)
+        and is_constant_within(second, first)
     )
-
-
-def _is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
-    """Return whether a column is constant within each group of rows."""
-    group_codes = np.zeros(groups.max() + 1, np.int64)
-    group_codes[groups] = codes
-    return np.array_equal(group_codes[groups], codes)
 
 
 def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
@@ -359,7 +351,9 @@ def _is_date(series: "pd.Series") -> bool:
 
     if series.dtype.kind in "mM":
         return True
-    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS]) if _is_text(series) else []
+    if not _is_text(series):
+        return False
+    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS])
     times = (datetime.date, datetime.time, datetime.timedelta)
     return bool(cells) and all(
         isinstance(cell, times) or _DATE.match(str(cell).strip()) for cell in cells
@@ -375,14 +369,11 @@ def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool
     return labels <= set(options) or 2 * len(labels) > len(cells)
 
 
-def _is_rising(series: "pd.Series", respondent_codes: np.ndarray | None) -> bool:
+def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     """Return whether numbers rise from row to row within each person."""
     # Trial numbers and clock times do; without people all rows are one group.
     if _is_text(series):
         return False
-    respondent_codes = (
-        np.zeros(len(series), np.int64) if respondent_codes is None else respondent_codes
-    )
     order = np.argsort(respondent_codes, kind="stable")
     numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
     is_same_person = sorted_people[1:] == sorted_people[:-1]

@@ -87,7 +87,9 @@ def _are_equal_fields(first: Any, second: Any) -> bool:
         return first == second
     import pandas as pd
 
-    return first.equals(second) if isinstance(first, pd.DataFrame) else first == second
+    if isinstance(first, pd.DataFrame):
+        return first.equals(second)
+    return first == second
 
 
 # What every kind of judgement of options says of itself, under one name ---------------------------
@@ -237,12 +239,16 @@ class JudgedByPeople(Judged):
     @property
     def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the respondents; empty if unknown."""
-        return () if self.answers is None else self.answers.respondents
+        if self.answers is None:
+            return ()
+        return self.answers.respondents
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
         """Columns that describe the respondents, one row each; None if there are none."""
-        return None if self.answers is None else self.answers.people
+        if self.answers is None:
+            return None
+        return self.answers.people
 
 
 def merge_new_data(old_data: Any, new_data: Any) -> Any:

@@ -92,7 +92,9 @@ class Questions:
     @cached_property
     def times(self) -> np.ndarray:
         """Number of times each question was asked."""
-        return self.totals if self.asked is None else self.asked
+        if self.asked is None:
+            return self.totals
+        return self.asked
 
     @cached_property
     def observed(self) -> np.ndarray:

@@ -128,8 +128,10 @@ class Role:
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
         """All names, the vague names last."""
-        wider = () if self.wider is None else self.wider.sure
-        return tuple(dict.fromkeys((*self.sure, *map(simplify_name, self.vague.split()), *wider)))
+        names = [*self.sure, *map(simplify_name, self.vague.split())]
+        if self.wider is not None:
+            names += self.wider.sure
+        return tuple(dict.fromkeys(names))
 
     def but(self, **changes: str) -> "Role":
         """Return a copy with some fields changed."""

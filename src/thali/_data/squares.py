@@ -32,7 +32,9 @@ def read_square_table(
     if not hasattr(values, "tocoo"):
         values = _convert_array(values, words)
     _check_square(values.shape, words)
-    names = check_labels(range(values.shape[0]) if labels is None else labels)
+    if labels is None:
+        labels = range(values.shape[0])
+    names = check_labels(labels)
     if len(names) != values.shape[0]:
         raise DataError(
             f"`labels` must name every {words.noun} once; got {format_plural(len(names), 'label')}"
@@ -101,14 +103,16 @@ def _read_square_frame(
         labels = tuple(labels)
         if frame_labels is not None and tuple(map(format_label, labels)) != frame_labels:
             raise DataError("`labels` differ from those of the DataFrame; omit `labels`.")
-    return values, frame_labels if labels is None else labels
+        frame_labels = labels
+    return values, frame_labels
 
 
 def describe_label_mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
     """Build the sentence about labels that only the rows or only the columns have."""
     rows, columns = list(rows), list(columns)
-    only_rows = [name for name in rows if name not in columns]
-    only_columns = [name for name in columns if name not in rows]
-    clauses = [f"only the rows have {shorten(only_rows)}"] if only_rows else []
-    clauses += [f"only the columns have {shorten(only_columns)}"] if only_columns else []
+    clauses = []
+    if only_rows := [name for name in rows if name not in columns]:
+        clauses.append(f"only the rows have {shorten(only_rows)}")
+    if only_columns := [name for name in columns if name not in rows]:
+        clauses.append(f"only the columns have {shorten(only_columns)}")
     return f"Rows and columns must have the same labels; {' and '.join(clauses)}."

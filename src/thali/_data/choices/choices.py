@@ -22,7 +22,13 @@ from ..answers import (
 )
 from ..checks import convert_whole_counts
 from ..connectivity import describe_disconnected, list_components
-from ..facts import MAX_LISTED, count_component_facts, count_respondent_facts, format_value_range
+from ..facts import (
+    MAX_LISTED,
+    count_component_facts,
+    count_respondent_facts,
+    format_extremes,
+    format_value_range,
+)
 from ..judged import Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
@@ -70,7 +76,6 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
         occasion,
         data.members[member_indices],
         best,
-        np.ones(len(rows), bool),
         data.respondents,
         data.respondent[rows],
         data.times[rows],
@@ -85,17 +90,15 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
 
     row, member_index = list_row_members(data)
     chosen = data.are_chosen(row, member_index).astype(np.int64)
-    table = {
+    table: dict[str, Any] = {
         "choice_id": row + 1,
         "alternative": pd.Categorical.from_codes(data.members[member_index], pd.Index(data.labels)),
-        **({"chosen": chosen} if data.worst is None else {"best": chosen}),
-        **(
-            {}
-            if data.worst is None
-            else {"worst": (member_index == data.worst[row]).astype(np.int64)}
-        ),
-        "count": convert_whole_counts(data.times)[row],
     }
+    if data.worst is None:
+        table["chosen"] = chosen
+    else:
+        table |= {"best": chosen, "worst": (member_index == data.worst[row]).astype(np.int64)}
+    table["count"] = convert_whole_counts(data.times)[row]
     if data.respondents:
         table["respondent"] = pd.Categorical.from_codes(
             data.respondent[row], pd.Index(data.respondents)
@@ -112,16 +115,16 @@ def describe_best_worst(data: "Choices") -> str:
     worst = data.labels[data.members[data.worst[row]]]
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    times, total = (
-        simplify_number(data.times[same].sum()),
-        format_plural(simplify_number(total), "time"),
-    )
+    times = simplify_number(data.times[same].sum())
+    total = format_plural(simplify_number(total), "time")
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
 def build_ties_error(data: Any) -> DataError:
     """Build the error for tied rankings in a model without ties."""
-    verb = "is a tie" if data.n_ties == 1 else "are ties"
+    verb = "are ties"
+    if data.n_ties == 1:
+        verb = "is a tie"
     return DataError(
         f"{data.n_ties:,} of {data.answers_in_words} {verb} in rankings, which are not supported"
         " here; use ",
@@ -298,15 +301,14 @@ class Choices(Judged):
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        counted = data if data.answers is None else data.answers
+        counted: Any = data
+        respondent, pair = np.full(data.n_pairs, -1), np.arange(data.n_pairs)
+        if data.answers is not None:
+            counted = data.answers
+            respondent, pair = counted.respondent.astype(np.int64), counted.pair.astype(np.int64)
         counts = np.column_stack([counted.wins, counted.losses])
         row, side = np.nonzero(counts)
-        respondent, pair = np.full(row.size, -1), row
-        if data.answers is not None:
-            respondent, pair = (
-                array[row].astype(np.int64)
-                for array in (data.answers.respondent, data.answers.pair)
-            )
+        respondent, pair = respondent[row], pair[row]
         rows = respondent, 2 * pair + side, counts[row, side]
         return cls._from_fields(
             data.labels, data.respondents, start, members, *rows, None, counted.people
@@ -437,15 +439,14 @@ class Choices(Judged):
         return self
 
     def __str__(self) -> str:
-        smallest, largest = int(self.sizes.min()), int(self.sizes.max())
-        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         parts = [
             format_plural(self.n_options, "option"),
-            f"{format_plural(self.n_sets, 'set')} of {sizes} options",
+            f"{format_plural(self.n_sets, 'set')} of {format_extremes(self.sizes)} options",
         ]
-        total = format_plural(
-            self.n_choices, "choice" if self.worst is None else "best-worst choice"
-        )
+        noun = "choice"
+        if self.worst is not None:
+            noun = "best-worst choice"
+        total = format_plural(self.n_choices, noun)
         if self.n_ties:
             total += f" ({format_plural(self.n_ties, 'tie')})"
         parts.append(total)
@@ -516,7 +517,9 @@ class Choices(Judged):
     @property
     def answers(self) -> np.ndarray:
         """Number of possible answers for each set: its members, or its ordered pairs."""
-        return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
+        if self.worst is None:
+            return self.sizes
+        return self.sizes * (self.sizes - 1)
 
     @property
     def set_of(self) -> np.ndarray:
@@ -564,10 +567,11 @@ class Choices(Judged):
                 self.respondents, self.respondent[rows], answer[rows], self.times[rows]
             )
 
-        rows = partial(
-            parts.build_member_rows if self.worst is None else parts.build_option_rows, self
-        )
-        return Questions(start, np.bincount(answer, self.times, start[-1]), given, rows)
+        build_rows = parts.build_member_rows
+        if self.worst is not None:
+            build_rows = parts.build_option_rows
+        counts = np.bincount(answer, self.times, start[-1])
+        return Questions(start, counts, given, partial(build_rows, self))
 
     def example(self) -> str:
         """Describe the choices from the most frequent set, or the most frequent best and worst.

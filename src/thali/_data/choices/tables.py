@@ -253,15 +253,14 @@ def from_best_worst(
     """
     frame = convert_frame(frame)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked_columns = find_long_columns(frame, named_columns) if options is None else None
-    best_only = None
+    columns = marked_columns = None
+    if options is None:
+        marked_columns = find_long_columns(frame, named_columns)
     if options is None and best is None and worst is None:
-        best_only = find_best_columns(frame, named_columns)
-    if best_only is not None:
-        columns = best_only
-    elif marked_columns is not None:
+        columns = find_best_columns(frame, named_columns)
+    if columns is None and marked_columns is not None:
         frame, columns = widen_table(frame, marked_columns)
-    else:
+    if columns is None:
         columns = find_best_worst_columns(frame, named_columns, options)
     return cls._from_fields(
         *build_choice_fields(read_best_worst_occasions(frame, columns, labels, weights))
@@ -287,7 +286,10 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     """Check every occasion, and count the choices of each respondent from each set."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
-    chosen, available, count = rows.chosen[order], rows.available[order], rows.count[order]
+    chosen, count = rows.chosen[order], rows.count[order]
+    available = np.ones(len(order), bool)
+    if rows.available is not None:
+        available = rows.available[order]
     is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
     if is_repeated.any():
         k = int(is_repeated.argmax())
@@ -311,7 +313,9 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     wins = np.bincount(occasion[chosen], minlength=n_occasions)
     if (is_wrong := (wins != 1) & (not rows.has_ties) & ~is_single).any():
         k = int(is_wrong.argmax())
-        subject = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
+        subject = "No alternative is"
+        if wins[k]:
+            subject = f"{wins[k]} alternatives are"
         raise DataError(
             f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
             " set."
@@ -325,7 +329,9 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(n_occasions, np.int64)
     respondent[rows.occasion] = rows.respondent
-    marks = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])
+    marks = [chosen[available]]
+    if rows.worst is not None:
+        marks.append(rows.worst[order][available])
     return count_choices(occasion[available], alternative[available], marks, respondent, counts)
 
 

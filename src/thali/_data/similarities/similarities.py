@@ -229,13 +229,21 @@ class Similarities(JudgedByPeople):
             check_allowed("sigma", sigma, ("standard error",))
         frame = convert_frame(frame)
         frame = rename_as_text(frame)
-        named = [
-            None if name is None else str(name)
-            for name in (first, second, similarity, count, respondent)
-        ]
-        columns = find_pair_columns(list(frame.columns), *named)
+        named_columns = {
+            "first": first,
+            "second": second,
+            "similarity": similarity,
+            "count": count,
+            "respondent_column": respondent,
+        }
+        columns = find_pair_columns(
+            list(frame.columns),
+            **{role: str(name) for role, name in named_columns.items() if name is not None},
+        )
         measured, empirical, answers = read_pair_list(frame, columns, labels)
-        return cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
+        if isinstance(sigma, str):
+            sigma = empirical
+        return cls._build(measured, sigma, answers)
 
     @classmethod
     def from_dissimilarities(
@@ -366,7 +374,9 @@ class Similarities(JudgedByPeople):
             check_allowed("sigma", sigma, ("standard error", "deviation"))
         check_allowed("symmetrize", symmetrize, (None, "mean"))
         measured, empirical, answers = average_respondents(matrices, labels, symmetrize, sigma)
-        data = cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
+        if isinstance(sigma, str):
+            sigma = empirical
+        data = cls._build(measured, sigma, answers)
         _warn_cleared_zeros(measured)
         return data
 
@@ -408,11 +418,9 @@ class Similarities(JudgedByPeople):
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
-        answers = (
-            None
-            if self.answers is None
-            else self.answers.select_positions(pairs, np.cumsum(pairs) - 1)
-        )
+        answers = self.answers
+        if answers is not None:
+            answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
         return type(self)._from_fields(
             self.labels, *arrays, self.sigma, self._lowest_diagonal, answers
         )
@@ -472,12 +480,12 @@ class Similarities(JudgedByPeople):
     def size_in_words(self) -> str:
         """Numbers of objects, similarities and judgements, as text."""
         possible = self.n_options * (self.n_options - 1) // 2
-        share = "" if self.n_pairs == possible else f" of {possible:,}"
-        noun = "similarity" if possible == 1 else "similarities"
-        return (
-            f"{format_plural(self.n_options, 'object')}, {self.n_pairs:,}{share}"
-            f" {noun}{self._describe_judgements()}"
-        )
+        size = f"{possible:,} similarities"
+        if possible == 1:
+            size = "1 similarity"
+        if self.n_pairs < possible:
+            size = f"{self.n_pairs:,} of {size}"
+        return f"{format_plural(self.n_options, 'object')}, {size}{self._describe_judgements()}"
 
     def _details(self) -> Facts:
         """Return the facts that a notebook shows in addition to the size."""
@@ -503,11 +511,13 @@ class Similarities(JudgedByPeople):
     def _describe_judgements(self) -> str:
         """Describe the numbers of judgements per pair; "" if all are 1."""
         minimum, maximum = float(self.judgements.min()), float(self.judgements.max())
-        if maximum == 1 and minimum == maximum:
+        if minimum == maximum == 1:
             return ""
-        if minimum == maximum:
-            return ", each" * (self.n_pairs > 1) + f" based on {maximum:,.6g} judgements"
-        return f", each based on {minimum:,.6g} to {maximum:,.6g} judgements"
+        if minimum < maximum:
+            return f", each based on {minimum:,.6g} to {maximum:,.6g} judgements"
+        if self.n_pairs == 1:
+            return f" based on {maximum:,.6g} judgements"
+        return f", each based on {maximum:,.6g} judgements"
 
     @property
     def n_pairs(self) -> int:
@@ -552,11 +562,9 @@ class Similarities(JudgedByPeople):
         lower, higher = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((higher, lower))
         pairs = lower[order], higher[order], self.values[order], self.judgements[order]
-        answers = (
-            None
-            if self.answers is None
-            else self.answers.select_positions(np.ones(len(order), bool), np.argsort(order))
-        )
+        answers = self.answers
+        if answers is not None:
+            answers = answers.select_positions(np.ones(len(order), bool), np.argsort(order))
         return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":
@@ -611,9 +619,9 @@ class Similarities(JudgedByPeople):
             "second": pd.Categorical.from_codes(self.second, labels),
             "similarity": self.values.copy(),
         }
-        return pd.DataFrame(
-            table | ({} if (self.judgements == 1).all() else {"count": self.judgements.copy()})
-        )
+        if not (self.judgements == 1).all():
+            table["count"] = self.judgements.copy()
+        return pd.DataFrame(table)
 
 
 def _warn_cleared_zeros(measured: MeasuredPairs) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import format_label, format_plural, shorten
+from thali._labels import find_label_indices, format_label, format_plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
-from ..columns import encode_labels, get_column, note, number_pairs, read_counts
+from ..columns import encode_labels, get_column, list_cells, note, number_pairs, read_counts
 from ..described_columns import find_side_columns
 from ..roles import (
     COUNT,
@@ -88,13 +88,7 @@ def read_measured_pairs(
     names, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
     n = len(names)
     diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
-    if table.dtype.kind not in "biuf":
-        table = table.astype(object)
-        np.fill_diagonal(table, None)
-    table = check_numbers(
-        table, lambda k: describe_cell(names, k // n, k % n), "similarity"
-    ).reshape(n, n)
-    np.fill_diagonal(table, np.nan)
+    table = _convert_square(table, names, "similarity")
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
@@ -126,6 +120,18 @@ def read_measured_pairs(
     return MeasuredPairs(
         names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal
     )
+
+
+def _convert_square(table: np.ndarray, names: tuple[str, ...], noun: str) -> np.ndarray:
+    """Convert a square table to numbers, NaN on the diagonal and where a cell is empty."""
+    n = len(names)
+    if table.dtype.kind not in "biuf":
+        table = table.astype(object)
+        np.fill_diagonal(table, None)
+    numbers = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), noun)
+    numbers = numbers.reshape(n, n)
+    np.fill_diagonal(numbers, np.nan)
+    return numbers
 
 
 def refuse_triplets(matrix: Any) -> None:
@@ -164,7 +170,9 @@ def compute_similarities(
     """Convert a vector of dissimilarities to similarities; `pair` names a pair in errors."""
     if (is_wrong := (distance < 0) | np.isinf(distance)).any():
         k = int(is_wrong.argmax())
-        problem = "negative" if distance[k] < 0 else "infinite"
+        problem = "infinite"
+        if distance[k] < 0:
+            problem = "negative"
         raise DataError(
             f"The dissimilarity of {describe_pair(k)} is {distance[k]:g}, which is {problem};"
             " dissimilarities must be >= 0."
@@ -226,7 +234,9 @@ def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
 def _compute_tolerance(table: np.ndarray) -> float:
     """Compute the difference that is due to rounding."""
     measured = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
-    return ROUNDING * float(np.ptp(measured)) if measured.size else 0.0
+    if not measured.size:
+        return 0.0
+    return ROUNDING * float(np.ptp(measured))
 
 
 def _convert_leniently(value: Any) -> float:
@@ -255,13 +265,11 @@ def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
     """Check that a conversion returned finite numbers, one per pair."""
     try:
         converted = np.array(similarity, dtype=np.float64)
-        description = (
-            f"an array of shape {converted.shape}"
-            if converted.shape != (pairs,)
-            else "some values that are not finite"
-        )
+        description = f"an array of shape {converted.shape}"
     except (TypeError, ValueError):
         converted, description = np.empty(0), type(similarity).__name__
+    if converted.shape == (pairs,):
+        description = "some values that are not finite"
     if converted.shape != (pairs,) or not np.isfinite(converted).all():
         raise DataError(
             f"`how` must return {pairs:,} finite numbers, one similarity per dissimilarity; got"
@@ -289,13 +297,7 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
             )
         row_indices = [judgement_labels.index(name) for name in names]
         table = table[np.ix_(row_indices, row_indices)]
-    if table.dtype.kind not in "biuf":
-        table = table.astype(object)
-        np.fill_diagonal(table, None)
-    table = check_numbers(
-        table, lambda k: describe_cell(names, k // n, k % n), "number of judgements"
-    ).reshape(n, n)
-    np.fill_diagonal(table, np.nan)
+    table = _convert_square(table, names, "number of judgements")
     is_wrong = (table < 0) | (table > MAX_EXACT_COUNT)
     if is_wrong.any():
         k = int(is_wrong.argmax())
@@ -344,64 +346,65 @@ def average_respondents(
 
     A "deviation" sigma applies to the mean itself, however many people judged the pair.
     """
-    labels = None if labels is None else tuple(labels)
-    matrix_by_name = None
+    if labels is not None:
+        labels = tuple(labels)
+    matrices_in_order = matrices
     if isinstance(matrices, Mapping):
-        matrix_by_name = {format_label(name): matrix for name, matrix in matrices.items()}
-    if matrix_by_name is not None and len(matrix_by_name) < len(matrices):
-        raise DataError(
-            f"Respondents must have unique names; got {shorten(list(map(format_label, matrices)))}."
-        )
-    matrices_in_order = _list_matrices(
-        matrices if matrix_by_name is None else list(matrix_by_name.values())
-    )
-    respondents = (
-        tuple(str(number + 1) for number in range(len(matrices_in_order)))
-        if matrix_by_name is None
-        else tuple(matrix_by_name)
-    )
+        matrices_in_order = list(matrices.values())
+    matrices_in_order = _list_matrices(matrices_in_order)
+    respondents: Iterable[Any] = range(1, len(matrices_in_order) + 1)
+    if isinstance(matrices, Mapping):
+        respondents = matrices
+    respondents = tuple(map(format_label, respondents))
+    if len(set(respondents)) < len(respondents):
+        raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
     people = [
         _read_one_respondent(number, matrix, labels, symmetrize)
         for number, matrix in enumerate(matrices_in_order, start=1)
     ]
     names = people[0].labels
-    n = len(names)
-    values_by_person = np.full((len(people), n, n), np.nan)
-    for number, (person, measured_by_person) in enumerate(
-        zip(values_by_person, people, strict=True), start=1
-    ):
-        if set(measured_by_person.labels) != set(names):
-            raise DataError(
-                f"All tables must have the same labels; respondent {number} has"
-                f" {shorten(measured_by_person.labels)}, but respondent 1 has {shorten(names)}."
-            )
-        new_indices = np.array([names.index(label) for label in measured_by_person.labels])
-        first_index, second_index = (
-            new_indices[measured_by_person.first],
-            new_indices[measured_by_person.second],
-        )
-        person[first_index, second_index] = person[second_index, first_index] = (
-            measured_by_person.values
-        )
-    i, j = np.triu_indices(n, k=1)
+    values_by_person = np.stack(
+        [_sort_objects(person, names, number) for number, person in enumerate(people, start=1)]
+    )
+    i, j = np.triu_indices(len(names), k=1)
     pairs = values_by_person[:, i, j]
     is_measured = ~np.isnan(pairs).all(axis=0)
-    first, second, pairs = (
-        i[is_measured].astype(np.int64),
-        j[is_measured].astype(np.int64),
-        pairs[:, is_measured],
-    )
-    mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
-    has_lowest_diagonal = all(person.lowest_diagonal for person in people)
-    cleared = [person.layout for person in people if person.zeros_not_read]
-    layout, zeros = (cleared or ["mean over respondents"])[0], bool(cleared)
+    first, second = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
+    pairs = pairs[:, is_measured]
+    mean, empirical = np.empty(0), None
     judges = (~np.isnan(pairs)).sum(axis=0)
-    n_judgements = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
+    if pairs.size:
+        mean = np.nanmean(pairs, axis=0)
+        empirical = _estimate_sigma(pairs, mean, judges, sigma)
+    n_judgements = judges.astype(float)
+    if sigma == "deviation":
+        n_judgements = np.ones(len(mean))
+    cleared = [person.layout for person in people if person.zeros_not_read]
     measured = MeasuredPairs(
-        names, first, second, mean, n_judgements, layout, zeros, has_lowest_diagonal
+        names,
+        first,
+        second,
+        mean,
+        n_judgements,
+        (cleared or ["mean over respondents"])[0],
+        bool(cleared),
+        all(person.lowest_diagonal for person in people),
     )
-    empirical = _estimate_sigma(pairs, mean, judges, sigma) if pairs.size else None
     return measured, empirical, JudgedValues.of_table(respondents, pairs)
+
+
+def _sort_objects(person: MeasuredPairs, names: tuple[str, ...], number: int) -> np.ndarray:
+    """Return a respondent's similarities as a square table, with the objects in this order."""
+    if set(person.labels) != set(names):
+        raise DataError(
+            f"All tables must have the same labels; respondent {number} has"
+            f" {shorten(person.labels)}, but respondent 1 has {shorten(names)}."
+        )
+    table = np.full((len(names), len(names)), np.nan)
+    new_indices = find_label_indices(person.labels, names)
+    first, second = new_indices[person.first], new_indices[person.second]
+    table[first, second] = table[second, first] = person.values
+    return table
 
 
 def _list_matrices(matrices: Any) -> list[Any]:
@@ -456,7 +459,9 @@ def _estimate_judgement_sigma(
 
 def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
     """Return sigma, or None if it is only due to rounding."""
-    return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None
+    if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())):
+        return sigma
+    return None
 
 
 # Lists of pairs with their similarity: their columns, and the mean of repeated rows ---------------
@@ -480,12 +485,12 @@ class SimilarityColumns(NamedTuple):
     who: str | None = None
 
     def __str__(self) -> str:
-        by = f" by {self.who!r}" if self.who else ""
-        weighted = f", rows weighted by {self.count!r}" if self.count else ""
-        return (
-            f"table of pairs, {self.similarity!r} of {self.first!r} and"
-            f" {self.second!r}{by}{weighted}"
-        )
+        description = f"table of pairs, {self.similarity!r} of {self.first!r} and {self.second!r}"
+        if self.who:
+            description += f" by {self.who!r}"
+        if self.count:
+            description += f", rows weighted by {self.count!r}"
+        return description
 
 
 def find_pair_columns(
@@ -529,7 +534,7 @@ def find_pair_columns(
     if count is None:
         candidates = list(COUNT.each(unused_columns, (similarity,)))
         _check_only_one(list(map(repr, candidates)), "the number of judgements per row")
-        count = candidates[0] if candidates else None
+        count = next(iter(candidates), None)
     respondent_column = respondent_column or next(
         RESPONDENT.surely(unused_columns, (similarity, count)), None
     )
@@ -542,13 +547,10 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
     If `accept_vague`, a column named "rating" is accepted.
     """
     name_by_plain = map_plain_names(names)
-    if (
-        next(
-            SIMILARITY.each(name_by_plain) if accept_vague else SIMILARITY.surely(name_by_plain),
-            None,
-        )
-        is None
-    ):
+    columns = SIMILARITY.surely(name_by_plain)
+    if accept_vague:
+        columns = SIMILARITY.each(name_by_plain)
+    if next(columns, None) is None:
         return False
     try:
         find_pair_columns(names)
@@ -569,8 +571,9 @@ def read_pair_list(
         raise DataError("The table has no rows, so it contains no similarities.")
     series = get_column(frame, columns.similarity)
     column_text = f"column {columns.similarity!r}"
-    raw = series.to_numpy(dtype=object) if series.hasnans else series.to_numpy()
-    values = check_numbers(raw, lambda k: f"in row {frame.index[k]}, {column_text}", "similarity")
+    values = check_numbers(
+        list_cells(series), lambda k: f"in row {frame.index[k]}, {column_text}", "similarity"
+    )
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
         raise DataError(
@@ -579,17 +582,8 @@ def read_pair_list(
         )
     counts = read_counts(frame, columns.count, weights=True)
     first, second = get_column(frame, columns.first), get_column(frame, columns.second)
-
-    def place(row: int, is_first: bool) -> str:
-        """Describe the position of a label."""
-        return (
-            f"in row {frame.index[row]}, column {columns.first if is_first else columns.second!r}"
-        )
-
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
-    names, first_index, second_index = encode_labels(
-        first, second, np.zeros(len(frame)), labels, place
-    )
+    names, first_index, second_index = encode_labels(first, second, np.zeros(len(frame)), labels)
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
         note(
@@ -674,17 +668,11 @@ def _average_pairs(
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
     mean = base + excess / n_judgements
     is_square = _is_written_twice(i < j, pair_index, values == base[pair_index], counts)
-    measured = MeasuredPairs(
-        names,
-        pairs // n,
-        pairs % n,
-        mean,
-        n_judgements / 2.0 if is_square else n_judgements,
-        "table of pairs",
-    )
+    measured = MeasuredPairs(names, pairs // n, pairs % n, mean, n_judgements, "table of pairs")
+    if is_square:
+        return measured._replace(judgements=n_judgements / 2.0), None
     if (
-        is_square
-        or not len(pairs)
+        not len(pairs)
         or min(np.median(n_judgements), np.mean(n_judgements)) < 2.0
         or (counts != 1.0).any()
     ):

@@ -19,7 +19,14 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..checks import are_integers, check_counts
-from ..columns import find_label_positions, get_column, number_pairs, read_counts, sort_texts
+from ..columns import (
+    choose_labels,
+    describe_columns,
+    find_label_positions,
+    get_column,
+    number_pairs,
+    read_counts,
+)
 from ..roles import (
     ANCHOR,
     COUNT,
@@ -173,9 +180,7 @@ def encode_objects(
         """Describe the position of a cell."""
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
-    object_labels = (
-        sort_texts(list(dict.fromkeys(texts))) if labels is None else check_labels(labels)
-    )
+    object_labels = choose_labels(labels, texts)
     return find_label_positions(
         codes, texts, object_labels, place, "The name of an object"
     ).reshape(-1, m), object_labels
@@ -187,31 +192,12 @@ def read_objects(
     """Convert rows of objects, names or indices, to indices, and return the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         indices = array.astype(np.int64)
-        object_labels = None if labels is None else check_labels(labels)
-        n_allowed = (
-            min(MAX_OBJECTS, 10 * indices.size + 1000)
-            if object_labels is None
-            else len(object_labels)
-        )
-        is_wrong = ((indices < 0) | (indices >= n_allowed)).any(axis=1)
-        if is_wrong.any():
-            k = int(is_wrong.argmax())
-            invalid_number = next(int(x) for x in indices[k] if not 0 <= x < n_allowed)
-            allowed = (
-                f"positions in `labels`, from 0 to {n_allowed - 1}"
-                if object_labels is not None
-                else ">= 0"
-            )
-            if object_labels is None and invalid_number >= n_allowed:
-                allowed = (
-                    f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs"
-                    " as strings"
-                )
-            raise DataError(
-                f"{invalid_number} {describe(k)} is not a valid object number; object numbers are"
-                f" {allowed}."
-            )
-        return indices, object_labels or tuple(map(str, range(int(indices.max()) + 1)))
+        if labels is None:
+            _check_object_numbers(indices, None, describe)
+            return indices, tuple(map(str, range(int(indices.max()) + 1)))
+        object_labels = check_labels(labels)
+        _check_object_numbers(indices, len(object_labels), describe)
+        return indices, object_labels
     if array.dtype.kind == "f":
         raise DataError(
             "`triplets` contains non-integer numbers; give positions or names of objects. For a"
@@ -222,6 +208,31 @@ def read_objects(
     index = pd.RangeIndex(len(array))
     return encode_objects(
         [pd.Series(column, index, name=k) for k, column in enumerate(array.T)], labels
+    )
+
+
+def _check_object_numbers(
+    indices: np.ndarray, n_labels: int | None, describe: RowDescriber
+) -> None:
+    """Raise unless indices are positions among labels, or small numbers without labels."""
+    n_allowed = n_labels
+    if n_allowed is None:
+        n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000)
+    is_wrong = (indices < 0) | (indices >= n_allowed)
+    if not is_wrong.any():
+        return
+    invalid_number, allowed = int(indices[is_wrong][0]), ">= 0"
+    if n_labels is not None:
+        allowed = f"positions in `labels`, from 0 to {n_allowed - 1}"
+    elif invalid_number >= n_allowed:
+        allowed = (
+            f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs as"
+            " strings"
+        )
+    row = int(is_wrong.any(axis=1).argmax())
+    raise DataError(
+        f"{invalid_number} {describe(row)} is not a valid object number; object numbers are"
+        f" {allowed}."
     )
 
 
@@ -249,11 +260,14 @@ def check_three_columns(triplets: Any) -> np.ndarray:
     except ValueError:  # rows of several lengths
         rows = np.empty((0,))
     if rows.ndim == 2 and rows.shape[1] == 3 and len(rows):
-        return rows.astype(object) if rows.dtype.kind in "US" else rows
-    square = rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows)
-    hint = " For a square table of similarities, use Similarities(matrix)." if square else ""
-    if rows.ndim == 2 and rows.shape[1] > 3 and not square:
+        if rows.dtype.kind in "US":
+            rows = rows.astype(object)
+        return rows
+    hint = ""
+    if rows.ndim == 2 and rows.shape[1] > 3:
         hint = " For larger sets, use Triplets.from_sets(sets, chosen)."
+    if rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows):
+        hint = " For a square table of similarities, use Similarities(matrix)."
     raise DataError(
         "`triplets` must have one row (i, j, k) per question, with k the odd one out; got shape"
         f" {rows.shape}.{hint}"
@@ -303,7 +317,9 @@ def read_sets(
             f" {format_plural(len(pairs_by_set), 'set')}"
             f" and {format_plural(len(answers), 'pair')}."
         )
-    names = _list_names(pairs_by_set, labels)
+    names = choose_labels(
+        labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
+    )
     label_indices, n = index_labels(names), len(names)
     times, parts = read_times(counts, len(pairs_by_set), describe_row), []
     for m in sorted({len(pairs) for pairs in pairs_by_set}):
@@ -363,15 +379,6 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
                 " objects with names."
             )
     return pairs
-
-
-def _list_names(pairs_by_set: list[list[Pair]], labels: Iterable[Any] | None) -> tuple[str, ...]:
-    """Return the labels, or all names in order."""
-    if labels is not None:
-        return check_labels(labels)
-    return sort_texts(
-        list(dict.fromkeys(name for pairs in pairs_by_set for pair in pairs for name in pair))
-    )
 
 
 def _compute_pair_key(
@@ -448,7 +455,7 @@ class TripletColumns(NamedTuple):
         return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
 
     def __str__(self) -> str:
-        count_text = f", counts in {self.count!r}" if self.count else ""
+        count_text = describe_columns(self.count, None)
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
             closer = f"{nearer!r} closer than {farther!r} to {anchor!r}"
@@ -513,11 +520,9 @@ def find_triplet_columns(
         odd = next((name_by_plain[name] for name in ODD_BY_PLACE if name in name_by_plain), None)
     if not objects or (odd is None) == (chosen is None):
         return None
-    return with_who(
-        TripletColumns(
-            tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **other_columns
-        )
-    )
+    if chosen is not None:
+        chosen = (chosen[0], chosen[1])
+    return with_who(TripletColumns(tuple(objects), odd, chosen, **other_columns))
 
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
@@ -527,7 +532,9 @@ def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | No
     objects = _find_series(
         {short: name for short, name in name_by_plain.items() if short not in ODD.sure}
     )
-    return (objects if len(objects) == 3 else ()), odd
+    if len(objects) != 3:
+        objects = ()
+    return objects, odd
 
 
 def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
@@ -538,10 +545,9 @@ def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
             for short, name in name_by_plain.items()
             if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
         }
-        start = 0 if 0 in numbered else 1
-        columns = [numbered[k] for k in range(start, start + len(numbered)) if k in numbered]
-        if len(columns) > 2 and len(columns) == len(numbered):
-            return tuple(columns)
+        start = min(numbered, default=1)
+        if len(numbered) > 2 and start <= 1 and max(numbered) == start + len(numbered) - 1:
+            return tuple(numbered[k] for k in sorted(numbered))
     for letters in LETTERS:
         for stem in OBJECTS:
             if all(f"{stem}{letter}" in name_by_plain for letter in letters):
@@ -619,22 +625,16 @@ def _find_named_object(
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
     column_at = {simplify_name(column): k for k, column in enumerate(objects)}
-    by_name = np.array([*(column_at.get(simplify_name(text), -1) for text in texts), -1], np.int64)[
-        codes
-    ]
-    by_number = np.array([*(_parse_position(text, len(objects)) for text in texts), -1], np.int64)[
-        codes
-    ]
-    for indices in (by_name, by_number):
+    texts.append("")  # of code -1, an empty cell
+    by_name = [column_at.get(simplify_name(text), -1) for text in texts]
+    by_number = [_parse_position(text, len(objects)) for text in texts]
+    for indices in (np.array(by_name)[codes], np.array(by_number)[codes]):
         if (indices >= 0).all():
             return indices
     k = int((~is_named.any(axis=1)).argmax())
-    cell_text = texts[codes[k]] if codes[k] >= 0 else ""
-    problem = (
-        f"contains {cell_text!r}, which is not one"
-        if cell_text
-        else "is empty, but must contain one"
-    )
+    problem = "is empty, but must contain one"
+    if cell_text := texts[codes[k]]:
+        problem = f"contains {cell_text!r}, which is not one"
     shown_objects = shorten([names[int(i)] for i in members[k]])
     raise DataError(
         f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects};"
@@ -644,4 +644,6 @@ def _find_named_object(
 
 def _parse_position(text: str, maximum: int) -> int:
     """Parse a number from 1 to `most` as a position; -1 for other texts."""
-    return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= maximum else -1
+    if text.isdecimal() and 1 <= int(text) <= maximum:
+        return int(text) - 1
+    return -1

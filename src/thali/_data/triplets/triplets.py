@@ -15,7 +15,7 @@ from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_resp
 from ..checks import convert_whole_counts
 from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
-from ..facts import MAX_LISTED, format_pair_share, format_value_range
+from ..facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
 from ..people import group_people, list_people_facts
@@ -364,7 +364,7 @@ class Triplets(JudgedByPeople):
 
     def take(self, sets: np.ndarray) -> "Triplets":
         """Select sets by a mask or by numbers, with all objects."""
-        numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
+        numbers = np.arange(self.n_sets)[sets]
         sizes = self.sizes[numbers]
         start = part_bounds(sizes)
         indices = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
@@ -504,14 +504,14 @@ class Triplets(JudgedByPeople):
         return self.__new__(type(self))._fill(labels, questions, row_respondents)
 
     def __str__(self) -> str:
-        smallest, largest = int(self.sizes.min()), int(self.sizes.max())
-        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-        parts = (
+        parts = [
             format_plural(self.n_options, "object"),
-            f"{format_plural(self.n_sets, 'set')} of {sizes} pairs",
-        )
-        respondents = [] if self.answers is None else [str(self.answers)]
-        return ", ".join([*parts, format_plural(self.n_answers, "answer"), *respondents])
+            f"{format_plural(self.n_sets, 'set')} of {format_extremes(self.sizes)} pairs",
+            format_plural(self.n_answers, "answer"),
+        ]
+        if self.answers is not None:
+            parts.append(str(self.answers))
+        return ", ".join(parts)
 
     def _details(self) -> Facts:
         """Return the facts that a notebook shows in addition to the size."""
@@ -616,7 +616,9 @@ class Triplets(JudgedByPeople):
         ):
             warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
         if unshown := self.never_judged:
-            was, its = ("was", "its") if len(unshown) == 1 else ("were", "their")
+            was, its = "were", "their"
+            if len(unshown) == 1:
+                was, its = "was", "its"
             message = (
                 f"{shorten(unshown)} {was} never shown, so {its} features depend only on the prior."
             )
