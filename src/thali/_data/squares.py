@@ -1,12 +1,14 @@
 """Square tables with equal row and column labels: arrays, data frames, sparse matrices."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali.errors import DataError
+
+from .checks import check_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,9 +45,21 @@ def read_square_table(
     return names, values
 
 
-def describe_cell(names: tuple[str, ...], row: int, column: int) -> str:
+def describe_cell(names: Sequence[Any], row: int, column: int) -> str:
     """Describe the position of a value by its row and column labels."""
     return f"in row {names[row]!r}, column {names[column]!r}"
+
+
+def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.ndarray:
+    """Convert a square table to numbers, NaN on the diagonal and where a cell is empty."""
+    n = len(names)
+    if table.dtype.kind not in "biuf":
+        table = table.astype(object)
+        np.fill_diagonal(table, None)
+    numbers = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), noun)
+    numbers = numbers.reshape(n, n)
+    np.fill_diagonal(numbers, np.nan)
+    return numbers
 
 
 def _convert_array(values: Any, words: SquareTableWords) -> np.ndarray:

@@ -375,7 +375,7 @@ def read_experiment(
         choices, named_columns, guessed=attribute_names is None
     )
     _check_attributes(choices.scheme.attributes)
-    used_columns = table.roles.union(choices.scheme.names)
+    used_columns = table.roles.union(attribute.name for attribute in choices.scheme.attributes)
     other_columns = [name for name in frame.columns if name not in used_columns]
     people = read_people(frame, other_columns, rows.person, table.respondent)
     # columns that describe people and are not named as attributes

@@ -22,7 +22,7 @@ from ..roles import (
     STEMS,
     map_plain_names,
 )
-from ..squares import SquareTableWords, describe_cell, read_square_table
+from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +88,7 @@ def read_measured_pairs(
     names, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
     n = len(names)
     diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
-    table = _convert_square(table, names, "similarity")
+    table = convert_numbers(table, names, "similarity")
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
@@ -120,18 +120,6 @@ def read_measured_pairs(
     return MeasuredPairs(
         names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal
     )
-
-
-def _convert_square(table: np.ndarray, names: tuple[str, ...], noun: str) -> np.ndarray:
-    """Convert a square table to numbers, NaN on the diagonal and where a cell is empty."""
-    n = len(names)
-    if table.dtype.kind not in "biuf":
-        table = table.astype(object)
-        np.fill_diagonal(table, None)
-    numbers = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), noun)
-    numbers = numbers.reshape(n, n)
-    np.fill_diagonal(numbers, np.nan)
-    return numbers
 
 
 def refuse_triplets(matrix: Any) -> None:
@@ -297,7 +285,7 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
             )
         row_indices = [judgement_labels.index(name) for name in names]
         table = table[np.ix_(row_indices, row_indices)]
-    table = _convert_square(table, names, "number of judgements")
+    table = convert_numbers(table, names, "number of judgements")
     is_wrong = (table < 0) | (table > MAX_EXACT_COUNT)
     if is_wrong.any():
         k = int(is_wrong.argmax())

@@ -28,14 +28,15 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     frame = table.frame.loc[:, [who, card, group]].map(format_label)
     if (frame.groupby(who)[group].nunique() < 2).all() or len({*frame[card]} - {""}) < 3:
         return None
-    how = f"card sorts, {group!r} contains the group of {card!r}, respondents in {who!r}"
+    meaning = "share of the respondents who put two cards in one group"
+    description = f"card sorts, {group!r} contains the group of {card!r}, respondents in {who!r}"
 
     def convert() -> tuple[Similarities, str]:
         data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
-        return data, f"{how}: {data}, share of the respondents who put two cards in one group"
+        return data, f"{description}: {data}, {meaning}"
 
     roles = ColumnsRead((card,), (group,), (), who, answer=(who,))
-    return Reading(SIMILARITIES, NAME, how, table, convert, roles=roles)
+    return Reading(SIMILARITIES, NAME, description, table, convert, roles=roles)
 
 
 def compare_cards(frame: pd.DataFrame) -> Similarities:

@@ -42,9 +42,11 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     attributes = list_attributes(table)
     if not known and not attributes:
         return None
-    description = "choices of one of several alternatives"
-    description += f", described by {shorten(attributes)}" if attributes else ""
-    other_kind = CHOICES if has_position_labels(table) else ""
+    description, other_kind = "choices of one of several alternatives", ""
+    if attributes:
+        description += f", described by {shorten(attributes)}"
+    if has_position_labels(table):
+        other_kind = CHOICES
     convert = partial(_read_long, table, options)
     availability_columns = AVAILABLE.each(map_plain_names(table.names))
     return Reading(
@@ -109,8 +111,9 @@ def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
 
 def _describe_experiment(data: ChoiceExperiment) -> str:
     """Describe the size of the data and the numeric attributes."""
-    names = data.scheme.measured
-    return f"{data}; numeric: {shorten(names)}" if names else str(data)
+    if names := data.scheme.measured:
+        return f"{data}; numeric: {shorten(names)}"
+    return str(data)
 
 
 def list_attributes(table: RawTable) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from thali._data import roles
 from thali._data.choices import Choices
+from thali._data.columns import describe_columns
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import CHOICES
 from thali._labels import format_label
@@ -24,8 +25,10 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)
     who = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
-    others = [name for name in table.names if name not in (*signed, task, who)]
-    option = others[0] if len(others) == 1 else OPTION.find_column(names, (*signed, task, who))
+    other_columns = [name for name in table.names if name not in (*signed, task, who)]
+    option = OPTION.find_column(names, (*signed, task, who))
+    if len(other_columns) == 1:
+        (option,) = other_columns
     if len(signed) != 1 or task is None or option is None:
         return None
     keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
@@ -33,16 +36,18 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
     if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
-    how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best"
-    how += " and -1 for the worst" + (f", respondents in {who!r}" if who else "")
+    description = (
+        f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and -1"
+        f" for the worst{describe_columns(None, who)}"
+    )
 
     def convert() -> tuple[Choices, str]:
         renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
         data = Choices.from_best_worst(renamed, respondent=who)
-        return data, f"{how}: {data}"
+        return data, f"{description}: {data}"
 
     read = ColumnsRead((option, task), (column,), (), who, answer=keys)
-    return Reading(CHOICES, NAME, how, table, convert, roles=read)
+    return Reading(CHOICES, NAME, description, table, convert, roles=read)
 
 
 def _is_signed(cells: Any) -> bool:
