@@ -26,23 +26,17 @@ def check_counts(
     requirement = "counts must be integers >= 0"
     if weights:
         requirement = "weights must be finite and >= 0"
-    if (k := _find_first(np.isnan(counts))) is not None:
-        raise DataError(
-            f"The count {describe_position(k)} is missing; enter 0 if there were no such"
-            " comparisons."
-        )
-    if (k := _find_first(np.isinf(counts))) is not None:
-        raise DataError(f"The count {describe_position(k)} is infinite; {requirement}.")
-    if (k := _find_first(counts > MAX_EXACT_COUNT)) is not None:
-        raise DataError(
-            f"The count {describe_position(k)} is {counts[k]:g}, too large to be exact (above"
-            " 2^53)."
-        )
-    if (k := _find_first(counts < 0)) is not None:
-        raise DataError(
-            f"The count {describe_position(k)} is {counts[k]:g}, which is negative; {requirement}."
-        )
-    if not weights and (k := _find_first(counts != np.floor(counts))) is not None:
+    for is_wrong, problem in (
+        (np.isnan(counts), "missing; enter 0 if there were no such comparisons."),
+        (np.isinf(counts), f"infinite; {requirement}."),
+        (counts > MAX_EXACT_COUNT, "{:g}, too large to be exact (above 2^53)."),
+        (counts < 0, f"{{:g}}, which is negative; {requirement}."),
+    ):
+        if is_wrong.any():
+            k = int(is_wrong.argmax())
+            raise DataError(f"The count {describe_position(k)} is {problem.format(counts[k])}")
+    if not weights and not are_integers(counts):
+        k = int((counts != np.floor(counts)).argmax())
         raise DataError(
             f"The count {describe_position(k)} is {counts[k]:g}, which is not an integer;"
             f" {requirement}. ",
@@ -114,13 +108,6 @@ def _suggest_number_format(text: str, noun: str) -> str:
             return "; give counts, not percentages"
         return "; give numbers without a per cent sign"
     return ""
-
-
-def _find_first(is_wrong: np.ndarray) -> int | None:
-    """Return the position of the first True, or None."""
-    if not is_wrong.any():
-        return None
-    return int(is_wrong.argmax())
 
 
 def are_integers(numbers: np.ndarray) -> bool:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
 
@@ -179,6 +179,18 @@ class Role:
         languages = {_map_languages().get(name) for name in name_by_plain if name != word}
         matching_roles = {role for role, language in meanings.items() if language in languages}
         return matching_roles == {self.name}
+
+
+def find_named_columns(
+    name_by_plain: Mapping[str, str],
+    named_columns: Mapping[str, Any],
+    roles: Iterable[Role],
+    taken: Collection[str | None] = (),
+) -> list[Any]:
+    """Return the column of each role, as named or by its usual names; None where there is none."""
+    return [
+        named_columns.get(role.name) or role.find_column(name_by_plain, taken) for role in roles
+    ]
 
 
 # Contents of a cell.

@@ -22,10 +22,12 @@ from thali._data.roles import (
     RESPONDENT_OF_TASKS,
     SIMILARITY,
     TASK,
+    TASK_OF_RESPONDENT,
     TIE_WORDS,
     VERSION,
     WORST,
     column_names,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -176,7 +178,9 @@ def _read_task_answers(
 ) -> TaskAnswers:
     """Read answers with one row per task, or per respondent with one column per task."""
     names = map_plain_names(column_names(frame))
-    respondent = named_columns.get("respondent") or RESPONDENT_OF_TASKS.find_column(names)
+    respondent, task, chosen = find_named_columns(
+        names, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    )
     if respondent is None:
         raise DataError(
             "No column of the answers identifies the respondent; name it with ",
@@ -184,8 +188,6 @@ def _read_task_answers(
             ".",
         )
     version = _find_version_column(frame, design, names)
-    task = named_columns.get("task") or TASK.find_column(names)
-    chosen = named_columns.get("chosen") or CHOSEN.find_column(names)
     used_columns = {str(respondent), version} - {None}
     if task is None or chosen is None:
         column_of_task = _find_task_columns(frame, design, [respondent, version])

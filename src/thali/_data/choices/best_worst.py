@@ -31,6 +31,7 @@ from ..roles import (
     TASK,
     WORST,
     column_names,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -80,29 +81,18 @@ def find_best_worst_columns(
     for name in (*named_columns.values(), *(options or ())):
         if name is not None:
             get_column(frame, name)
-    name_by_plain = map_plain_names(names)
-    column_by_role = {
-        role: named_columns.get(role) for role in ("best", "worst", "respondent", "count")
-    }
-    for role, column_role in (
-        ("best", BEST),
-        ("worst", WORST),
-        ("respondent", RESPONDENT),
-        ("count", COUNT),
-    ):
-        column_by_role[role] = column_by_role[role] or column_role.find_column(name_by_plain)
-    best, worst = column_by_role["best"], column_by_role["worst"]
+    best, worst, respondent, count = find_named_columns(
+        map_plain_names(names), named_columns, (BEST, WORST, RESPONDENT, COUNT)
+    )
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
             raise DataError(
                 f"No column of {role} options was recognised; name one with ", Argument(role), "."
             )
-    assert best is not None and worst is not None
-    taken = {name for name in column_by_role.values() if name is not None}
+    taken = (best, worst, respondent, count)
+    groups = find_column_series([name for name in names if name not in taken])
     if options is not None:
         groups = [tuple(options)]
-    else:
-        groups = find_column_series([name for name in names if name not in taken])
     if not groups:
         raise DataError(
             "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
@@ -110,9 +100,7 @@ def find_best_worst_columns(
             " `options`."
         )
     fitting = [group for group in groups if _is_best_offered(frame, group, best)]
-    return BestWorstColumns(
-        best, worst, (fitting or groups)[0], column_by_role["respondent"], column_by_role["count"]
-    )
+    return BestWorstColumns(best, worst, (fitting or groups)[0], respondent, count)
 
 
 def find_best_columns(
@@ -345,10 +333,7 @@ def find_long_columns(
 ) -> LongBestWorst | None:
     """Find the columns of a long table, unless given; None for another layout."""
     name_by_plain = map_plain_names(column_names(frame))
-    best, worst = (
-        named_columns.get("best") or BEST.find_column(name_by_plain),
-        named_columns.get("worst") or WORST.find_column(name_by_plain),
-    )
+    best, worst = find_named_columns(name_by_plain, named_columns, (BEST, WORST))
     task = TASK.find_column(name_by_plain)
     option = ALTERNATIVE.find_column(name_by_plain, (best, worst, task))
     if best is None or worst is None or task is None or option is None:

@@ -70,12 +70,8 @@ def read_long_occasions(
         raise DataError("The table has no rows, so it contains no choices.")
     column_by_role = find_columns(frame, names)
     frame = _select_answered(frame, column_by_role, True)
-    alternative, option_labels = encode_column(
-        frame, _require_column(column_by_role["alternative"], "alternative"), labels
-    )
-    task_codes, task_names = encode_column(
-        frame, _require_column(column_by_role["choice_id"], "choice_id")
-    )
+    alternative, option_labels = encode_column(frame, column_by_role["alternative"], labels)
+    task_codes, task_names = encode_column(frame, column_by_role["choice_id"])
     row_respondents = read_any_respondents(
         frame, column_by_role["respondent"], column_by_role.values()
     )
@@ -140,7 +136,7 @@ def read_wide_occasions(
     _check_offers(alternatives, available)
     requested: dict[str, str | None] = {"chosen": chosen, **other_columns}
     column_by_role = find_columns(frame, requested)
-    chosen = _require_column(column_by_role["chosen"], "chosen")
+    chosen = column_by_role["chosen"]
     options = alternatives or ()
     if alternatives is None and available is None:
         options = [chosen]
@@ -227,17 +223,17 @@ def _list_wide_labels(
     return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
 
 
-def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
+def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, Any]:
     """Find the column of each role, as named or by its usual names.
 
-    Columns that may be missing are None.
+    Columns that may be missing are None; raise if another column is missing.
     """
     role_by_name = {
         role.name: role
         for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
     }
     name_by_plain = map_plain_names(column_names(frame))
-    column_by_role: dict[str, str | None] = {}
+    column_by_role: dict[str, Any] = {}
     taken = set(names.values())
     for role, name in names.items():
         if name is None:
@@ -267,23 +263,12 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
     try:
         column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
         frame = _select_answered(frame, column_by_role, False)
-        alternative, option_labels = encode_column(
-            frame, _require_column(column_by_role["alternative"], "alternative")
-        )
-        encode_column(frame, _require_column(column_by_role["choice_id"], "choice_id"))
+        alternative, option_labels = encode_column(frame, column_by_role["alternative"])
+        encode_column(frame, column_by_role["choice_id"])
         chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
     except DataError:
         return False
     return bool(chosen.any() and not chosen.all())
-
-
-def _require_column(name: str | None, role: str) -> str:
-    """Return the name of a column; raise if it is None."""
-    if name is None:
-        raise DataError(
-            "The chosen alternative is ambiguous; name the column ", Argument(role), "."
-        )
-    return name
 
 
 def read_occasion_counts(
@@ -312,15 +297,15 @@ def read_occasion_counts(
 
 
 def _read_chosen(
-    frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, option_labels: tuple[str, ...]
+    frame: "pd.DataFrame", name: str, alternative: np.ndarray, option_labels: tuple[str, ...]
 ) -> np.ndarray:
     """Return whether each row is the chosen alternative, shape (rows,)."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    series = get_column(frame, _require_column(name, "chosen"))
+    series = get_column(frame, name)
     is_yes, is_wrong = classify_yes_no(series)
     if not is_wrong.any():
         return is_yes
     texts = np.array(list(map(format_label, series)))
     if set(texts) <= set(option_labels):
         return texts == np.array(option_labels)[alternative]
-    return read_flags(frame, _require_column(name, "chosen"))
+    return read_flags(frame, name)

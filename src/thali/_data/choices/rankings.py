@@ -34,6 +34,7 @@ from ..roles import (
     RESPONDENT,
     TASK,
     column_names,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -123,8 +124,7 @@ def find_ranking_columns(
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
+    respondent, count = find_named_columns(name_by_plain, named_columns, (RESPONDENT, COUNT))
     other_columns = [name for name in names if name not in (respondent, count)]
     ranks = (
         name_by_plain[n]

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from .scheme import Scheme
 
 
+# the arrays of a design, and the names of their dimensions in a posterior
+_DIMENSIONS = {
+    "products": ("product", "attribute"),
+    "first_task": ("respondent_end",),
+    "first_row": ("task_end",),
+    "row_product": ("row",),
+    "chosen": ("task",),
+}
+
+
 class ExperimentDesign(NamedTuple):
     """Respondents, tasks, seen products, and the scheme for reading new tasks."""
 
@@ -57,13 +67,7 @@ class ExperimentDesign(NamedTuple):
         """Return the group `constant_data` of a posterior."""
         import xarray as xr
 
-        variables = {
-            "products": (("product", "attribute"), self.products),
-            "first_task": ("respondent_end", self.first_task),
-            "first_row": ("task_end", self.first_row),
-            "row_product": ("row", self.row_product),
-            "chosen": ("task", self.chosen),
-        }
+        variables = {name: (names, getattr(self, name)) for name, names in _DIMENSIONS.items()}
         coordinates = {
             "respondent": np.asarray(self.respondents, str),
             "attribute": np.asarray(self.attributes, str),
@@ -75,11 +79,10 @@ class ExperimentDesign(NamedTuple):
 
 def build_design(data: "ChoiceExperiment") -> ExperimentDesign:
     """Copy the design from the data."""
-    names = ("products", "first_task", "first_row", "row_product", "chosen")
     return ExperimentDesign(
         data.scheme,
         tuple(data.respondents),
-        *(np.array(getattr(data, name), np.int64) for name in names),
+        *(np.array(getattr(data, name), np.int64) for name in _DIMENSIONS),
     )
 
 
@@ -87,11 +90,10 @@ def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
     """Read the design that `ExperimentDesign.to_dataset` wrote."""
     from .scheme import Scheme
 
-    names = ("products", "first_task", "first_row", "row_product", "chosen")
     return ExperimentDesign(
         Scheme.from_dict(json.loads(dataset.attrs["scheme"])),
         tuple(map(str, dataset["respondent"].values)),
-        *(np.array(dataset[name].values, np.int64) for name in names),
+        *(np.array(dataset[name].values, np.int64) for name in _DIMENSIONS),
     )
 
 

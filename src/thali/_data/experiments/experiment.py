@@ -1,7 +1,7 @@
 """Choice experiments: choices among products that attributes describe."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -85,106 +85,6 @@ def select_held_respondents(
     return is_held
 
 
-# Constructors of choice experiments from tables with one row per task -----------------------------
-
-
-class ExperimentRows(Frozen):
-    """Constructors of `ChoiceExperiment` from tables with one row per task."""
-
-    @classmethod
-    def from_frame(cls, frame: "pd.DataFrame", *columns: Any, **more: Any) -> Self:
-        """Read the experiment in a long table."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_wide(
-        cls,
-        frame: "pd.DataFrame",
-        respondent: str | None = None,
-        task: str | None = None,
-        chosen: str | None = None,
-        alternatives: Sequence[Any] | None = None,
-        none: Any = None,
-        **more: Any,
-    ) -> Self:
-        """Read a choice experiment from a wide table with one row per task.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            The columns are called by attribute and alternative, as in price_1, price_2 or time.car,
-            or the other way round, as in car_time. Those of availability (av_car, car_available)
-            hold 1 where it was offered.
-        respondent, task, chosen : str, optional
-            Columns. None: recognised. Without one of respondents every row is somebody of their
-            own, without one of tasks they are numbered. `chosen` holds the name of the alternative,
-            or its number in the order of the columns.
-        alternatives : sequence, optional
-            The names of the alternatives as they stand in those of the columns. None: recognised.
-            An alternative may lack columns that others have: it lacks the attribute then.
-        none : optional
-            What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
-        **more
-            Levels, bins and the like, as in `from_frame`.
-
-        Returns
-        -------
-        ChoiceExperiment
-
-        Raises
-        ------
-        DataError
-            If no columns describe alternatives, or one was chosen that was not offered, or as
-            `from_frame`.
-
-        Examples
-        --------
-        >>> import pandas as pd, thali as th
-        >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
-        >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))
-        >>> data.n_tasks, data.levels["price"]
-        (2, ('90', '150'))
-        """
-        from .dual import BOUGHT, check_single_none
-        from .frame import read_people
-        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
-
-        bought = more.get("bought")
-        check_single_none(none, bought)
-        frame = convert_frame(frame)
-        given = {"respondent": respondent, "task": task, "chosen": chosen}
-        for name in filter(None, (*given.values(), bought)):
-            get_column(frame, name)
-        offers = frame
-        if bought is not None:
-            offers = frame.drop(columns=bought)
-            more["bought"] = BOUGHT
-        found = find_wide_tasks(offers, given, alternatives)
-        if found is None:
-            raise DataError(
-                f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
-                " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
-                " name the alternatives with `alternatives`."
-            )
-        # as it chooses none
-        frame = select_answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
-        long, nothing = build_long_frame(frame, found, none, bought)
-        if bought is not None and nothing is not None:
-            raise DataError(
-                f"Column {found.chosen!r} contains {nothing!r}, but with ",
-                Argument("bought"),
-                " it must contain the chosen product, even if it would not be bought.",
-            )
-        more["missing"] = add_lacking_word(found, more.get("missing"))
-        data = cls.from_frame(long, none=nothing, **more)
-        further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
-        who: Any = np.arange(1, len(frame) + 1)
-        if found.respondent is not None:
-            who = frame[found.respondent]
-        people = read_people(rename_as_text(frame), further, who, "respondent")
-        return data.with_fields(people=people)
-
-
 # A choice experiment written out as a long table --------------------------------------------------
 
 
@@ -239,7 +139,7 @@ def _write_cells(
     return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
 
 
-class ChoiceExperiment(ExperimentRows, SchemeTasks):
+class ChoiceExperiment(Frozen, SchemeTasks):
     r"""Tasks in which people chose one of several products, each described by levels of attributes.
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
@@ -421,6 +321,94 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return cls._of(
             read_experiment(frame, columns, attributes, levels, none, bins, missing, inside, bought)
         )
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        chosen: str | None = None,
+        alternatives: Sequence[Any] | None = None,
+        none: Any = None,
+        **more: Any,
+    ) -> "ChoiceExperiment":
+        """Read a choice experiment from a wide table with one row per task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The columns are called by attribute and alternative, as in price_1, price_2 or time.car,
+            or the other way round, as in car_time. Those of availability (av_car, car_available)
+            hold 1 where it was offered.
+        respondent, task, chosen : str, optional
+            Columns. None: recognised. Without one of respondents every row is somebody of their
+            own, without one of tasks they are numbered. `chosen` holds the name of the alternative,
+            or its number in the order of the columns.
+        alternatives : sequence, optional
+            The names of the alternatives as they stand in those of the columns. None: recognised.
+            An alternative may lack columns that others have: it lacks the attribute then.
+        none : optional
+            What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
+        **more
+            Levels, bins and the like, as in `from_frame`.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no columns describe alternatives, or one was chosen that was not offered, or as
+            `from_frame`.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
+        >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))
+        >>> data.n_tasks, data.levels["price"]
+        (2, ('90', '150'))
+        """
+        from .dual import BOUGHT, check_single_none
+        from .frame import read_people
+        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
+
+        bought = more.get("bought")
+        check_single_none(none, bought)
+        frame = convert_frame(frame)
+        given = {"respondent": respondent, "task": task, "chosen": chosen}
+        for name in filter(None, (*given.values(), bought)):
+            get_column(frame, name)
+        offers = frame
+        if bought is not None:
+            offers = frame.drop(columns=bought)
+            more["bought"] = BOUGHT
+        found = find_wide_tasks(offers, given, alternatives)
+        if found is None:
+            raise DataError(
+                f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
+                " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
+                " name the alternatives with `alternatives`."
+            )
+        # as it chooses none
+        frame = select_answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
+        long, nothing = build_long_frame(frame, found, none, bought)
+        if bought is not None and nothing is not None:
+            raise DataError(
+                f"Column {found.chosen!r} contains {nothing!r}, but with ",
+                Argument("bought"),
+                " it must contain the chosen product, even if it would not be bought.",
+            )
+        more["missing"] = add_lacking_word(found, more.get("missing"))
+        data = cls.from_frame(long, none=nothing, **more)
+        further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
+        who: Any = np.arange(1, len(frame) + 1)
+        if found.respondent is not None:
+            who = frame[found.respondent]
+        people = read_people(rename_as_text(frame), further, who, "respondent")
+        return data.with_fields(people=people)
 
     @classmethod
     def _of(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":

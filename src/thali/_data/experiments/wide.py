@@ -16,8 +16,9 @@ from ..roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
-    TASK,
+    TASK_OF_RESPONDENT,
     column_names,
+    find_named_columns,
     find_no_answers,
     map_plain_names,
     simplify_name,
@@ -82,20 +83,13 @@ def find_wide_tasks(
     `alternatives` are their names, as in the names of columns.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
-    column_by_role = dict(named_columns)
-    for role, column_role in (
-        ("respondent", RESPONDENT_OF_TASKS),
-        ("task", TASK),
-        ("chosen", CHOSEN),
-    ):
-        if column_by_role.get(role) is None:
-            column_by_role[role] = column_role.find_column(name_by_plain)
-    chosen = column_by_role["chosen"]
+    respondent, task, chosen = find_named_columns(
+        map_plain_names(names), named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    )
     if chosen is None:
         return None
     none_column = _find_none_offer(names)
-    role_columns = {*column_by_role.values(), none_column}
+    role_columns = {respondent, task, chosen, none_column}
     other_columns = [name for name in names if name not in role_columns]
     listed_names: tuple[str, ...] = ()
     if alternatives is not None:
@@ -123,8 +117,8 @@ def find_wide_tasks(
         alternatives_found,
         attributes,
         available,
-        column_by_role["respondent"],
-        column_by_role["task"],
+        respondent,
+        task,
         chosen,
         alternatives is not None,
         is_sure,

@@ -121,11 +121,7 @@ def list_attributes(table: RawTable) -> list[str]:
     if not is_long_table(table.frame):
         return []
     column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
-    keys = dict.fromkeys(
-        column_of_role[role]
-        for role in ("respondent", "choice_id")
-        if column_of_role[role] is not None
-    )
+    keys = {column_of_role["respondent"], column_of_role["choice_id"]} - {None}
     choice_sets = table.frame.groupby(list(keys), sort=False)
     other_columns = [
         name
