@@ -523,20 +523,24 @@ def number_pairs(n: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
 
 
+def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct rows in lexicographic order, and return one row of each."""
+    row_code = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        _, codes = np.unique(column, return_inverse=True)
+        n_codes = int(codes.max(initial=0)) + 1
+        _, row_code = np.unique(row_code * n_codes + codes, return_inverse=True)
+    _, first_rows = np.unique(row_code, return_index=True)
+    return row_code, first_rows
+
+
 def sum_pair_counts(
     n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Sum counts by pair: first, second, wins, losses and ties.
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Sum counts by pair: first, second, wins, losses and ties; also return the pair of each row.
 
-    Pairs are sorted row by row of the n x n table; pairs without comparisons are dropped.
+    Pairs are sorted row by row of the n x n table.
     """
-    is_positive = counts + tied > 0
-    winner, loser, counts, tied = (
-        winner[is_positive],
-        loser[is_positive],
-        counts[is_positive],
-        tied[is_positive],
-    )
     pairs, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
     is_first_winner = winner < loser
     wins = np.bincount(
@@ -545,13 +549,8 @@ def sum_pair_counts(
     losses = np.bincount(
         pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pairs)
     )
-    return (
-        pairs // n,
-        pairs % n,
-        wins,
-        losses,
-        np.bincount(pair_index, weights=tied, minlength=len(pairs)),
-    )
+    ties = np.bincount(pair_index, weights=tied, minlength=len(pairs))
+    return (pairs // n, pairs % n, wins, losses, ties), pair_index
 
 
 # Columns of a table as integers: labels as indices, and marks of yes and no

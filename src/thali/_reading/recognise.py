@@ -67,8 +67,12 @@ def read_labels(path: Path) -> dict[str, str]:
     return dict(zip(names, labels, strict=True))
 
 
-def replace_labels(table: RawTable, labels: Mapping[str, str]) -> RawTable:
-    """Replace names in text cells and in the header of a square by labels."""
+def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> RawTable:
+    """Replace names in text cells and in the header of a square by labels, or those of a file."""
+    if labels is None:
+        return table
+    if isinstance(labels, Path):
+        labels = read_labels(labels)
     cells = {cell for column in _list_text_cells(table) for cell in column}
     if unknown_names := [name for name in labels if name not in cells]:
         raise DataError(
@@ -280,10 +284,7 @@ def recognise(
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
         table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
         table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
-        if isinstance(labels, Path):
-            labels = read_labels(labels)
-        if labels is not None:
-            table = replace_labels(table, labels)
+        table = replace_labels(table, labels)
         _check_named_columns(table, options)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:

@@ -142,11 +142,11 @@ def read_wide_occasions(
         options = [chosen]
     frame = select_answered_rows(frame, [chosen], options, map(format_label, available or ()))
     winners = list_texts(frame, chosen)
-    for row, winner in enumerate(winners):
-        if not winner:
-            raise DataError(
-                f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row."
-            )
+    if "" in winners:
+        raise DataError(
+            f"Row {frame.index[winners.index('')]} has no chosen alternative; fill it in or remove"
+            " the row."
+        )
     offered = [list_texts(frame, name) for name in alternatives or ()]
     for label, name in (available or {}).items():
         offered.append(np.where(read_flags(frame, name), format_label(label), "").tolist())
@@ -171,13 +171,7 @@ def read_wide_occasions(
     used = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
     row_respondents = read_any_respondents(frame, column_by_role["respondent"], used)
     count = read_counts(frame, column_by_role["count"], weights)
-    all_offers = set(offers)
-    for r, winner in enumerate(winners):
-        if (r, winner) not in all_offers:
-            raise DataError(
-                f"{winner!r} was chosen in row {frame.index[r]}, but was not available; correct or"
-                " remove the row."
-            )
+    _check_winners(frame, offers, winners)
     occasion = np.array([r for r, _ in offers], np.int64)
     return RawOccasions(
         option_labels,
@@ -190,6 +184,19 @@ def read_wide_occasions(
         lambda number: f"row {frame.index[number]}",
         row_respondents.people,
     )
+
+
+def _check_winners(
+    frame: "pd.DataFrame", offers: Iterable[tuple[int, str]], winners: list[str]
+) -> None:
+    """Raise unless each chosen alternative was offered in its row."""
+    all_offers = set(offers)
+    for row, winner in enumerate(winners):
+        if (row, winner) not in all_offers:
+            raise DataError(
+                f"{winner!r} was chosen in row {frame.index[row]}, but was not available; correct"
+                " or remove the row."
+            )
 
 
 def _check_offers(alternatives: Any, available: Any) -> None:

@@ -112,6 +112,20 @@ class TaskTable(NamedTuple):
         return read_chosen_rows(self.frame, self.chosen, self.read_labels())
 
 
+class AttributeSettings(NamedTuple):
+    """The user's settings for attributes."""
+
+    names: list[str] | None  # None: all columns without another role
+    levels: dict[str, Any]
+    bins: dict[str, Any]
+    missing: Any  # words for products without an attribute
+
+    @property
+    def declared(self) -> set[str]:
+        """The attributes with levels or bins."""
+        return {*self.levels, *self.bins}
+
+
 def find_none_condition(
     frame: "pd.DataFrame", none: Any, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
@@ -339,47 +353,32 @@ def read_experiment(
     if bought is not None:
         get_column(frame, bought)
     columns = find_task_columns([name for name in frame.columns if name != bought], *columns)
-    attribute_names = _list_named_attributes(attributes)
-    level_lists, bin_lists = _convert_keys(levels, "levels"), _convert_keys(bins, "bins")
-    named_columns = {*level_lists, *bin_lists}
-    table = _read_task_table(frame, columns, attribute_names, named_columns, bought)
+    settings = AttributeSettings(
+        _list_named_attributes(attributes),
+        _convert_keys(levels, "levels"),
+        _convert_keys(bins, "bins"),
+        missing,
+    )
+    table = _read_task_table(frame, columns, settings, bought)
     if bought is not None:
         table = _add_no_choice(table, bought)
         none = {table.alternative: NOTHING}
     frame, rows = table.frame, table.read_labels()
     _check_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
-    none_condition = find_none_condition(frame, none, table.alternative)
-    names = _list_attribute_names(frame, attribute_names, table.roles, none_condition, none)
-    if not none_condition and missing is None:
-        none_condition = recognise_none(frame, names, rows, table.alternative)
-    is_none = find_none_rows(frame, none_condition)
-    if none_condition and not is_none.any():
-        raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
-    attribute_list = _read_attributes(
-        frame, names, is_none, level_lists, bin_lists, missing, rows.where
-    )
-    scheme = Scheme(
-        table.respondent,
-        table.task,
-        table.alternative,
-        table.chosen,
-        tuple(_hide_none_level(attribute, none_condition) for attribute in attribute_list),
-        none_condition,
-        bool(inside and none_condition),
-    )
+    scheme, is_none = _read_scheme(table, rows, settings, none, inside)
     choices = _sort_rows(
         scheme, rows, scheme.products(frame, rows.where), table.read_chosen(), is_none
     )
-    named_columns |= {name for name, _ in none_condition}
+    is_guessed = settings.names is None
     choices, constant = _drop_constant_attributes(
-        choices, named_columns, guessed=attribute_names is None
+        choices, settings.declared.union(dict(scheme.none)), is_guessed
     )
     _check_attributes(choices.scheme.attributes)
     used_columns = table.roles.union(attribute.name for attribute in choices.scheme.attributes)
     other_columns = [name for name in frame.columns if name not in used_columns]
     people = read_people(frame, other_columns, rows.person, table.respondent)
     # columns that describe people and are not named as attributes
-    if attribute_names is None and people is not None:
+    if is_guessed and people is not None:
         constant = [name for name in constant if name not in people.columns]
     if HELD_OUT in other_columns and {"0", "1"} <= set(
         encode_texts(get_column(frame, HELD_OUT))[1]
@@ -396,25 +395,46 @@ def read_experiment(
     return choices._replace(people=people)
 
 
+def _read_scheme(
+    table: TaskTable, rows: RowLabels, settings: AttributeSettings, none: Any, inside: bool
+) -> tuple[Scheme, np.ndarray]:
+    """Read the attributes; also return whether each row is the no-choice option."""
+    frame = table.frame
+    none_condition = find_none_condition(frame, none, table.alternative)
+    names = _list_attribute_names(frame, settings.names, table.roles, none_condition, none)
+    if not none_condition and settings.missing is None:
+        none_condition = recognise_none(frame, names, rows, table.alternative)
+    is_none = find_none_rows(frame, none_condition)
+    if none_condition and not is_none.any():
+        raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
+    attribute_list = _read_attributes(frame, names, is_none, settings, rows.where)
+    scheme = Scheme(
+        table.respondent,
+        table.task,
+        table.alternative,
+        table.chosen,
+        tuple(_hide_none_level(attribute, none_condition) for attribute in attribute_list),
+        none_condition,
+        bool(inside and none_condition),
+    )
+    return scheme, is_none
+
+
 def _read_task_table(
     frame: "pd.DataFrame",
     columns: tuple[str, str, str | None, str],
-    attributes: list[str] | None,
-    named_columns: set[str],
+    settings: AttributeSettings,
     bought: str | None,
 ) -> TaskTable:
-    """Select the rows of offered alternatives in tasks with an answer.
-
-    `named_columns` are columns with levels or bins; these columns and `attributes` are kept.
-    """
+    """Select the rows of offered alternatives in tasks with an answer."""
     respondent, task, alternative, chosen = columns
     frame = select_answered_rows(
         frame, [chosen], list(filter(None, [alternative])), task_columns=(respondent, task)
     )
     table = TaskTable(frame, *columns)
-    if alternative is None and attributes is None:
+    if alternative is None and settings.names is None:
         table = table._replace(alternative=_find_position_column(table))
-    kept_columns = table.roles.union(named_columns, attributes or (), [bought])
+    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought])
     table = _select_offered_rows(
         table, [name for name in frame.columns if name not in kept_columns]
     )
@@ -635,24 +655,24 @@ def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str,
 
 def _read_attributes(
     frame: Any,
-    names: Any,
-    is_none: Any,
-    levels: dict[Any, Any],
-    bins: dict[Any, Any],
-    missing: Any,
+    names: list[str],
+    is_none: np.ndarray,
+    settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
     """Read the levels of all attributes."""
-    for argument, mapping in (("levels", levels), ("bins", bins)):
+    for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
         for name in mapping:
             if name not in names:
                 raise ArgumentError(
                     Argument(argument),
                     f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
                 )
-    words = _list_missing_words(missing, names)
+    words = _list_missing_words(settings.missing, names)
     return [
-        _read_attribute(frame, name, is_none, levels, bins, words.get(name, ()), describe_row)
+        _read_attribute(
+            frame, name, is_none, settings._replace(missing=words.get(name, ())), describe_row
+        )
         for name in names
     ]
 
@@ -683,13 +703,12 @@ def _convert_labels(value: Any) -> tuple[str, ...]:
 def _read_attribute(
     frame: Any,
     name: str,
-    is_none: Any,
-    levels: dict[Any, Any],
-    bins: dict[Any, Any],
-    missing: Any,
+    is_none: np.ndarray,
+    settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> Attribute:
-    """Read the levels of one attribute."""
+    """Read the levels of one attribute; `settings.missing` are its words for missing values."""
+    _, levels, bins, missing = settings
     series = get_column(frame, name)
     codes, texts = encode_texts(series)
     is_absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])

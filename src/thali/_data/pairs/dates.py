@@ -9,7 +9,7 @@ from thali._described import Facts
 from thali._labels import format_plural
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..columns import get_column
+from ..columns import get_column, number_distinct_rows
 from ..judged import Frozen
 
 if TYPE_CHECKING:
@@ -223,15 +223,11 @@ def group_equal_rows(
 
     Return the first row of each group, and the sums.
     """
-    group = np.zeros(len(x), np.int64)
-    for key in keys:
-        _, key_codes = np.unique(key, return_inverse=True)
-        _, group = np.unique(
-            group * (key_codes.max(initial=0) + 1) + key_codes, return_inverse=True
-        )
+    group, first_rows = number_distinct_rows(np.column_stack(keys))
     if x.shape[1]:
-        _, group = np.unique(np.column_stack([group, x]), axis=0, return_inverse=True)
-    _, first_rows = np.unique(group.ravel(), return_index=True)
+        _, first_rows, group = np.unique(
+            np.column_stack([group, x]), axis=0, return_index=True, return_inverse=True
+        )
     sums = [np.bincount(group.ravel(), row_counts, len(first_rows)) for row_counts in counts]
     return first_rows, np.stack(sums)
 

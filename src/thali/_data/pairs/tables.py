@@ -15,7 +15,6 @@ from ..columns import (
     drop_self_comparisons,
     encode_labels,
     get_column,
-    number_pairs,
     read_counts,
     sum_pair_counts,
 )
@@ -767,20 +766,14 @@ def build_fields(
         )
     if tied is None:
         tied = np.zeros(len(counts))
-    sums = sum_pair_counts(n_options, winner, loser, counts, tied)
-    if not len(sums[0]):
+    is_positive = counts + tied > 0
+    if not is_positive.any():
         raise DataError(
             f"There are no comparisons among the {n_options:,} options: every count is 0; check the"
             " counts."
         )
-    is_positive = counts + tied > 0
-    winner, loser, counts, tied = (
-        winner[is_positive],
-        loser[is_positive],
-        counts[is_positive],
-        tied[is_positive],
-    )
-    pair = np.searchsorted(sums[0] * n_options + sums[1], number_pairs(n_options, winner, loser))
+    winner, loser, counts, tied = (values[is_positive] for values in (winner, loser, counts, tied))
+    sums, pair = sum_pair_counts(n_options, winner, loser, counts, tied)
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
     if row_respondents is not None:
         row_respondents = row_respondents.of_rows(is_positive)

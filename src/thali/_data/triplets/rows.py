@@ -24,6 +24,7 @@ from ..columns import (
     describe_columns,
     find_label_positions,
     get_column,
+    number_distinct_rows,
     number_pairs,
     read_counts,
 )
@@ -122,43 +123,26 @@ def sum_questions(
     return (start, key // n, key % n, np.concatenate(counts)), answer_positions
 
 
-def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows in lexicographic order, and return one row of each."""
-    row_code = np.zeros(len(rows), np.int64)
-    for codes in rows.T:
-        _, codes = np.unique(codes, return_inverse=True)
-        _, row_code = np.unique(row_code * (int(codes.max()) + 1) + codes, return_inverse=True)
-    _, first_rows = np.unique(row_code, return_index=True)
-    return row_code, first_rows
-
-
 def check_question_names(
-    parts: Iterable[tuple[TripletQuestions, np.ndarray]],
-    n: int,
-    labels: Any,
-    describe: RowDescriber,
+    questions: TripletQuestions, names: np.ndarray, labels: Any, describe: RowDescriber
 ) -> None:
     """Raise if two answers to one question, by its name, are from different sets."""
-    set_by_name: dict[Any, tuple[tuple[int, ...], int]] = {}
-    row = 0
-    for questions, names in parts:
-        for pairs, name in zip(
-            np.sort(questions.pairs, axis=1).tolist(), names.tolist(), strict=True
-        ):
-            first_set = set_by_name.setdefault(name, (tuple(pairs), row))
-            if first_set[0] != tuple(pairs):
-                raise DataError(
-                    f"Question {name!r} has different sets:"
-                    f" {_describe_objects(first_set[0], n, labels)}"
-                    f" {describe(first_set[1])}, {_describe_objects(pairs, n, labels)}"
-                    f" {describe(row)}; use different names for different questions."
-                )
-            row += 1
+    row_by_name: dict[Any, int] = {}
+    sets = np.sort(questions.pairs, axis=1).tolist()
+    for row, name in enumerate(names.tolist()):
+        first_row = row_by_name.setdefault(name, row)
+        if sets[first_row] != sets[row]:
+            raise DataError(
+                f"Question {name!r} has different sets:"
+                f" {_describe_objects(sets[first_row], labels)} {describe(first_row)},"
+                f" {_describe_objects(sets[row], labels)} {describe(row)}; use different names for"
+                " different questions."
+            )
 
 
-def _describe_objects(pairs: Iterable[int], n: int, labels: Sequence[str]) -> str:
+def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
     """Describe the objects of some pairs."""
-    objects = sorted({side for key in pairs for side in divmod(key, n)})
+    objects = sorted({side for key in pairs for side in divmod(key, len(labels))})
     return f"({shorten([labels[i] for i in objects])})"
 
 
@@ -187,16 +171,28 @@ def encode_objects(
 
 
 def read_objects(
-    array: np.ndarray, labels: Iterable[Any] | None, describe: RowDescriber
+    array: np.ndarray, labels: Iterable[Any] | None, counts: Any
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
+    """Convert rows of objects, names or indices, to indices.
+
+    Return the indices, the labels, and the number of times of each row.
+    """
+    members, names = _encode_array(array, labels)
+    check_distinct_objects(members, names, describe_row)
+    return members, names, read_times(counts, len(array))
+
+
+def _encode_array(
+    array: np.ndarray, labels: Iterable[Any] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Convert rows of objects, names or indices, to indices, and return the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         indices = array.astype(np.int64)
         if labels is None:
-            _check_object_numbers(indices, None, describe)
+            _check_object_numbers(indices, None)
             return indices, tuple(map(str, range(int(indices.max()) + 1)))
         object_labels = check_labels(labels)
-        _check_object_numbers(indices, len(object_labels), describe)
+        _check_object_numbers(indices, len(object_labels))
         return indices, object_labels
     if array.dtype.kind == "f":
         raise DataError(
@@ -211,9 +207,7 @@ def read_objects(
     )
 
 
-def _check_object_numbers(
-    indices: np.ndarray, n_labels: int | None, describe: RowDescriber
-) -> None:
+def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
     """Raise unless indices are positions among labels, or small numbers without labels."""
     n_allowed = n_labels
     if n_allowed is None:
@@ -231,16 +225,16 @@ def _check_object_numbers(
         )
     row = int(is_wrong.any(axis=1).argmax())
     raise DataError(
-        f"{invalid_number} {describe(row)} is not a valid object number; object numbers are"
+        f"{invalid_number} {describe_row(row)} is not a valid object number; object numbers are"
         f" {allowed}."
     )
 
 
-def read_times(counts: Any, n_rows: int, describe: RowDescriber) -> np.ndarray:
+def read_times(counts: Any, n_rows: int) -> np.ndarray:
     """Check the number of times each question had its answer; 1 by default."""
     if counts is None:
         return np.ones(n_rows)
-    times = check_counts(counts, describe)
+    times = check_counts(counts, describe_row)
     if times.shape != (n_rows,):
         raise DataError(
             f"`counts` must have one number per row; got {len(times):,} for"
@@ -321,7 +315,7 @@ def read_sets(
         labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
     )
     label_indices, n = index_labels(names), len(names)
-    times, parts = read_times(counts, len(pairs_by_set), describe_row), []
+    times, parts = read_times(counts, len(pairs_by_set)), []
     for m in sorted({len(pairs) for pairs in pairs_by_set}):
         rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
         keys = np.array(
@@ -594,7 +588,7 @@ def read_answers(
         questions = build_anchored_questions(n, members, times)
     if columns.question is not None:
         question_names = get_column(frame, columns.question).to_numpy(dtype=object)
-        check_question_names([(questions, question_names)], n, names, where)
+        check_question_names(questions, question_names, names, where)
     return names, questions
 
 

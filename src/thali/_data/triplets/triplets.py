@@ -25,15 +25,12 @@ from .rows import (
     TripletQuestions,
     build_anchored_questions,
     build_set_questions,
-    check_distinct_objects,
     check_three_columns,
-    describe_row,
     find_triplet_columns,
     read_answers,
     read_objects,
     read_responses,
     read_sets,
-    read_times,
     sum_questions,
 )
 
@@ -114,9 +111,7 @@ class Triplets(JudgedByPeople):
         self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
     ) -> None:
         rows = check_three_columns(triplets)
-        members, names = read_objects(rows, labels, describe_row)
-        check_distinct_objects(members, names, describe_row)
-        times = read_times(counts, len(rows), describe_row)
+        members, names, times = read_objects(rows, labels, counts)
         n, odd = len(names), np.full(len(rows), 2)
         self._fill(names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
 
@@ -267,16 +262,9 @@ class Triplets(JudgedByPeople):
             rows = rows.copy()
             turned = ~read_responses(responses, len(rows))
             rows[turned] = rows[turned][:, [0, 2, 1]]
-        members, names = read_objects(rows, labels, describe_row)
-        check_distinct_objects(members, names, describe_row)
-        return cls.__new__(cls)._fill(
-            names,
-            [
-                build_anchored_questions(
-                    len(names), members, read_times(counts, len(rows), describe_row)
-                )
-            ],
-        )
+        members, names, times = read_objects(rows, labels, counts)
+        questions = build_anchored_questions(len(names), members, times)
+        return cls.__new__(cls)._fill(names, [questions])
 
     @classmethod
     def from_sets(
