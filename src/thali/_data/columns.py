@@ -181,6 +181,13 @@ def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     return series
 
 
+def check_columns(frame: "pd.DataFrame", names: Iterable[str | None]) -> None:
+    """Raise if a column is missing or repeated; None is skipped."""
+    for name in names:
+        if name is not None:
+            get_column(frame, name)
+
+
 def refuse_nested(series: "pd.Series") -> None:
     """Raise if a cell of a column contains a list, dictionary or other container."""
     import pandas as pd

@@ -175,14 +175,12 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     different in every row.
     """
     options = _list_option_labels(frame, roles)
-    used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
+    used_codes = [*_encode_columns(frame, roles.all).values()]
     used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
     respondent_codes = np.zeros(len(frame), np.int64)
     if roles.who is not None:
         respondent_codes = _encode_cells(get_column(frame, roles.who))
-    codes = {
-        name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
-    }
+    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
         for name, cells in codes.items()
@@ -201,9 +199,7 @@ def guess_respondent_column(
     The rows of a value are adjacent, or another column is constant within them. Of several columns,
     the one with the most values is returned.
     """
-    codes = {
-        name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
-    }
+    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
     max_codes = {name: cells.max() for name, cells in codes.items()}
     candidates = [
         name
@@ -232,14 +228,13 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
         return []
     all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
     options = _list_option_labels(frame, roles)
-    used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
+    used_codes = _encode_columns(frame, roles.all).values()
+    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
-        for name in _list_unused_columns(frame, roles)
+        for name, cells in codes.items()
         if _has_few_labels(get_column(all_rows, name))
-        and not any(
-            _are_equivalent(_encode_cells(get_column(frame, name)), cells) for cells in used_codes
-        )
+        and not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
         and not _is_comment_or_option(get_column(frame, name), options)
     ]
 
@@ -304,6 +299,11 @@ def _is_outcome_name(name: str) -> bool:
     return plain_name in _OUTCOMES or plain_name.endswith(
         ("thisn", "thistrialn", "thisrepn", "thisindex")
     )
+
+
+def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Encode the different cells of each column as integers."""
+    return {name: _encode_cells(get_column(frame, name)) for name in names}
 
 
 def _encode_cells(series: "pd.Series") -> np.ndarray:

@@ -181,6 +181,17 @@ class Role:
         return matching_roles == {self.name}
 
 
+def find_column_pairs(
+    name_by_plain: Mapping[str, str], pairs: Iterable[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the columns of each pair of simplified names, if both are present."""
+    return [
+        (name_by_plain[first_name], name_by_plain[second_name])
+        for first_name, second_name in pairs
+        if first_name in name_by_plain and second_name in name_by_plain
+    ]
+
+
 def find_named_columns(
     name_by_plain: Mapping[str, str],
     named_columns: Mapping[str, Any],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.columns import get_column
+from thali._data.columns import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.progress import Progress
@@ -268,8 +268,7 @@ def read_rows(
                 _find_batched_text_columns(batched_file, conditions.columns),
             )
             head = filtered_file.read_head().drop_columns(without, named_columns)
-            for name in extra_columns:
-                get_column(head.frame, name)
+            check_columns(head.frame, extra_columns)
         reading = ComparisonTable(head, options, others=other_kinds).recognise_reading()
         if reading.countable is not None:
             columns, counts = reading.countable

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from thali._data.columns import get_column
+from thali._data.columns import check_columns
 from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._data.roles import (
     COUNT,
@@ -331,8 +331,7 @@ def _check_named_columns(table: RawTable, options: Mapping[str, Any]) -> None:
         columns = options.get(role) or ()
         if isinstance(columns, str):
             columns = [columns]
-        for name in columns:
-            get_column(table.frame, name)
+        check_columns(table.frame, columns)
 
 
 def _refuse_loop_answers(table: RawTable) -> None:

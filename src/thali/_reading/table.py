@@ -16,7 +16,13 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
-from thali._data.columns import get_column, is_row_number, note_thousands, refuse_nested
+from thali._data.columns import (
+    check_columns,
+    get_column,
+    is_row_number,
+    note_thousands,
+    refuse_nested,
+)
 from thali._data.described_columns import find_side_columns
 from thali._data.roles import (
     BEST,
@@ -539,8 +545,7 @@ class RawTable:
 
     def drop_columns(self, names: Sequence[str], used_names: Collection[Any] = ()) -> "RawTable":
         """Drop columns by name, and row numbers that are not `used_names`; note both."""
-        for name in names:
-            get_column(self.frame, name)
+        check_columns(self.frame, names)
         row_numbers = []
         has_rows = self.named and not self.sheets
         if has_rows and (self.square is None or self.square.is_bare):

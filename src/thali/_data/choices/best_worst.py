@@ -11,6 +11,7 @@ from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
 from ..columns import (
+    check_columns,
     choose_labels,
     describe_columns,
     encode_column,
@@ -78,9 +79,7 @@ def find_best_worst_columns(
 ) -> BestWorstColumns:
     """Find the columns by their names, unless given: best, worst, respondent, count."""
     names = column_names(frame)
-    for name in (*named_columns.values(), *(options or ())):
-        if name is not None:
-            get_column(frame, name)
+    check_columns(frame, (*named_columns.values(), *(options or ())))
     best, worst, respondent, count = find_named_columns(
         map_plain_names(names), named_columns, (BEST, WORST, RESPONDENT, COUNT)
     )

@@ -134,8 +134,7 @@ def read_wide_occasions(
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     _check_offers(alternatives, available)
-    requested: dict[str, str | None] = {"chosen": chosen, **other_columns}
-    column_by_role = find_columns(frame, requested)
+    column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
     chosen = column_by_role["chosen"]
     options = alternatives or ()
     if alternatives is None and available is None:
@@ -147,9 +146,7 @@ def read_wide_occasions(
             f"Row {frame.index[winners.index('')]} has no chosen alternative; fill it in or remove"
             " the row."
         )
-    offered = [list_texts(frame, name) for name in alternatives or ()]
-    for label, name in (available or {}).items():
-        offered.append(np.where(read_flags(frame, name), format_label(label), "").tolist())
+    offered = _list_offers(frame, alternatives or (), available or {})
     if labels is not None:
         option_labels = check_labels(labels)
     else:
@@ -184,6 +181,16 @@ def read_wide_occasions(
         lambda number: f"row {frame.index[number]}",
         row_respondents.people,
     )
+
+
+def _list_offers(
+    frame: "pd.DataFrame", alternatives: Iterable[str], available: Mapping[Any, str]
+) -> list[list[str]]:
+    """Return the offered labels, by column; "" where an alternative was not offered."""
+    offered = [list_texts(frame, name) for name in alternatives]
+    for label, name in available.items():
+        offered.append(np.where(read_flags(frame, name), format_label(label), "").tolist())
+    return offered
 
 
 def _check_winners(

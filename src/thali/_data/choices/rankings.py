@@ -19,6 +19,7 @@ from thali.errors import Argument, DataError
 from ..answers import read_any_respondents
 from ..checks import check_numbers
 from ..columns import (
+    check_columns,
     choose_labels,
     describe_columns,
     encode_column,
@@ -197,11 +198,10 @@ def require_ranking_columns(
     unranked: str,
 ) -> RankingColumns:
     """Find the columns of rankings in a layout; raise if there are none."""
-    for name in filter(None, named_columns.values()):
-        get_column(frame, name)
+    check_columns(frame, named_columns.values())
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
-        taken = set(filter(None, named_columns.values()))
+        taken = set(named_columns.values())
         columns = tuple(str(name) for name in frame.columns if name not in taken)
         columns_found = RankingColumns(
             layout, columns, named_columns.get("respondent"), None, named_columns.get("count")

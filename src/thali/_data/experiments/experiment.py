@@ -12,7 +12,7 @@ from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import convert_frame, get_column, rename_as_text, select_answered_rows
+from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
@@ -379,8 +379,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         check_single_none(none, bought)
         frame = convert_frame(frame)
         given = {"respondent": respondent, "task": task, "chosen": chosen}
-        for name in filter(None, (*given.values(), bought)):
-            get_column(frame, name)
+        check_columns(frame, (*given.values(), bought))
         offers = frame
         if bought is not None:
             offers = frame.drop(columns=bought)

@@ -14,6 +14,7 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning
 from ..columns import (
     NO,
     YES,
+    check_columns,
     classify_yes_no,
     convert_frame,
     describe_content,
@@ -350,8 +351,7 @@ def read_experiment(
     if not len(frame):
         raise DataError("The table has no rows, so it contains no tasks.")
     check_single_none(none, bought)
-    if bought is not None:
-        get_column(frame, bought)
+    check_columns(frame, [bought])
     columns = find_task_columns([name for name in frame.columns if name != bought], *columns)
     settings = AttributeSettings(
         _list_named_attributes(attributes),

@@ -20,6 +20,7 @@ from ..roles import (
     TIES,
     WEIGHTS,
     WINS_LOSSES,
+    find_column_pairs,
     map_plain_names,
     simplify_name,
 )
@@ -131,9 +132,7 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
         )
         for each in sides
     ]
-    option_pairs += [
-        ((name_by_plain[a], name_by_plain[b]), [], False) for a, b in _NEUTRAL if there(a, b)
-    ]
+    option_pairs += [(columns, [], False) for columns in find_column_pairs(name_by_plain, _NEUTRAL)]
     two_sided = [
         PairColumns(
             options, (name_by_plain[times], name_by_plain[reverse]), ties, respondent, in_order

@@ -11,6 +11,7 @@ from thali.errors import DataError
 from ..answers import Answers, RowRespondents, read_respondents
 from ..columns import (
     Cells,
+    check_columns,
     convert_frame,
     drop_self_comparisons,
     encode_labels,
@@ -143,8 +144,7 @@ def read_list(
 
     Covariates describe the option shown first, if the columns contain the order.
     """
-    for name in filter(None, (*columns.options, *columns.times, columns.ties)):
-        get_column(frame, name)
+    check_columns(frame, (*columns.options, *columns.times, columns.ties))
     frame = drop_self_comparisons(frame.loc[~is_uncounted(frame, columns)], *columns.options)
     first, second = (get_column(frame, name) for name in columns.options)
     has_two_counts = len(columns.times) == 2
@@ -342,8 +342,7 @@ def from_trials(
     }
     frame = convert_frame(frame)
     if people is not None:
-        for name in people:
-            get_column(frame, name)
+        check_columns(frame, people)
         columns = find_trial_columns(frame, named_columns, False)
         covariate_columns = list_covariate_columns(
             covariates, list(frame.columns), (columns.first, columns.second)
@@ -516,8 +515,7 @@ def from_wide(
     """
     frame = convert_frame(frame)
     named_columns = {"respondent": respondent, "count": count}
-    for name in filter(None, (*named_columns.values(), *(pairs or ()))):
-        get_column(frame, name)
+    check_columns(frame, (*named_columns.values(), *(pairs or ())))
     if pairs is not None:
         options_by_column = {
             name: (format_label(pair[0]), format_label(pair[1])) for name, pair in pairs.items()

@@ -12,6 +12,7 @@ from thali.errors import Argument, DataError
 
 from ..answers import RowRespondents, read_respondents
 from ..columns import (
+    check_columns,
     count_comparisons,
     describe_columns,
     drop_self_comparisons,
@@ -37,6 +38,7 @@ from ..roles import (
     TIE_WORDS,
     WEIGHTS,
     column_names,
+    find_column_pairs,
     find_no_answers,
     map_plain_names,
     simplify_name,
@@ -115,7 +117,7 @@ def decode_column(
     verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
     if coding is None or any(uncoded_texts):
         recognised = _recognise_outcomes(
-            frame, sides, chosen, codes, uncoded_texts, labels, game, count, coding
+            frame, sides, chosen, codes, uncoded_texts, labels, option_labels, game, count, coding
         )
         description = recognised.how
         if coding is not None:
@@ -134,13 +136,13 @@ def _recognise_outcomes(
     codes: np.ndarray,
     texts: list[str],
     labels: list[Any],
+    option_labels: set[str],
     game: bool,
     count: str | None,
     coding: Any,
 ) -> TrialVerdicts:
     """Recognise the outcomes in a column; `codes` are the indices of the texts."""
     # With a code for a side, other numbers and single letters are not sides.
-    option_labels = {format_label(value) for _, values in labels for value in values}
     words = TIE_WORDS
     if game:
         words = (*TIE_WORDS, *_TIED_GAME)
@@ -372,8 +374,7 @@ def find_trial_columns(
 ) -> TrialColumns:
     """Find the columns of trials by their usual names, unless given."""
     names = column_names(frame)
-    for name in filter(None, named_columns.values()):
-        get_column(frame, name)
+    check_columns(frame, named_columns.values())
     name_by_plain = map_plain_names(names)
     first, second, is_home = _find_options(frame, names, named_columns, game)
     taken = {first, second, *(name for name in named_columns.values() if name is not None)}
@@ -393,7 +394,7 @@ def _find_options(
     first, second = named_columns.get("first"), named_columns.get("second")
     if first is not None and second is not None:
         return first, second, False
-    taken = set(filter(None, named_columns.values()))
+    taken = set(named_columns.values())
     candidates = [
         sides
         for sides in find_side_columns(names)
@@ -545,14 +546,9 @@ def _find_verdict_columns(
     for sides in find_side_columns(names):
         if sides.stem in GOALS.synonyms and not taken & set(sides.columns):
             return sides.columns
-    for home, away in SHORT_GOALS:
-        if (
-            game
-            and home in name_by_plain
-            and away in name_by_plain
-            and not taken & {name_by_plain[home], name_by_plain[away]}
-        ):
-            return name_by_plain[home], name_by_plain[away]
+    for columns in find_column_pairs(name_by_plain, SHORT_GOALS):
+        if game and not taken & set(columns):
+            return columns
     raise DataError(
         f"No column shows which of {first!r} and {second!r} was chosen; name it with ",
         Argument("chosen"),

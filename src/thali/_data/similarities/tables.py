@@ -20,6 +20,7 @@ from ..roles import (
     ROW_COLUMN,
     SIMILARITY,
     STEMS,
+    find_column_pairs,
     map_plain_names,
 )
 from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
@@ -497,11 +498,7 @@ def find_pair_columns(
         )
     if first is None or second is None:
         candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
-        candidates += [
-            (name_by_plain[a], name_by_plain[b])
-            for a, b in ROW_COLUMN
-            if a in name_by_plain and b in name_by_plain
-        ]
+        candidates += find_column_pairs(name_by_plain, ROW_COLUMN)
         if not candidates:
             raise DataError(*_explain_missing_columns(names, name_by_plain))
         _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")

@@ -36,6 +36,7 @@ from ..roles import (
     ODD,
     RESPONDENT,
     SIMILAR_TWO,
+    find_column_pairs,
     map_plain_names,
     simplify_name,
 )
@@ -488,14 +489,9 @@ def find_triplet_columns(
         if all(sides):
             return with_who(TripletColumns(tuple(sides), **other_columns))
     odd = named_columns.get("odd") or ODD.find_column(name_by_plain)
-    pairs = [
-        (name_by_plain[a], name_by_plain[b])
-        for a, b in SIMILAR_TWO
-        if a in name_by_plain and b in name_by_plain
-    ]
     chosen = named_columns.get("chosen")
-    if not chosen and "odd" not in named_columns and pairs:
-        chosen = pairs[0]
+    if not chosen and "odd" not in named_columns:
+        chosen = next(iter(find_column_pairs(name_by_plain, SIMILAR_TWO)), None)
     taken = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = named_columns.get("objects") or _find_series(
         {short: name for short, name in name_by_plain.items() if short not in taken}

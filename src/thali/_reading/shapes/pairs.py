@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.columns import get_column, refuse_thousands
+from thali._data.columns import check_columns, get_column, refuse_thousands
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.pairs import PairedComparisons
@@ -245,9 +245,8 @@ def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
     """Build the reading of a list of comparisons."""
-    for name in ("count", "losses", "respondent", "date"):
-        if named_columns[name] is not None:
-            get_column(table.frame, named_columns[name])
+    named_roles = ("count", "losses", "respondent", "date")
+    check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))
     convert = partial(_read_list, table, column_sets, named_columns, weights)
     pair_columns = _fill_column_roles(column_sets[0], table, named_columns)
@@ -536,8 +535,7 @@ def match_wide(
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
     named_columns = {"respondent": respondent, "count": count}
-    for name in filter(None, named_columns.values()):
-        get_column(table.frame, name)
+    check_columns(table.frame, named_columns.values())
     wide_table = find_wide_columns(table.frame, named_columns, coding)
     if wide_table is None:
         return None
