@@ -175,7 +175,7 @@ class Answers(RespondentAnswers):
     ----------
     respondents : tuple of str
     people : DataFrame or None
-        A row a person: the columns of the table that are constant within everybody.
+        One row per person: the columns that are constant within each person.
     respondent, pair : int32 arrays, shape (rows,)
         Positions in `respondents` and among the compared pairs, by person and by pair.
     wins, losses, tied : float64 arrays, shape (rows,)
@@ -258,7 +258,7 @@ class ChosenPlaces(RespondentAnswers):
     ----------
     respondents : tuple of str
     people : DataFrame or None
-        A row a person: the columns of the table that are constant within everybody.
+        One row per person: the columns that are constant within each person.
     respondent, place : int32 arrays, shape (rows,)
         Positions in `respondents` and among the answers of the data, by person and by place.
     times : float64 array, shape (rows,)
@@ -288,7 +288,7 @@ class JudgedValues(RespondentAnswers):
     ----------
     respondents : tuple of str
     people : DataFrame or None
-        A row a person: the columns that are the same in all of their rows.
+        One row per person: the columns that are constant within each person.
     respondent, pair : int32 arrays, shape (rows,)
         Positions in `respondents` and among the measured pairs.
     values : float64 array, shape (rows,)

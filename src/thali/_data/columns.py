@@ -80,7 +80,7 @@ def describe_columns(count: str | None, respondent: str | None) -> str:
     return description
 
 
-# From what a user passes (arrays, data frames, columns) to option numbers and checked counts ------
+# From arrays, data frames and columns to option numbers and checked counts ------------------------
 
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
@@ -285,7 +285,7 @@ def is_row_number(series: "pd.Series") -> bool:
     """
     if len(series) < 3 or series.dtype.kind not in "iuf":
         return False
-    # numbers of rows in a file, some of which were dropped
+    # numbers of rows in a file, without dropped rows
     rows, first_steps = series.index.to_numpy(), (-2, -1, 0, 1)
     if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
         rows, first_steps = np.arange(len(series)), (0, 1)
@@ -303,7 +303,7 @@ def name_rows(count: str | None) -> str:
 def count_comparisons(rows: "pd.DataFrame", count: str | None) -> float:
     """Count the comparisons that rows represent, by a column or one per row.
 
-    Cells that are not numbers count as 0.
+    Cells that are not numbers are treated as 0.
     """
     import pandas as pd
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class SideColumns(NamedTuple):
     """Two columns whose names differ only in their side."""
 
-    stem: str  # the common part of the two names, in plain letters
+    stem: str  # the text that both names share, in plain letters
     side: tuple[str, str]  # the marks, such as ("left", "right")
     columns: tuple[str, str]
 
@@ -222,7 +222,7 @@ def guess_respondent_column(
 def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """List the columns that may contain respondents: few labels, each in several rows.
 
-    The list is empty if the respondents are known, answers are counted, or these are games.
+    The list is empty if there is a column of respondents, answers are counted, or these are games.
     """
     if roles.who is not None or roles.counts or not roles.judged:
         return []

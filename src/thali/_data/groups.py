@@ -1,4 +1,4 @@
-"""Data of several groups of respondents who judged the same options."""
+"""Data of several groups of respondents about the same options."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     labels : tuple of str
         All options, in the order in which they first appear.
     people : DataFrame or None
-        Where every group is a person: what is known of them, a row each.
+        Where every group is a person: columns that describe them, one row each.
 
     Raises
     ------

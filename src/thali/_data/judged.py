@@ -22,7 +22,7 @@ class Frozen(DescribedObject):
     """Data made of a few fields, with read-only arrays."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
-    # a field that is stored only if it is known; the class attribute is None
+    # a field that is stored only if it is not None; the class attribute is None
     _IF_KNOWN: ClassVar[str] = ""
     read_as: str = ""  # description of how `thali.read` read the data
 
@@ -37,7 +37,7 @@ class Frozen(DescribedObject):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False
             object.__setattr__(self, name, field_value)
-        # files and digests contain only fields that are known
+        # files and digests contain no field that is None
         if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:
             vars(self).pop(self._IF_KNOWN)
         return self
@@ -92,7 +92,7 @@ def _are_equal_fields(first: Any, second: Any) -> bool:
     return first == second
 
 
-# What every kind of judgement of options says of itself, under one name ---------------------------
+# The interface of all judgements of options -------------------------------------------------------
 
 
 _NO_COVARIATES = (
@@ -118,7 +118,7 @@ class Judged(Frozen):
     covariates: Any = None  # of comparisons of two
     dates: Any = None  # when comparisons were made
     worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
-    # comparisons in which the first option was shown first; see `PairedComparisons`
+    # comparisons with the first option shown first; see `PairedComparisons`
     forward: np.ndarray | None = None
 
     def __repr__(self) -> str:

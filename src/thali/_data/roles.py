@@ -82,13 +82,13 @@ class Role:
     name : str
         Of the argument that names the column.
     meaning : str
-        What the column holds, as it follows "the column of".
+        Content of the column, as it follows "the column of".
     cell : str
-        What a cell holds, of the constants below.
+        Content of a cell, one of the constants below.
     english, german, french, spanish : str
-        Its usual names, between blanks, the likelier first.
+        Its usual names, between blanks, the more probable first.
     vague : str
-        Names that say something else in other tables: they count where the table has no other.
+        Names with other meanings in other tables: they count where the table has no other.
     endings : str
         What may follow each usual name, as id follows voter in voter_id.
     wider : Role, optional
@@ -400,7 +400,7 @@ WORST = Role(
     "peor",
 )
 
-# Objects that are judged alike.
+# Similar objects.
 SIMILARITY = Role(
     "similarity",
     "the similarity of two objects",
@@ -567,7 +567,7 @@ MORE_SIDES = _split_name_pairs(
 )
 # first sides of games
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
-# First sides by which a table of counts records which option was first, or at home.
+# First sides of tables of counts that record which option was first, or at home.
 PLACES = (
     "home",
     "heim",

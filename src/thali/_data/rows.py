@@ -71,7 +71,7 @@ class TrainingData(NamedTuple):
     counts: np.ndarray  # (m,) float, weights of equal rows added up
     row: np.ndarray  # (n,) int64: which of the m rows each row given is
     weight: np.ndarray  # (n,) float, above 0
-    number: np.ndarray  # (n,) int64: of a row among all that were given, those of weight 0 included
+    number: np.ndarray  # (n,) int64: of a row among all rows, including rows of weight 0
 
     def first(self) -> np.ndarray:
         """Return the number of the first given row that equals each merged row, shape (m,)."""

@@ -122,7 +122,7 @@ def find_best_columns(
             continue
         answered = select_answered_rows(frame, [best], options, is_reported=False)
         if simplify_name(options[0])[:-1] in RANK.sure:
-            continue  # rankings, a column a rank
+            continue  # rankings, with one column per rank
         rows = _list_rows(answered, options)
         texts = list_texts(answered, best)
         if _are_numbers(rows) and not all(

@@ -142,22 +142,22 @@ class Choices(Judged):
     Parameters
     ----------
     frame : DataFrame
-        A long table: one row for each alternative of each occasion. Further columns are ignored.
+        A long table: one row for each alternative of each occasion. Other columns are ignored.
     choice_id, alternative, chosen : str, optional
-        Columns that say to which occasion a row belongs, which alternative it describes, and
+        Columns of the occasion of a row, of the alternative that it describes, and
         whether that was chosen (1 or 0; or the label of the chosen alternative in every row of the
         occasion). None: the column of that name, or one of its usual names elsewhere (obsID, chid,
         ids; alt, alts; choice). Without any choice_id every respondent made one choice.
     available : str, optional
         Column with 0 for alternatives that were not offered (avail).
     respondent : str, optional
-        Column that says who chose (panels, panelID, id); occasions are numbered within respondents
+        Column of respondents (panels, panelID, id); occasions are numbered within respondents
         or across them.
     count : str, optional
         Column with the number of such occasions (count, weight).
     labels : sequence of str, optional
-        All options in the order wanted, those never offered included. None: the categories of a
-        categorical column; else numbers in their order, names as they first appear.
+        All options in the required order, including options never offered. None: the categories of
+        a categorical column; else numbers in their order, names as they first appear.
     weights : bool
         Fractional counts are meant; otherwise they are an error.
 
@@ -167,21 +167,21 @@ class Choices(Judged):
     start : int64 array, shape (sets + 1,)
         Set v has the members ``members[start[v]:start[v + 1]]``; small sets first.
     members : int64 array, shape (places,)
-        Options, ascending within a set; of a set with a tie those that tie come first.
+        Options, ascending within a set; in a set with a tie, tied options come first.
     counts : float64 array, shape (places,)
         Times that member of that set was chosen.
     respondents : tuple of str
-        Empty if it is not known who chose.
+        Empty if respondents are unknown.
     respondent, choice, times : arrays, shape (rows,)
-        Who (a position in `respondents`, or -1) chose which place of `members`, how often.
+        Respondent (a position in `respondents`, or -1), chosen index in `members`, and count.
     people : DataFrame or None
-        A row a respondent: the columns of the table that are constant within everybody.
+        One row per respondent: the columns that are constant within each respondent.
     worst : int64 array, shape (rows,), or None
         Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is
-        then what was best.
+        then the best option.
     n_tied : int64 array, shape (sets,)
-        1; of a set from which options that tie in a ranking come before the others, the number of
-        these options. Every choice from it is of all of them, and `choice` is the place of the
+        1; for a set of which tied options of a ranking were chosen together, the number of
+        these options. Every choice from it includes all of them, and `choice` is the index of the
         first.
 
     Raises

@@ -26,12 +26,12 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
     Returns
     -------
     dict
-        From the name of each respondent who chose to their `Choices`.
+        From the name of each respondent to their `Choices`.
 
     Raises
     ------
     DataError
-        If the data do not say who chose.
+        If respondents are unknown.
     """
     _require_respondents(data)
     chose = np.unique(data.respondent[data.respondent >= 0])
@@ -44,7 +44,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Parameters
     ----------
     column : str
-        A column of `people`; those for whom it is empty are in no group.
+        A column of `people`; respondents with an empty cell are in no group.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Raises
     ------
     DataError
-        If the data do not say who chose, or nothing of that name is known of them.
+        If respondents are unknown, or no column of `people` has this name.
 
     Examples
     --------

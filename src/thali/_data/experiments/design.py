@@ -1,4 +1,4 @@
-"""The part of the fitted data that predictions and reports require."""
+"""The fitted data that predictions and reports require."""
 
 import json
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,8 +1,8 @@
 r"""Dual-response none: which product, and then whether it would be bought at all.
 
-Somebody with utilities :math:`U_j = u_j + \varepsilon_j` and :math:`U_0` of buying nothing takes
-the best product, and buys it if it is better than nothing. How good the best of several products
-with Gumbel errors is does not depend on which it is, so that
+A respondent with utilities :math:`U_j = u_j + \varepsilon_j` and :math:`U_0` of buying nothing
+takes the best product, and buys it if it is better than nothing. How good the best of several
+products with Gumbel errors is does not depend on which it is, so that
 
 .. math::
     P(j, \text{bought}) = \frac{e^{u_j}}{e^{u_0} + \sum_k e^{u_k}}, \qquad

@@ -144,7 +144,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
 
-    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural
+    Made by `from_frame`; nothing can be changed after construction. Levels are in their natural
     order, so that "increasing" means that later is better. With a no-choice option there is an
     attribute "inside" before the others, with the levels "none" and "inside": the no-choice option
     lacks every other attribute.
@@ -171,8 +171,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     task_labels : array of str (n_tasks,)
     alternative_labels : array of str (n_alternatives,)
     people : DataFrame or None
-        A row a respondent: the columns of the table besides the attributes that are constant within
-        everybody.
+        One row per respondent: the columns other than attributes that are constant within each
+        respondent.
     has_none : bool
     scheme : Scheme
         How rows of a table become products.
@@ -247,33 +247,33 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         Parameters
         ----------
         frame : DataFrame
-            A task is all rows of the same respondent and task, wherever they stand. Choice sets may
+            A task is all rows of the same respondent and task, in any position. Choice sets may
             differ in size.
         respondent, task, alternative, chosen : str, optional
             Columns. None: recognised by their names (id, respondent, person, panel; task, obsID,
             question, chid, scenario; alt, alternative; choice, chosen, selected, y; and the like).
-            Without a column of alternatives they are numbered. `chosen` holds 1 (or True) for the
-            chosen alternative and 0 for the others.
+            Without a column of alternatives they are numbered. `chosen` contains 1 (or True) for
+            the chosen alternative and 0 for the others.
         attributes : list of str, optional
             Columns that describe the products; None: all others. One that is constant within every
-            task is left out, with a warning unless it describes people (`people`), and unless
+            task is dropped, with a warning unless it describes people (`people`), and unless
             `levels` or `bins` names it; where None, no-choice options are not counted for this.
         levels : dict of lists, optional
             Attribute -> its levels from worst to best, those included that do not occur but may be
             asked about. None: the order of a categorical column, else numbers by size, texts by the
-            alphabet. A column of more than 30 different numbers of which some are not whole is a
+            alphabet. A column of more than 30 different numbers, not all of them integers, is a
             number (`orders` calls it measured): the logits take it as `linear`, unless its levels
             are listed here.
         none : optional
             The no-choice option: its label in the column of alternatives, or the name of a column
-            with 1 in its rows, or {column: value}. Whatever its rows hold besides is not read.
+            with 1 in its rows, or {column: value}. Other cells of its rows are not read.
         bins : dict, optional
             Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A
-            value at a cut point lies below it.
+            value at a cut point is below it.
         inside : bool
             Whether a no-choice option brings the attribute "inside" with it.
         missing : optional
-            Word, or list of words, by which a cell says that the product lacks the attribute; or
+            Word, or list of words, for cells of products that lack the attribute; or
             {attribute: word}. NaN declares empty cells.
         bought : str, optional
             The column of a second answer to each task, 1 or 0 in all its rows: whether the product
@@ -298,7 +298,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         Warns
         -----
         DataWarning
-            If an attribute is left out.
+            If an attribute is dropped.
 
         Examples
         --------
@@ -339,17 +339,17 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         ----------
         frame : DataFrame
             The columns are called by attribute and alternative, as in price_1, price_2 or time.car,
-            or the other way round, as in car_time. Those of availability (av_car, car_available)
-            hold 1 where it was offered.
+            or the other way round, as in car_time. Columns of availability (av_car, car_available)
+            contain 1 where it was offered.
         respondent, task, chosen : str, optional
-            Columns. None: recognised. Without one of respondents every row is somebody of their
-            own, without one of tasks they are numbered. `chosen` holds the name of the alternative,
+            Columns. None: recognised. Without one of respondents every row is another respondent,
+            without one of tasks they are numbered. `chosen` contains the name of the alternative,
             or its number in the order of the columns.
         alternatives : sequence, optional
-            The names of the alternatives as they stand in those of the columns. None: recognised.
+            The names of the alternatives, as in the names of the columns. None: recognised.
             An alternative may lack columns that others have: it lacks the attribute then.
         none : optional
-            What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
+            Cell of `chosen` where none was chosen; None: 0 or "none", if they occur.
         **more
             Levels, bins and the like, as in `from_frame`.
 
@@ -427,7 +427,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
-        """Set the fields once; copy arrays that other objects own."""
+        """Set the fields once; copy arrays that belong to other objects."""
         owned = list(fields)
         for k, field in enumerate(fields):
             if isinstance(field, np.ndarray) and not field.flags.owndata:
@@ -465,8 +465,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         Returns
         -------
         str
-            A line, and one for each attribute; levels in alphabetical order stand between commas.
-            One more names the columns of people, if there are any that differ.
+            A line, and one for each attribute; levels in alphabetical order are separated by
+            commas. One more names the columns of people, if there are any that differ.
         """
         lines = [str(self), *map(": ".join, self.scheme.described())]
         if differing := list_differing_columns(self.people):
@@ -530,7 +530,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         ----------
         new : DataFrame or ChoiceExperiment
             A table with the same columns; that of the choice is not read. Without a column of
-            respondents everybody is new; without one of tasks each respondent has one.
+            respondents all respondents are new; without one of tasks each has one task.
 
         Returns
         -------
@@ -539,7 +539,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         respondent_of_row : int64 array (rows,)
             Among `respondents`; -1: a new person.
         products : int64 array (rows, attributes)
-            Level numbers; -1: missing. Rows stand in the order given.
+            Level numbers; -1: missing. Rows are in the order given.
 
         Raises
         ------
@@ -613,10 +613,10 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         Parameters
         ----------
         tasks : int or bool array (n_tasks,), optional
-            The last so many tasks of every respondent are to be predicted, or so many random ones
-            where there is a seed; or the tasks that the array marks.
+            This number of last tasks of every respondent is predicted, or this number of random
+            ones where there is a seed; or the tasks that the array marks.
         respondents : int or list of labels, optional
-            So many random respondents, or those listed, are to be predicted.
+            This number of random respondents, or the listed ones, are predicted.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
         Returns
@@ -628,7 +628,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         ArgumentError
             Unless exactly one of `tasks` and `respondents` is given, of a kind above.
         DataError
-            If a respondent has too few tasks, or nobody is left.
+            If a respondent has too few tasks, or no respondent is left.
 
         Examples
         --------
@@ -658,7 +658,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         -------
         DataFrame
             One row an alternative, under the names that the columns had; attributes are
-            categorical, in their natural order. Binned attributes hold the names of their bins.
+            categorical, in their natural order. Binned attributes contain the names of their bins.
         """
 
         return build_long_table(self)

@@ -89,7 +89,7 @@ class Scheme:
     attributes : tuple of Attribute
         Without "inside".
     none : tuple of (column, label)
-        A row that holds all of these is the no-choice option; empty where there is none.
+        A row with all of these cells is the no-choice option; empty without such an option.
     has_inside : bool
         Whether the attribute "inside" comes before the others.
     """
@@ -268,7 +268,7 @@ class Scheme:
             return data.products
         converted = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
         for k, name in enumerate(self.names):
-            if name == INSIDE and not data.scheme.none:  # there was no no-choice option
+            if name == INSIDE and not data.scheme.none:  # without a no-choice option
                 converted[:, k] = INSIDE_LEVELS.index(INSIDE)
                 continue
             if name not in other_levels:

@@ -1,5 +1,5 @@
-"""A choice experiment from a wide table: one row a task, one column for each attribute of each
-alternative."""
+"""A choice experiment from a wide table: one row per task, and one column for each attribute of
+each alternative."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ class WideTasks(NamedTuple):
     task: str | None
     chosen: str
     is_listed: bool = False  # whether the user listed the alternatives
-    is_sure: bool = True  # whether the names of the columns say so beyond doubt
+    is_sure: bool = True  # whether the names of the columns are unambiguous
     # the column of whether none of them may be chosen, such as available_none
     none: str | None = None
 

@@ -233,7 +233,7 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     name_by_plain = map_plain_names(names)
     if missing_count := _find_missing_count(names, name_by_plain):
         return missing_count, "", 4
-    for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
+    for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
         for role, (present, missing) in (("rejected", pair), ("chosen", pair[::-1])):
             if (
                 present in name_by_plain

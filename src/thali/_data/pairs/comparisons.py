@@ -35,7 +35,7 @@ from .dates import Dates
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
+MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that is too large to read
 
 
 class PairedComparisons(JudgedByPeople):
@@ -46,21 +46,21 @@ class PairedComparisons(JudgedByPeople):
         t_{ij} = t_{ji} = \text{times neither was}, \qquad
         n_{ij} = x_{ij} + x_{ji} + t_{ij}
 
-    Nothing can be changed after construction. A table in which the *column* was chosen over the row
-    looks just like one in which the row was and cannot be recognised: transpose it first
+    Nothing can be changed after construction. A table where the *column* was chosen over the row
+    looks like one where the row was chosen and cannot be recognised: transpose it first
     (``counts.T``).
 
     Parameters
     ----------
     counts : array, DataFrame or SciPy sparse matrix, shape (options, options)
-        ``counts[i, j]`` = times i was chosen over j, **row over column**: whole numbers, 0 or more.
+        ``counts[i, j]`` = times i was chosen over j, **row over column**: integers, 0 or more.
         The diagonal is 0 or empty. Rows and columns of a DataFrame bear the same labels, in any
         order.
     labels : sequence of str, optional
         Names of the options, all different; "0", "1", ... if neither they nor a DataFrame name
         them. Numbers become text: 1 and 1.0 are "1".
     ties : array, DataFrame or SciPy sparse matrix, shape (options, options), optional
-        Times neither of two options was chosen, in one triangle or the same in both: whole numbers,
+        Times neither of two options was chosen, in one triangle or the same in both: integers,
         0 or more, with an empty diagonal. None: never.
     weights : bool
         Fractional counts are meant (weighted judgements, ties split in two); otherwise they are an
@@ -76,12 +76,12 @@ class PairedComparisons(JudgedByPeople):
     tied : float64 array, shape (pairs,)
         Times neither was. A pair with ties alone is a compared pair.
     forward : float64 array, shape (3, pairs), or None
-        Of `wins`, `losses` and `tied` the comparisons in which the first of the pair was shown
-        first, or played at home; in the others the second was. None: the data do not say.
+        The comparisons among `wins`, `losses` and `tied` where the first of the pair was shown
+        first, or played at home; in the others the second was. None: unknown.
     answers : Answers or None
-        The same counts by person, if the data say who answered.
+        The same counts by person, if respondents are identified.
     covariates : Covariates or None
-        The same counts by what else is known of comparisons or options: position, judge, length
+        The same counts by columns that describe comparisons or options: position, judge, length
         (`from_trials`, `with_order`, `with_option_covariates`).
     dates : Dates or None
         The same comparisons by when they were made (`from_trials`).
@@ -89,8 +89,9 @@ class PairedComparisons(JudgedByPeople):
     Raises
     ------
     DataError
-        If `counts` is not square, holds a negative, fractional, missing or infinite count, compares
-        an option with itself, or holds no comparison; if labels do not match or are not distinct.
+        If `counts` is not square, contains a negative, fractional, missing or infinite count,
+        compares an option with itself, or contains no comparison; if labels do not match or are not
+        distinct.
 
     References
     ----------
@@ -281,7 +282,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def counts(self) -> np.ndarray:
-        """The counts as a dense array, row over column, shape (options, options).
+        """The counts, row over column, as a dense array, shape (options, options).
 
         Available for up to 2,000 options.
         """

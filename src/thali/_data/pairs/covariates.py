@@ -230,7 +230,7 @@ class PairCovariates(Frozen):
     def together(
         self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
     ) -> "PairCovariates":
-        """Merge the cells of several data sets, of which this is the first.
+        """Merge the cells of several data sets, starting with this one.
 
         `pairs` are the new indices of each data set's pairs.
         """

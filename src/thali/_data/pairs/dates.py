@@ -58,13 +58,13 @@ class Dates(Frozen):
     name : str
         Of the column.
     unit : {"day", "step"}
-        Days since 1970-01-01, or the whole numbers of the column.
+        Days since 1970-01-01, or the integers of the column.
     time : int64 array, shape (rows,)
         When.
     first, second : int64 arrays, shape (rows,)
         The options, first < second.
     respondent : int64 array, shape (rows,), or (0,)
-        Places of those who answered; empty if they are not known.
+        Indices of respondents; empty if respondents are unknown.
     x : float64 array, shape (rows, covariates)
         Covariates, with the sign of "first over second".
     wins, losses, tied : float64 arrays, shape (rows,)

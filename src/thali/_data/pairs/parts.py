@@ -154,7 +154,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     ArgumentError
         If `how` is another word.
     DataError
-        If all comparisons are ties and are left out.
+        If all comparisons are ties and are dropped.
 
     Examples
     --------
@@ -335,7 +335,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     Raises
     ------
     DataError
-        If the data do not say which option was first, or know people or covariates already.
+        If the order of options is unknown, or the data have respondents or covariates already.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     ----------
     since, until : str or int, optional
         Such as "2024-05-31", or "2024-05" or "2024", of which the first or the last day counts; of
-        dates that are whole numbers, one of them. None: from the first on, up to the last.
+        dates that are integers, one of them. None: from the first on, up to the last.
 
     Returns
     -------
@@ -388,7 +388,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     DataError
         If the comparisons have no dates, or none is left.
     ArgumentError
-        If `since` or `until` is no date.
+        If `since` or `until` is not a date.
 
     Examples
     --------
@@ -411,18 +411,18 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
-    r"""Add covariates of the options, on which their worths depend.
+    r"""Add covariates of the options, which change their worths.
 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
-    where u are the own worths that a posterior knows besides; by maximum likelihood all are 1. For
+    where u are the remaining worths in a posterior; by maximum likelihood all are 1. For
     unique aspects alone.
 
     Parameters
     ----------
     frame : DataFrame
-        A row an option, whose label stands in the index, and a column a covariate: numbers as they
-        are, other columns as indicators of all categories but the first.
+        One row per option, with its label in the index, and one column per covariate: numbers are
+        unchanged, other columns become indicators of all categories but the first.
 
     Returns
     -------
@@ -546,7 +546,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     Raises
     ------
     DataError
-        If the data do not say who answered.
+        If respondents are unknown.
     """
     answers = require_answers(data)
     if data.covariates is not None or data.dates is not None:
@@ -576,12 +576,12 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
     Parameters
     ----------
     column : str
-        A column of `people`; those for whom it is empty are in no group.
+        A column of `people`; respondents with an empty cell are in no group.
 
     Raises
     ------
     DataError
-        If the data do not say who answered, or nothing of that name is known of them.
+        If respondents are unknown, or no column of `people` has this name.
     """
     members_by_group = group_people(data.people, column, require_answers(data).respondent)
     return {group: select_respondents(data, members) for group, members in members_by_group.items()}
@@ -601,7 +601,7 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     Raises
     ------
     DataError
-        If the data do not say which option was first.
+        If the order of options is unknown.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def from_frame(
     Parameters
     ----------
     frame : DataFrame
-        Further columns are ignored, those of losses or ties with a warning. Rows for the same two
+        Other columns are ignored, columns of losses or ties with a warning. Rows for the same two
         options add up, whichever was chosen.
     chosen, rejected : str, optional
         Columns with the label of the option that was chosen, and of the one that was not. None:
@@ -77,11 +77,11 @@ def from_frame(
         that is a tie and 0 for one that is a choice. None: the column "ties" if there is one, else
         there were none.
     respondent : str, optional
-        Column of who answered; the columns that are constant within everybody become `people`.
+        Column of respondents; the columns that are constant within each become `people`.
         None: recognised by its name (respondent, participant, judge, rater, Vpn, and the like).
     labels : sequence of str, optional
-        All options in the order wanted, those never compared included. None: the categories of a
-        categorical column; else numbers in their order, names as they first appear.
+        All options in the required order, including options never compared. None: the categories of
+        a categorical column; else numbers in their order, names as they first appear.
     weights : bool
         Fractional counts are meant.
 
@@ -92,7 +92,7 @@ def from_frame(
     Raises
     ------
     DataError
-        If a column is unknown, a label or count is missing, a count is not a whole number of 0 or
+        If a column is unknown, a label or count is missing, a count is not an integer of 0 or
         more, an option is compared with itself, or there is not a single comparison.
 
     Examples
@@ -220,7 +220,7 @@ def from_pairs(
     ----------
     pairs : iterable of (winner, loser)
     labels : sequence of str, optional
-        All options in the order wanted, those never compared included. None: numbers in their
+        All options in the required order, including options never compared. None: numbers in their
         order, names as they first appear.
 
     Returns
@@ -276,17 +276,17 @@ def from_trials(
     Parameters
     ----------
     frame : DataFrame
-        Rows without an answer are left out.
+        Rows without an answer are dropped.
     first, second : str, optional
         Columns of the two options. None: recognised by their names (a and b, left and right,
         option1 and option2, model_a and model_b, links and rechts; and the like).
     chosen : str, optional
-        Column that holds the label of the option chosen; or its side (left, right; first, second;
+        Column with the label of the option chosen; or its side (left, right; first, second;
         1, 2; 1, -1; a, b; model_a, model_b); or a word for a tie (tie, draw, equal, both, tie
-        (bothbad), 0.5, 0 beside -1). None: recognised by its name (chosen, choice, winner,
+        (bothbad), 0.5, 0 next to -1). None: recognised by its name (chosen, choice, winner,
         response, preferred, and the like).
     respondent : str, optional
-        Column of who answered; the columns that are constant within everybody become `people`.
+        Column of respondents; the columns that are constant within each become `people`.
         None: recognised.
     count : str, optional
         Column with the number of such trials. None: recognised, else each row is one.
@@ -298,13 +298,14 @@ def from_trials(
         "order", unless a column bears that name, is 1 in every row: being first.
     date : str, optional
         Column of when the trial was made: dates and times, all written in one form, such as
-        2024-05-31; seconds since 1970; or whole numbers of periods, such as seasons. They become
+        2024-05-31; seconds since 1970; or integer periods, such as seasons. They become
         `dates`, which leaderboards use (``leaderboard(data, period="week")``), and models refuse.
     people : list of str, optional
         Which columns describe the people, and become `people`. None: all that are constant within
         everybody.
     coding : mapping, optional
-        What the values of `chosen` mean: {value: "first", "second", "tie" or "missing", no answer}.
+        Meanings of the values of `chosen`: {value: "first", "second", "tie" or "missing", no
+        answer}.
     labels, weights
         As in `from_frame`.
 
@@ -394,12 +395,12 @@ def from_results(
     Parameters
     ----------
     frame : DataFrame
-        Rows without a result are left out.
+        Rows without a result are dropped.
     home, away : str, optional
         Columns of the two sides. None: recognised by their names (home and away, HomeTeam and
         AwayTeam, visitor and opponent, white and black, Heim and Gast; and the like).
     result : str, optional
-        Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None:
+        Column with H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None:
         recognised by its name (result, FTR, outcome), else the goals or scores of either side in
         two columns.
     respondent, count, covariates, date, coding, labels, weights
@@ -475,18 +476,18 @@ def from_wide(
     frame : DataFrame
         Empty cells were not answered. Other columns become `people`.
     coding : mapping, optional
-        What the values of the cells mean: {value: "first", "second", "tie" or "missing", no
+        Meanings of the values of the cells: {value: "first", "second", "tie" or "missing", no
         answer}. None: the label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie;
         or 0, 2 and 1 for a tie (with a warning).
     respondent : str, optional
-        Column of who answered. None: recognised, else every row is a respondent.
+        Column of respondents. None: recognised, else every row is a respondent.
     count : str, optional
         Column with the number of people who gave the answers of the row. None: recognised, else it
         is one.
     pairs : mapping, optional
         {column: (first option, second option)}. None: recognised by names such as "tea > milk",
         "tea:milk", "tea vs milk", V12 for the options 1 and 2; or V1, V2, V3, ... in the order (1,
-        2), (1, 3), (2, 3), (1, 4), ... of prefmod; or by the two labels that each column holds.
+        2), (1, 3), (2, 3), (1, 4), ... of prefmod; or by the two labels in each column.
     labels : sequence of str, optional
         Names for the options 1, 2, ... of columns that have numbers alone.
     weights : bool
@@ -633,7 +634,7 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        One row for each pair and direction with a count above 0. The ties of a pair stand in its
+        One row for each pair and direction with a count above 0. The ties of a pair are in its
         first row, which is there even if that option was never chosen. The labels are categorical,
         and so keep their order and the options that were never compared.
 

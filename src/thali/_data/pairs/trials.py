@@ -333,7 +333,7 @@ def _build_unreadable_error(
 
 _POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
 _SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
-_UNFINISHED = "*"  # in place of the result of a game of chess
+_UNFINISHED = "*"  # instead of the result of a game of chess
 _JSPSYCH = ("trialtype", "trialindex")
 
 
@@ -365,7 +365,7 @@ class TrialOutcomes(NamedTuple):
     # whether the winner, or the first of a tie, was shown first; None: unknown
     in_order: np.ndarray | None
     how: str  # description of how the rows were read
-    covariates: CovariateColumns | None = None  # of the rows, for what was shown first
+    covariates: CovariateColumns | None = None  # of the rows, for the option shown first
     when: RowDates | None = None
 
 

@@ -1,4 +1,4 @@
-"""Similarities: how alike each two objects were judged."""
+"""Similarities: how similar each two objects were judged."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Similarities(JudgedByPeople):
-    r"""How alike each two objects are: one number for each measured pair, whichever of the two is
+    r"""How similar each two objects are: one number for each measured pair, whichever of the two is
     named first.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
 
-    The diagonal is not read, whatever it holds. Nothing can be changed after construction.
-    Dissimilarities (distances) cannot be told from similarities: turn them around with
+    The diagonal is not read. Nothing can be changed after construction.
+    Dissimilarities (distances) cannot be recognised as such: convert them with
     `from_dissimilarities`.
 
     Parameters
@@ -42,7 +42,7 @@ class Similarities(JudgedByPeople):
     matrix : array or DataFrame, shape (objects, objects)
         Similarities, on a scale of about 0 to 1 if the default priors are to fit; NaN or empty: not
         measured. Where only one of s_ij and s_ji is there, it is the pair's, so one triangle is
-        enough. A triangle of nothing but zeros beside one that holds other numbers is taken for
+        enough. A triangle of zeros next to one with other numbers is treated as
         empty, with a warning. Rows and columns of a DataFrame bear the same labels, in any order.
     labels : sequence of str, optional
         Names of the objects, all different; "0", "1", ... if neither they nor a DataFrame name
@@ -68,28 +68,28 @@ class Similarities(JudgedByPeople):
     values : float64 array, shape (pairs,)
         Their similarities.
     judgements : float64 array, shape (pairs,)
-        How many judgements each is the mean of; 1 everywhere if nothing is known of them.
+        How many judgements each is the mean of; 1 everywhere if these numbers are unknown.
     sigma : float or None
     answers : JudgedValues or None
-        Who judged which pair how similar, if that is known (`from_respondents`, or a list that says
-        who judged).
+        The similarities by respondent, if available (`from_respondents`, or a list with a column
+        of respondents).
     people : DataFrame or None
-        What a list says of those who judged: a row each.
+        Columns of a list that describe the respondents: one row each.
 
     Raises
     ------
     DataError
-        If `matrix` is not square, not symmetric, holds an infinite number or text off its diagonal,
-        names fewer than two objects or measures no pair; if labels do not match or are not
-        distinct; if `judgements` has another shape or labels, is not symmetric, or holds no number
-        above 0 for a measured pair.
+        If `matrix` is not square, not symmetric, contains an infinite number or text off its
+        diagonal, names fewer than two objects or measures no pair; if labels do not match or are
+        not distinct; if `judgements` has another shape or labels, is not symmetric, or contains no
+        number above 0 for a measured pair.
     ArgumentError
         If `symmetrize` or `sigma` is outside its range.
 
     Warns
     -----
     DataWarning
-        If a triangle of zeros was taken for empty.
+        If a triangle of zeros was treated as empty.
 
     References
     ----------
@@ -167,7 +167,7 @@ class Similarities(JudgedByPeople):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored, unless they describe who judged, and so are rows without a
+            Other columns are ignored, unless they describe respondents, and so are rows without a
             similarity, with a count of 0, or of an object with itself.
         first, second : str, optional
             Columns with the two objects. None: recognised by their names (first and second, a and
@@ -182,18 +182,18 @@ class Similarities(JudgedByPeople):
             pair in both orders with the same numbers is a symmetric table: it has each judgement
             once.
         respondent : str, optional
-            Column that says who judged. None: respondent, judge, rater, person, ... if there is
+            Column of respondents. None: respondent, judge, rater, person, ... if there is
             one. Where a row is one judgement it is kept who gave it, as `from_respondents` does,
             and the further columns that are the same in all rows of each judge are kept as
             `people`.
         labels : sequence of str, optional
-            All objects in the order wanted. None: the categories of a categorical column; else
+            All objects in the required order. None: the categories of a categorical column; else
             numbers in their order, names as they first appear.
         sigma : "standard error", float above 0, or None
             Of one judgement. "standard error": where each row is one judgement, and most pairs, and
             pairs on average, have two, that of judgements about the mean of their pair, as of
             `from_respondents`. None: the model learns it, as it does where there are fewer, where
-            all agree, where somebody judged a pair several times, and where most pairs have the
+            all agree, where a respondent judged a pair several times, and where most pairs have the
             same numbers in both orders.
 
         Returns
@@ -212,7 +212,7 @@ class Similarities(JudgedByPeople):
         Warns
         -----
         DataWarning
-            If somebody judged a pair several times, so that it is not kept who judged.
+            If a respondent judged a pair several times, so that respondents are not stored.
 
         Examples
         --------
@@ -270,7 +270,7 @@ class Similarities(JudgedByPeople):
             is not read; or the vector of all pairs that scipy.spatial.distance.pdist returns.
         how : "linear", "exponential" or callable
             The largest and the mean dissimilarity are taken over the measured pairs. A callable
-            gets the vector of their dissimilarities and returns as many finite similarities.
+            gets the vector of their dissimilarities and returns one finite similarity for each.
         labels, symmetrize
             As for `Similarities`; the mean is taken of the dissimilarities.
         sigma : float above 0, optional
@@ -286,7 +286,7 @@ class Similarities(JudgedByPeople):
         ------
         DataError
             Like `Similarities`; if a dissimilarity is negative; if all are 0 and `how` is
-            "exponential"; if what the callable returns is not as many finite numbers.
+            "exponential"; if the callable does not return one finite number for each.
         ArgumentError
             If `how` is none of these.
 
@@ -345,7 +345,7 @@ class Similarities(JudgedByPeople):
             among people, as Lee (2001) takes it, for every mean however many it is of (n_ij = 1);
             larger by about the root of their number, it asks the model only for what a single
             person's table would bear. A number: that of one judgement, known otherwise. None: the
-            model learns it, as it does where nobody judged the same pair as another, or all agree.
+            model learns it, as it does where no two respondents judged the same pair, or all agree.
 
         Returns
         -------
@@ -354,8 +354,8 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            Like `Similarities`, naming the person; if there is nobody, or labels differ between
-            people.
+            Like `Similarities`, naming the person; if there is no respondent, or labels differ
+            between people.
         ArgumentError
             If `symmetrize` or `sigma` is none of these.
 
@@ -436,7 +436,7 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            If the data do not say who judged.
+            If respondents are unknown.
         """
         if (answers := self.answers) is None:
             return super().by_respondent()

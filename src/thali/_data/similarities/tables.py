@@ -39,7 +39,7 @@ ROUNDING = 1e-8  # share of the range below which s_ij and s_ji differ only by r
 class MeasuredPairs(NamedTuple):
     """Measured pairs, first < second, row by row, each a mean of judgements.
 
-    `layout` describes the part of the table with the pairs; the flags record unusual zeros and
+    `layout` describes where the table contains the pairs; the flags record unusual zeros and
     diagonals.
     """
 
@@ -185,7 +185,7 @@ def is_symmetric(table: np.ndarray) -> bool:
 
 
 def _find_layout(table: np.ndarray) -> tuple[str, bool]:
-    """Return the part of the table with similarities, and whether zeros were cleared."""
+    """Return where the table contains similarities, and whether zeros were cleared."""
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
     upper = np.triu(np.ones((n, n), dtype=bool), k=1)
@@ -597,7 +597,7 @@ def _average_judged_rows(
     counts: np.ndarray,
     row_respondents: RowRespondents,
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
-    """Average the judgements of each pair, and return who judged it."""
+    """Average the judgements of each pair, and return its respondents."""
     # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
     pair = number_pairs(n, i, j)

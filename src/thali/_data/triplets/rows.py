@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, str]
-RowDescriber = Callable[[int], str]  # a row in words
+RowDescriber = Callable[[int], str]  # describes a row
 MAX_OBJECTS = 2**31  # the key of a pair must fit into 64 bits
 
 

@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 
 
 class Triplets(JudgedByPeople):
-    """Which pair of objects was called the most similar, out of which set of pairs.
+    """The pair of objects that was called the most similar, out of each set of pairs.
 
     An odd one out of three objects names the other two as the most similar pair of the three. A set
-    may hold all pairs of four objects or more, the two pairs of an anchor with either of two
+    may contain all pairs of four objects or more, the two pairs of an anchor with either of two
     objects, or any two pairs and more. Answers to the same set are counted. Nothing can be changed
     after construction.
 
     Parameters
     ----------
     triplets : array, shape (questions, 3)
-        Rows (i, j, k): of these objects k is the odd one out. Whole numbers are positions, from 0;
+        Rows (i, j, k): of these objects k is the odd one out. Integers are positions, from 0;
         text is names.
     labels : sequence of str, optional
         Names of the objects, those never asked about included. None: "0", "1", ..., or the names in
@@ -72,8 +72,8 @@ class Triplets(JudgedByPeople):
     Raises
     ------
     DataError
-        If there is no answer, a row does not have three different objects, an object has no name,
-        or a count is no whole number of 0 or more.
+        If no question was answered, a row does not have three different objects, an object has no
+        name, or a count is not an integer of 0 or more.
 
     References
     ----------
@@ -137,13 +137,13 @@ class Triplets(JudgedByPeople):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored.
+            Other columns are ignored.
         objects : sequence of str, optional
             Columns with the objects of a question, three or more. None: object1, object2, ...;
             image1, ...; item1, ...; a, b, c; i, j, k; first, second, third.
         odd : str, optional
             Column with the odd one out of three: its label, the name of its column, or its number
-            from 1. None: odd, odd_one_out, outlier, ...; choice, beside image1, image2 and image3.
+            from 1. None: odd, odd_one_out, outlier, ...; choice, next to image1, image2 and image3.
         chosen : (str, str), optional
             Columns with the two objects that are the most similar of the set. None: chosen1 and
             chosen2, pair1 and pair2, similar1 and similar2.
@@ -156,10 +156,10 @@ class Triplets(JudgedByPeople):
             Column that names the question: then answers to one question must be out of the same
             set.
         respondent : str, optional
-            Column that says who answered. None: respondent, participant, person, ... if there is
+            Column of respondents. None: respondent, participant, person, ... if there is
             one.
         labels : sequence of str, optional
-            All objects in the order wanted. None: numbers in their order, names as they first
+            All objects in the required order. None: numbers in their order, names as they first
             appear.
         weights : bool
             Fractional counts are meant; otherwise they are an error.
@@ -243,7 +243,7 @@ class Triplets(JudgedByPeople):
 
         Examples
         --------
-        Queries and responses as cblearn has them, of which each query begins with the anchor:
+        Queries and responses as in cblearn, where each query begins with the anchor:
 
         >>> queries, responses = np.array([[0, 1, 2], [2, 1, 0]]), [1, -1]
         >>> Triplets.from_anchored(*queries.T, responses=responses)
@@ -293,7 +293,7 @@ class Triplets(JudgedByPeople):
         Raises
         ------
         DataError
-            As of `Triplets`, or if a pair was chosen that its set does not hold.
+            As of `Triplets`, or if a pair was chosen that its set does not contain.
 
         Examples
         --------
@@ -401,12 +401,12 @@ class Triplets(JudgedByPeople):
         Returns
         -------
         dict
-            From the name of each person who answered to their `Triplets`.
+            From the name of each respondent to their `Triplets`.
 
         Raises
         ------
         DataError
-            If the data do not say who answered.
+            If respondents are unknown.
         """
         answers = self._require_answers()
         return {
@@ -420,7 +420,7 @@ class Triplets(JudgedByPeople):
         Parameters
         ----------
         column : str
-            A column of `people`; those for whom it is empty are in no group.
+            A column of `people`; respondents with an empty cell are in no group.
 
         Returns
         -------
@@ -430,7 +430,7 @@ class Triplets(JudgedByPeople):
         Raises
         ------
         DataError
-            If the data do not say who answered, or nothing of that name is known of them.
+            If respondents are unknown, or no column of `people` has this name.
 
         Examples
         --------
