@@ -405,19 +405,19 @@ def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
 
 
 def drop_self_comparisons(
-    frame: "pd.DataFrame", first: str, second: str, count: str | None = None
+    frame: "pd.DataFrame", first_column: str, second_column: str, count: str | None = None
 ) -> "pd.DataFrame":
     """Return the rows that compare two options; note the number of others."""
     import pandas as pd
 
     texts: dict[str, int] = {}
-    sides = []
-    for name in (first, second):
+    side_codes = []
+    for name in (first_column, second_column):
         codes, values = pd.factorize(get_column(frame, name))
         text_codes = [texts.setdefault(format_label(value), len(texts)) for value in values]
-        sides.append(np.array([*text_codes, -1])[codes])
+        side_codes.append(np.array([*text_codes, -1])[codes])
     options = [code for text, code in texts.items() if text and not is_tie_label(text)]
-    is_self = (sides[0] == sides[1]) & np.isin(sides[0], options)
+    is_self = (side_codes[0] == side_codes[1]) & np.isin(side_codes[0], options)
     if not is_self.any() or is_self.all():
         return frame
     n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
@@ -457,9 +457,9 @@ def encode_labels(
     texts = [format_label(value) for values in (values_won, values_lost) for value in values]
     categories = [
         format_label(value)
-        for side in (winners, losers)
-        if isinstance(side.dtype, pd.CategoricalDtype)
-        for value in side.cat.categories
+        for series in (winners, losers)
+        if isinstance(series.dtype, pd.CategoricalDtype)
+        for value in series.cat.categories
     ]
     if labels is not None:
         names = check_labels(labels)
@@ -525,9 +525,11 @@ def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     )
 
 
-def number_pairs(n: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) -> np.ndarray:
     """Return a key for each pair of n options or objects."""
-    return np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
+    return np.minimum(first_indices, second_indices).astype(np.int64) * n + np.maximum(
+        first_indices, second_indices
+    )
 
 
 def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -50,22 +50,24 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     """
     name_by_plain = map_plain_names(names)
     pairs: dict[tuple[str, str], SideColumns] = {}
-    for side in (*SIDES, *MORE_SIDES):
-        for stem, first, second, third in _split_side_names(name_by_plain, side):
-            if second in name_by_plain and third not in name_by_plain:
+    for marks in (*SIDES, *MORE_SIDES):
+        for stem, first_name, second_name, third_name in _split_side_names(name_by_plain, marks):
+            if second_name in name_by_plain and third_name not in name_by_plain:
                 pairs.setdefault(
-                    (name_by_plain[first], name_by_plain[second]),
-                    SideColumns(stem, side, (name_by_plain[first], name_by_plain[second])),
+                    (name_by_plain[first_name], name_by_plain[second_name]),
+                    SideColumns(
+                        stem, marks, (name_by_plain[first_name], name_by_plain[second_name])
+                    ),
                 )
     return list(pairs.values())
 
 
 def _split_side_names(
-    name_by_plain: dict[str, str], side: tuple[str, str]
+    name_by_plain: dict[str, str], marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Split plain names that begin or end with the first side's mark."""
     # Yield the stem, and the names for the first, second and third side.
-    first_mark, second_mark = side
+    first_mark, second_mark = marks
     third_mark = THIRD.get(second_mark, "")
     for name in name_by_plain:
         if name == first_mark:
@@ -103,10 +105,10 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
         numbered = takewhile(name_by_plain.__contains__, (f"{stem}{k}" for k in count(1)))
         if len(series := [name_by_plain[name] for name in numbered]) > 1:
             return series
-    for first, second in (*SIDES, *MORE_SIDES):
-        is_word = not first.isdigit() and len(first) > 1
-        if is_word and first in name_by_plain and second in name_by_plain:
-            return [name_by_plain[first], name_by_plain[second]]
+    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
+        is_word = not first_mark.isdigit() and len(first_mark) > 1
+        if is_word and first_mark in name_by_plain and second_mark in name_by_plain:
+            return [name_by_plain[first_mark], name_by_plain[second_mark]]
     return []
 
 
@@ -278,9 +280,9 @@ def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
     names = column_names(frame)
     goal_columns = {
         name
-        for sides in find_side_columns(names)
-        if sides.stem in GOALS.synonyms
-        for name in sides.columns
+        for pair in find_side_columns(names)
+        if pair.stem in GOALS.synonyms
+        for name in pair.columns
     }
     return [
         name
@@ -313,13 +315,13 @@ def _encode_cells(series: "pd.Series") -> np.ndarray:
     return pd.factorize(series, use_na_sentinel=False)[0]
 
 
-def _are_equivalent(first: np.ndarray, second: np.ndarray) -> bool:
+def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
     """Return whether two columns divide the rows equally, with repeated values."""
-    have_equal_counts = first.max() == second.max() < len(first) - 1
+    have_equal_counts = first_codes.max() == second_codes.max() < len(first_codes) - 1
     return (
         have_equal_counts
-        and is_constant_within(first, second)
-        and is_constant_within(second, first)
+        and is_constant_within(first_codes, second_codes)
+        and is_constant_within(second_codes, first_codes)
     )
 
 

@@ -77,19 +77,19 @@ class Frozen(DescribedObject):
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-def _are_equal_fields(first: Any, second: Any) -> bool:
+def _are_equal_fields(value: Any, other_value: Any) -> bool:
     """Return whether two values of a field are equal."""
-    if first is None or second is None:
-        return first is second
-    if isinstance(first, np.ndarray):
-        return np.array_equal(first, second)
-    if isinstance(first, tuple | str | int | float | Frozen):
-        return first == second
+    if value is None or other_value is None:
+        return value is other_value
+    if isinstance(value, np.ndarray):
+        return np.array_equal(value, other_value)
+    if isinstance(value, tuple | str | int | float | Frozen):
+        return value == other_value
     import pandas as pd
 
-    if isinstance(first, pd.DataFrame):
-        return first.equals(second)
-    return first == second
+    if isinstance(value, pd.DataFrame):
+        return value.equals(other_value)
+    return value == other_value
 
 
 # The interface of all judgements of options -------------------------------------------------------

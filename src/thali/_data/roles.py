@@ -138,35 +138,38 @@ class Role:
         return replace(self, **changes)
 
     def find_column(
-        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> str | None:
         """Return the column that most probably has this role, or None.
 
         `name_by_plain` maps simplified names to columns. A name with two roles in two languages
         counts only if other names identify the language.
         """
-        return next(self.each(name_by_plain, taken), None)
+        return next(self.each(name_by_plain, used_columns), None)
 
     def each(
-        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Iterate over all columns with such a name, the most probable first."""
-        return self._called(self.synonyms, name_by_plain, taken)
+        return self._called(self.synonyms, name_by_plain, used_columns)
 
     def surely(
-        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Iterate over the columns whose name is not vague."""
-        return self._called(self.sure, name_by_plain, taken)
+        return self._called(self.sure, name_by_plain, used_columns)
 
     def _called(
-        self, words: Iterable[str], name_by_plain: Mapping[str, str], taken: Collection[str | None]
+        self,
+        words: Iterable[str],
+        name_by_plain: Mapping[str, str],
+        used_columns: Collection[str | None],
     ) -> Iterator[str]:
         """Iterate over the columns named by these words."""
         for word in words:
             if (
                 word in name_by_plain
-                and name_by_plain[word] not in taken
+                and name_by_plain[word] not in used_columns
                 and self._is_meant(word, name_by_plain)
             ):
                 yield name_by_plain[word]
@@ -196,11 +199,12 @@ def find_named_columns(
     name_by_plain: Mapping[str, str],
     named_columns: Mapping[str, Any],
     roles: Iterable[Role],
-    taken: Collection[str | None] = (),
+    used_columns: Collection[str | None] = (),
 ) -> list[Any]:
     """Return the column of each role, as named or by its usual names; None where there is none."""
     return [
-        named_columns.get(role.name) or role.find_column(name_by_plain, taken) for role in roles
+        named_columns.get(role.name) or role.find_column(name_by_plain, used_columns)
+        for role in roles
     ]
 
 
@@ -553,7 +557,7 @@ ROLES = (
 def _split_name_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Split a text into pairs of simplified names; commas separate the pairs."""
     pairs = (map(simplify_name, pair.split()) for pair in text.split(","))
-    return tuple((first, second) for first, second in pairs)
+    return tuple((first_name, second_name) for first_name, second_name in pairs)
 
 
 SIDES = _split_name_pairs("a b, i j, 1 2, first second, left right, home away")
@@ -695,12 +699,12 @@ MISSING_WORDS = (
 NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 
-def find_no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:
+def find_no_answers(texts: Iterable[str], known_labels: Collection[str]) -> set[str]:
     """Return the texts that mean no answer and are not known labels."""
     return {
         text
         for text in texts
-        if (text in NO_ANSWERS or simplify_name(text) in UNKNOWN_WORDS) and text not in known
+        if (text in NO_ANSWERS or simplify_name(text) in UNKNOWN_WORDS) and text not in known_labels
     }
 
 

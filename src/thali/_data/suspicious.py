@@ -120,12 +120,12 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
         )
 
 
-def find_dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
+def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str | None:
     """Return a sentence if unused columns seem to contain losses or ties."""
     names = [
         str(name)
         for name in frame.columns
-        if name not in used
+        if name not in used_columns
         and simplify_name(str(name)) in (*LOSSES.sure, *TIES.sure)
         and any(format_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
     ]

@@ -323,8 +323,8 @@ def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
     if not {*ranked} & {*options}:
         label_by_position = {str(k): label for k, label in enumerate(options, start=1)}
     groups = [label_by_position.get(label, label) for label in ranked if label]
-    named = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
-    unranked = TIED.join(label for label in options if label and label not in named)
+    ranked_labels = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
+    unranked = TIED.join(label for label in options if label and label not in ranked_labels)
     ranking = BEFORE.join(filter(None, [*groups, unranked]))
     return {stem: cell for stem, cell in cells.items() if stem not in stems} | {_RANKING: ranking}
 

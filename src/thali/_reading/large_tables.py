@@ -180,8 +180,8 @@ class ComparisonTable(NamedTuple):
         compute_hashes: Any = hash_array  # pandas declares it as an object
         row_hashes = compute_hashes(cells.map(format_label).to_numpy(object), categorize=False)
         answer, is_repeated, times = self._group_answers()
-        _, first, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
-        is_known = np.isin(row_hashes, known_hashes) | (answer[first][hash_index] != answer)
+        _, first_rows, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
+        is_known = np.isin(row_hashes, known_hashes) | (answer[first_rows][hash_index] != answer)
         n_rows, n_known_rows = np.bincount(answer), np.bincount(answer, is_known)
         if (partly_known := np.flatnonzero((n_known_rows > 0) & (n_known_rows < n_rows))).size:
             in_answer = answer == partly_known[0]

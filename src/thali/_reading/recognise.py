@@ -50,7 +50,9 @@ def read_labels(path: Path) -> dict[str, str]:
                 "A table of labels needs two columns: the name in the data and the label to show;"
                 f" this table has {frame.shape[1]}."
             )
-        names, labels = ([format_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
+        names, labels = (
+            [format_label(cell) for cell in frame.iloc[:, column_index]] for column_index in (0, 1)
+        )
         for column_name, column in (("names", names), ("labels", labels)):
             if not all(column):
                 raise DataError(

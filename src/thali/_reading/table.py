@@ -108,12 +108,16 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     if not filled_titles:
         raise DataError("The workbook is empty: no sheet has any cells.")
     ignored_sheets = [repr(title) for title in filled_titles if title not in matching_titles]
-    n_sheets, first, last = len(matching_titles), matching_titles[0], matching_titles[-1]
+    n_sheets, first_title, last_title = (
+        len(matching_titles),
+        matching_titles[0],
+        matching_titles[-1],
+    )
     note = ""
     if n_sheets > 1:
-        note = f"{n_sheets} sheets, {first!r} to {last!r}"
+        note = f"{n_sheets} sheets, {first_title!r} to {last_title!r}"
     if ignored_sheets:
-        note = f"{note or f'sheet {first!r}'} (ignored: {', '.join(ignored_sheets)})"
+        note = f"{note or f'sheet {first_title!r}'} (ignored: {', '.join(ignored_sheets)})"
     cells_of_sheet = {
         title: assemble_columns(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
         for title in matching_titles
@@ -799,7 +803,7 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
     side_names = [
-        side.columns for side in find_side_columns(header) if answer_names and side.stem in STEMS
+        pair.columns for pair in find_side_columns(header) if answer_names and pair.stem in STEMS
     ]
     for name, cells in zip(header, columns, strict=True):
         missing_words = MISSING.intersection(cells) - {""}

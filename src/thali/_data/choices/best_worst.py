@@ -67,8 +67,10 @@ class BestWorstColumns(NamedTuple):
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
-        first, last = self.options[0], self.options[-1]
-        description = f"one set per row, options in {first!r} to {last!r}, {choice_columns}"
+        first_column, last_column = self.options[0], self.options[-1]
+        description = (
+            f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
+        )
         return description + describe_columns(None, self.respondent)
 
 
@@ -88,8 +90,8 @@ def find_best_worst_columns(
             raise DataError(
                 f"No column of {role} options was recognised; name one with ", Argument(role), "."
             )
-    taken = (best, worst, respondent, count)
-    groups = find_column_series([name for name in names if name not in taken])
+    role_columns = (best, worst, respondent, count)
+    groups = find_column_series([name for name in names if name not in role_columns])
     if options is not None:
         groups = [tuple(options)]
     if not groups:

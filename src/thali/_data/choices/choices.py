@@ -113,9 +113,9 @@ def describe_best_worst(data: "Choices") -> str:
     set_ = int(data.set_of[data.choice[row]])
     best = data.labels[data.members[data.choice[row]]]
     worst = data.labels[data.members[data.worst[row]]]
-    same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
+    is_same_answer = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    times = simplify_number(data.times[same].sum())
+    times = simplify_number(data.times[is_same_answer].sum())
     total = format_plural(simplify_number(total), "time")
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
@@ -338,16 +338,16 @@ class Choices(Judged):
                 "This requires choices between two options, but one choice was among"
                 f" {shorten(largest_set)}; remove such choices."
             )
-        first, second = self.members.reshape(-1, 2).T
+        first_indices, second_indices = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
-        arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
+        arrays = (first_indices.copy(), second_indices.copy(), wins.copy(), losses.copy())
         answers = None
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
             answers = Answers.of_rows(row_respondents, pair, is_first, self.times, 0.0 * self.times)
         return PairedComparisons._from_fields(
-            self.labels, *arrays, np.zeros(len(first)), None, answers, None
+            self.labels, *arrays, np.zeros(len(first_indices)), None, answers, None
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -530,7 +530,7 @@ class Choices(Judged):
     def sets(self) -> list[tuple[str, ...]]:
         """Labels of the members of each distinct set."""
         names, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
-        return [tuple(names[first:end]) for first, end in pairwise(start)]
+        return [tuple(names[set_start:set_end]) for set_start, set_end in pairwise(start)]
 
     @property
     def is_paired(self) -> bool:
@@ -587,8 +587,8 @@ class Choices(Judged):
             return describe_best_worst(self)
         total = np.add.reduceat(self.counts, self.start[:-1])
         set_index = int(total.argmax())
-        places = slice(self.start[set_index], self.start[set_index + 1])
-        counts, members = self.counts[places], self.members[places]
+        set_slice = slice(self.start[set_index], self.start[set_index + 1])
+        counts, members = self.counts[set_slice], self.members[set_slice]
         chosen_index = int(counts.argmax())
         name = " = ".join(
             repr(self.labels[i])
@@ -608,8 +608,8 @@ class Choices(Judged):
         ... ).components()
         [['a', 'b'], ['c', 'd']]
         """
-        first = np.repeat(self.members[self.start[:-1]], self.sizes)
-        return list_components(self.labels, first, self.members)
+        first_members = np.repeat(self.members[self.start[:-1]], self.sizes)
+        return list_components(self.labels, first_members, self.members)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of unconnected options, and of a single set.

@@ -165,8 +165,8 @@ def read_wide_occasions(
                 f"{cell!r} in row {frame.index[r]} is not in"
                 f" `labels`.{suggest(cell, option_labels)}"
             )
-    used = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
-    row_respondents = read_any_respondents(frame, column_by_role["respondent"], used)
+    used_columns = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
+    row_respondents = read_any_respondents(frame, column_by_role["respondent"], used_columns)
     count = read_counts(frame, column_by_role["count"], weights)
     _check_winners(frame, offers, winners)
     occasion = np.array([r for r, _ in offers], np.int64)
@@ -248,17 +248,17 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
     }
     name_by_plain = map_plain_names(column_names(frame))
     column_by_role: dict[str, Any] = {}
-    taken = set(names.values())
+    used_columns = set(names.values())
     for role, name in names.items():
         if name is None:
-            candidates = list(role_by_name[role].each(name_by_plain, taken))
+            candidates = list(role_by_name[role].each(name_by_plain, used_columns))
             # a long table has several rows per respondent, unlike row numbers
             if role == "respondent" and "choice_id" in names:
                 candidates = [
                     column for column in candidates if not get_column(frame, column).is_unique
                 ]
             name = next(iter(candidates), None)
-        taken.add(name)
+        used_columns.add(name)
         column_by_role[role] = name
     if "choice_id" in column_by_role and column_by_role["choice_id"] is None:
         column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once

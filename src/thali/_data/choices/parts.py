@@ -177,7 +177,9 @@ def _require_respondents(data: "Choices") -> None:
         )
 
 
-def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+def together(
+    data: "Choices", other_data: "Sequence[Choices]", labels: tuple[str, ...]
+) -> "Choices":
     """Merge the choices of several data sets, for these options.
 
     Respondents are kept if all know them. The same name is the same person; rankings without
@@ -188,7 +190,7 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     DataError
         If in some the best and the worst were chosen, and in others one option.
     """
-    parts = [data, *others]
+    parts = [data, *other_data]
     if len({part.worst is None for part in parts}) > 1:
         raise DataError(
             "Some groups have best-worst choices and others have single choices; fit them"

@@ -161,8 +161,8 @@ def _find_text_separator(name: str, column: Any) -> str:
         return ""
     for separator in _LISTED:
         # two lists of an unnamed column are enough to exclude most separators
-        first, second = (_split_list(text, separator) for text in texts[:2])
-        if not is_named and ({*first} != {*second} or len(first) < 3):
+        first_labels, second_labels = (_split_list(text, separator) for text in texts[:2])
+        if not is_named and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
             continue
         lists = [_split_list(text, separator) for text in texts]
         options = {label for labels in lists for label in labels}
@@ -201,8 +201,8 @@ def require_ranking_columns(
     check_columns(frame, named_columns.values())
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
-        taken = set(named_columns.values())
-        columns = tuple(str(name) for name in frame.columns if name not in taken)
+        named = set(named_columns.values())
+        columns = tuple(str(name) for name in frame.columns if name not in named)
         columns_found = RankingColumns(
             layout, columns, named_columns.get("respondent"), None, named_columns.get("count")
         )

@@ -378,35 +378,39 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         bought = more.get("bought")
         check_single_none(none, bought)
         frame = convert_frame(frame)
-        given = {"respondent": respondent, "task": task, "chosen": chosen}
-        check_columns(frame, (*given.values(), bought))
+        named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
+        check_columns(frame, (*named_columns.values(), bought))
         offers = frame
         if bought is not None:
             offers = frame.drop(columns=bought)
             more["bought"] = BOUGHT
-        found = find_wide_tasks(offers, given, alternatives)
-        if found is None:
+        wide_columns = find_wide_tasks(offers, named_columns, alternatives)
+        if wide_columns is None:
             raise DataError(
                 f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
                 " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
                 " name the alternatives with `alternatives`."
             )
         # as it chooses none
-        frame = select_answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
-        long, nothing = build_long_frame(frame, found, none, bought)
-        if bought is not None and nothing is not None:
+        frame = select_answered_rows(
+            frame, [wide_columns.chosen], labels=(*wide_columns.alternatives, "None")
+        )
+        long, none_label = build_long_frame(frame, wide_columns, none, bought)
+        if bought is not None and none_label is not None:
             raise DataError(
-                f"Column {found.chosen!r} contains {nothing!r}, but with ",
+                f"Column {wide_columns.chosen!r} contains {none_label!r}, but with ",
                 Argument("bought"),
                 " it must contain the chosen product, even if it would not be bought.",
             )
-        more["missing"] = add_lacking_word(found, more.get("missing"))
-        data = cls.from_frame(long, none=nothing, **more)
-        further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
-        who: Any = np.arange(1, len(frame) + 1)
-        if found.respondent is not None:
-            who = frame[found.respondent]
-        people = read_people(rename_as_text(frame), further, who, "respondent")
+        more["missing"] = add_lacking_word(wide_columns, more.get("missing"))
+        data = cls.from_frame(long, none=none_label, **more)
+        other_columns = [
+            str(name) for name in frame.columns if str(name) not in (*wide_columns.used, bought)
+        ]
+        persons: Any = np.arange(1, len(frame) + 1)
+        if wide_columns.respondent is not None:
+            persons = frame[wide_columns.respondent]
+        people = read_people(rename_as_text(frame), other_columns, persons, "respondent")
         return data.with_fields(people=people)
 
     @classmethod

@@ -234,7 +234,9 @@ def recognise_none(
             if alternative is not None and simplify_name(label) in NO_CHOICE:
                 return ((alternative, label),)
             option = Setting("none", label)
-        missing_names = shorten([names[place] for place in np.flatnonzero(bare_rows.lacking)])
+        missing_names = shorten(
+            [names[name_index] for name_index in np.flatnonzero(bare_rows.lacking)]
+        )
         raise DataError(
             f"No value is given for {missing_names} {rows.where(int(bare_rows.rows.argmax()))}; if"
             " this row is the no-choice option, set ",
@@ -619,10 +621,14 @@ def _list_named_attributes(attributes: Iterable[Any] | None) -> list[str] | None
 
 
 def _list_attribute_names(
-    frame: Any, named: list[str] | None, reserved: set[Any], none_condition: Any, none: Any
+    frame: Any,
+    named_attributes: list[str] | None,
+    reserved: set[Any],
+    none_condition: Any,
+    none: Any,
 ) -> list[str]:
     """List the columns that describe products."""
-    names = named
+    names = named_attributes
     if names is None:
         excluded = set(reserved)
         if not isinstance(none, Mapping):
@@ -732,7 +738,7 @@ def _read_attribute(
 
 
 def _drop_constant_attributes(
-    choices: ExperimentArrays, asked: set[str], guessed: bool
+    choices: ExperimentArrays, kept_names: set[str], guessed: bool
 ) -> tuple[ExperimentArrays, list[str]]:
     """Drop attributes that are constant within every task, unless named; return their names."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
@@ -746,7 +752,8 @@ def _drop_constant_attributes(
     constant = [
         attribute.name
         for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
-        if attribute.name not in asked and len(np.unique(task * n_levels + codes + 1)) == n_tasks
+        if attribute.name not in kept_names
+        and len(np.unique(task * n_levels + codes + 1)) == n_tasks
     ]
     varying = tuple(
         attribute for attribute in choices.scheme.attributes if attribute.name not in constant

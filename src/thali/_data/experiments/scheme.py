@@ -157,8 +157,8 @@ class Scheme:
             )
             for a in fields["attributes"]
         )
-        none = tuple((name, label) for name, label in fields["none"])
-        return cls(**(fields | {"attributes": attributes, "none": none}))
+        none_condition = tuple((name, label) for name, label in fields["none"])
+        return cls(**(fields | {"attributes": attributes, "none": none_condition}))
 
     def products(self, frame: "pd.DataFrame", describe_row: RowDescriber) -> np.ndarray:
         """Encode the level numbers of each row, shape (rows, attributes); -1: missing.

@@ -148,8 +148,8 @@ class PairedComparisons(JudgedByPeople):
         if ties is None:
             self._freeze(*tables.build_fields(names, *cells))
         else:
-            first, second, tied = tables.read_tie_cells(ties, names, weights)
-            winner, loser = np.append(cells[0], first), np.append(cells[1], second)
+            first_indices, second_indices, tied = tables.read_tie_cells(ties, names, weights)
+            winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*tables.build_fields(names, winner, loser, *counted))
         warn_each(find_similar_labels(names))
@@ -385,10 +385,10 @@ class PairedComparisons(JudgedByPeople):
                 (self.losses[pair_index], self.labels[self.second[pair_index]]),
             ]
         )
-        (least, loser), (most, winner) = pair
+        (smaller_count, loser), (larger_count, winner) = pair
         tied = self.tied[pair_index]
-        total = format_plural(simplify_number(least + most + tied), "time")
-        sentence = f"{winner!r} chosen over {loser!r} {simplify_number(most):,} of {total}"
+        total = format_plural(simplify_number(smaller_count + larger_count + tied), "time")
+        sentence = f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total}"
         if tied:
             sentence += f" ({format_plural(simplify_number(tied), 'tie')})"
         return sentence

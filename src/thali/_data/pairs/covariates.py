@@ -154,7 +154,7 @@ class PairCovariates(Frozen):
             return None
         is_turned = turned[self.pair]
         values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
-        sides = (
+        turned_counts = (
             np.where(is_turned, self.losses, self.wins),
             np.where(is_turned, self.wins, self.losses),
             self.tied,
@@ -165,7 +165,7 @@ class PairCovariates(Frozen):
             new_indices[self.pair[cells]],
             values[cells],
             self.options[options],
-            *(counts[cells] for counts in sides),
+            *(counts[cells] for counts in turned_counts),
         )
         new_cells = np.zeros(len(has_kept_pair), np.int64)
         new_cells[cells] = np.arange(len(cells))
@@ -215,8 +215,13 @@ class PairCovariates(Frozen):
         if not is_kept.any():
             return None
         answers = None
-        if self.answers is not None and (given := self.answers.without_ties(share)) is not None:
-            answers = given.of_pairs(is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool))
+        if (
+            self.answers is not None
+            and (split_answers := self.answers.without_ties(share)) is not None
+        ):
+            answers = split_answers.of_pairs(
+                is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
+            )
         arrays = (
             self.pair[is_kept],
             self.values[is_kept],
@@ -237,8 +242,8 @@ class PairCovariates(Frozen):
         pair = np.concatenate([new[part.pair] for part, new in zip(parts, pairs, strict=True)])
         values = np.concatenate([part.values for part in parts])
         counts = [
-            np.concatenate([getattr(part, side) for part in parts])
-            for side in ("wins", "losses", "tied")
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("wins", "losses", "tied")
         ]
         return self._from_fields(
             self.names, *_sum_cells(pair, values, self.options, counts)[0], None
@@ -267,13 +272,13 @@ def _sum_cells(
 def read_covariates(
     frame: "pd.DataFrame",
     names: Sequence[str],
-    sides: tuple[str, str] | None,
+    option_columns: tuple[str, str] | None,
     used_columns: Sequence[str],
 ) -> CovariateColumns:
     """Read columns as covariates: numbers unchanged, categories as indicators but the first.
 
-    `sides` are the columns of the first and second option; None for covariates of options. "order",
-    unless a column has this name, is 1 in every row. Two columns of either side (length_a,
+    `option_columns` are the columns of the first and second option; None for covariates of options.
+    "order", unless a column has this name, is 1 in every row. Two columns of either side (length_a,
     length_b) become the difference between first and second.
     """
     if isinstance(names, str):
@@ -285,12 +290,14 @@ def read_covariates(
     values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
     for name in names:
-        if name == ORDER and ORDER not in columns and sides is not None:
+        if name == ORDER and ORDER not in columns and option_columns is not None:
             values_by_name[ORDER] = np.ones(len(frame))
             continue
         side_pair = None
-        if sides is not None:
-            side_pair = find_side_pair(name, [c for c in columns if c not in used_columns], sides)
+        if option_columns is not None:
+            side_pair = find_side_pair(
+                name, [c for c in columns if c not in used_columns], option_columns
+            )
         if side_pair is not None:
             values_by_name |= _compute_differences(frame, *side_pair)
             continue
@@ -332,18 +339,18 @@ _SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("home
 
 
 def list_covariate_columns(
-    names: Sequence[str] | None, columns: Sequence[str], sides: tuple[str, str]
+    names: Sequence[str] | None, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> list[str]:
     """List the columns of a table that contain these covariates."""
     column_set: dict[str, None] = {}
     for name in names or ():
-        candidates = find_side_pair(name, columns, sides) or (name,)
+        candidates = find_side_pair(name, columns, option_columns) or (name,)
         column_set |= dict.fromkeys(column for column in candidates if column in columns)
     return list(column_set)
 
 
 def find_side_pair(
-    name: str, columns: Sequence[str], sides: tuple[str, str]
+    name: str, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> tuple[str, str] | None:
     """Find the columns of a covariate for the first and second option.
 
@@ -365,13 +372,14 @@ def find_side_pair(
             partner = next((c for c in columns if wanted_split in _split_side_words(c)), None)
             if (
                 partner is None
-                or column in sides
+                or column in option_columns
                 or name not in (column, partner, stem)
                 or (name == stem and stem in columns)
             ):
                 continue
             first_marks, second_marks = (
-                {word for _, word, _ in _split_side_words(side)} for side in sides
+                {word for _, word, _ in _split_side_words(option_column)}
+                for option_column in option_columns
             )
             is_second = other_mark in first_marks or mark in second_marks
             # neither option column contains a side word
@@ -395,18 +403,21 @@ def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     return splits
 
 
-def _compute_differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np.ndarray]:
+def _compute_differences(
+    frame: "pd.DataFrame", first_column: str, second_column: str
+) -> dict[str, np.ndarray]:
     """Return the first side's numbers minus the second side's."""
-    sides = get_column(frame, first), get_column(frame, second)
-    for values in sides:
+    side_values = get_column(frame, first_column), get_column(frame, second_column)
+    for values in side_values:
         if not _is_numeric(values):
             raise DataError(
-                f"{first!r} and {second!r} describe the two sides, so their difference requires"
+                f"{first_column!r} and {second_column!r} describe the two sides, so their"
+                " difference requires"
                 f" numbers, but {values.name!r} contains {values.iloc[0]!r}. Rename one of them if"
                 " it describes the whole comparison."
             )
-    difference: pd.Series = sides[0] - sides[1]
-    return _read_number_covariate(difference.rename(f"{first} - {second}"), frame)
+    difference: pd.Series = side_values[0] - side_values[1]
+    return _read_number_covariate(difference.rename(f"{first_column} - {second_column}"), frame)
 
 
 def _is_numeric(values: "pd.Series") -> bool:

@@ -101,18 +101,22 @@ class Dates(Frozen):
         name: str,
         unit: str,
         time: np.ndarray,
-        sides: tuple[np.ndarray, np.ndarray],
+        option_indices: tuple[np.ndarray, np.ndarray],
         respondent: np.ndarray,
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "Dates":
         """Add up rows with sides in either order; `counts` (3, rows): wins, losses, ties."""
-        first, second = sides
-        is_turned = first > second
+        first_indices, second_indices = option_indices
+        is_turned = first_indices > second_indices
         x = np.where(is_turned[:, None], -x, x) + 0.0
         counts = np.where(is_turned, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
-        keys = [time, np.minimum(first, second), np.maximum(first, second)]
+        keys = [
+            time,
+            np.minimum(first_indices, second_indices),
+            np.maximum(first_indices, second_indices),
+        ]
         if len(respondent):
             keys.append(respondent)
         first_rows, sums = group_equal_rows(keys, x, counts)
@@ -166,16 +170,16 @@ class Dates(Frozen):
 
     def _changed(self, is_kept: np.ndarray, **new: Any) -> "Dates":
         """Select rows, and replace some arrays."""
-        sides, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
+        option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
         if len(respondent):
             respondent = respondent[is_kept]
-        sides = (sides[0][is_kept], sides[1][is_kept])
+        option_indices = (option_indices[0][is_kept], option_indices[1][is_kept])
         return self.of_rows(
             self.name,
             self.unit,
             self.time[is_kept],
-            sides,
+            option_indices,
             respondent,
             x[is_kept],
             counts[:, is_kept],

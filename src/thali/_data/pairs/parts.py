@@ -40,8 +40,10 @@ class HeldOutPair(NamedTuple):
 
     def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the positions of both options among labels, for each cell."""
-        first, second = (np.full(len(self.counts), labels.index(label)) for label in self.pair)
-        return first, second
+        first_positions, second_positions = (
+            np.full(len(self.counts), labels.index(label)) for label in self.pair
+        )
+        return first_positions, second_positions
 
     def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
         """Return the covariates with these names; None without covariates."""
@@ -82,8 +84,11 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     old_indices = _find_option_positions(data, names)
     new_index[old_indices] = np.arange(len(names))
     is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
-    first, second = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
-    winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
+    first_indices, second_indices = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
+    winner, loser = (
+        np.concatenate([first_indices, second_indices]),
+        np.concatenate([second_indices, first_indices]),
+    )
     counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
     tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
     selected = data._from_fields(*build_fields(names, winner, loser, counts, tied))
@@ -262,14 +267,14 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
     covariates = data.covariates
     if covariates is None:
         no_values = np.zeros((data.n_pairs, 0))
-        sides = data.first, data.second, data.wins, data.losses, data.tied
-        return CovariateCells(np.arange(data.n_pairs), *sides, no_values, data.answers)
-    first, second = data.first[covariates.pair], data.second[covariates.pair]
-    x = covariates.values + covariates.options[first] - covariates.options[second]
+        arrays = data.first, data.second, data.wins, data.losses, data.tied
+        return CovariateCells(np.arange(data.n_pairs), *arrays, no_values, data.answers)
+    first_indices, second_indices = data.first[covariates.pair], data.second[covariates.pair]
+    x = covariates.values + covariates.options[first_indices] - covariates.options[second_indices]
     return CovariateCells(
         covariates.pair,
-        first,
-        second,
+        first_indices,
+        second_indices,
         covariates.wins,
         covariates.losses,
         covariates.tied,
@@ -303,12 +308,12 @@ def build_questions(
         """Build the report rows."""
         labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
         names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
-        kind = PAIR
+        row_kind = PAIR
         if size == OUTCOMES:
-            kind = TIED
+            row_kind = TIED
             names["tied"] = np.tile([False, True], data.n_pairs)
         row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        report_rows = build_report_rows(kind, row, names, len(cells.pair))
+        report_rows = build_report_rows(row_kind, row, names, len(cells.pair))
         pairs = np.arange(data.n_pairs + 1)
         is_last = np.arange(size) == size - 1
         return report_rows._replace(
@@ -318,8 +323,8 @@ def build_questions(
         )
 
     counts = np.column_stack([getattr(cells, name) for name in outcomes])
-    asked = cells.wins + cells.tied + cells.losses
-    return Questions(size * np.arange(len(counts) + 1), counts.ravel(), given, rows, asked)
+    n_asked = cells.wins + cells.tied + cells.losses
+    return Questions(size * np.arange(len(counts) + 1), counts.ravel(), given, rows, n_asked)
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
@@ -628,20 +633,20 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     parts = []
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
-        sides = data.first[is_compared], data.second[is_compared]
-        parts.append(data._from_fields(data.labels, *sides, *counts[:, is_compared]))
+        option_indices = data.first[is_compared], data.second[is_compared]
+        parts.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
     return parts[0], parts[1]
 
 
 def together(
-    data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+    data: "PairedComparisons", other_data: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
     """Merge several data sets, for these options.
 
     Covariates are kept if all have them. Respondents are kept if all know them and there are
     neither covariates nor dates.
     """
-    parts = [data, *others]
+    parts = [data, *other_data]
     if all(
         part.answers is not None and part.covariates is None and part.dates is None
         for part in parts
@@ -736,8 +741,8 @@ def _merge_all_parts(
         answers = [require_answers(part) for part in parts]
         row_respondents = merge_respondents(
             [
-                RowRespondents(known.respondents, row.respondent, known.people)
-                for known, row in zip(answers, rows, strict=True)
+                RowRespondents(part_answers.respondents, row.respondent, part_answers.people)
+                for part_answers, row in zip(answers, rows, strict=True)
             ]
         )
     covariates = row_dates = None
@@ -776,9 +781,9 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     if cells.answers is not None:
         counts = cells.answers
         rows, respondent = counts.pair, counts.respondent
-    sides = cells.first[rows], cells.second[rows]
+    option_indices = cells.first[rows], cells.second[rows]
     return ComparisonRows(
-        *sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
+        *option_indices, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
     )
 
 

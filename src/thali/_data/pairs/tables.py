@@ -146,7 +146,7 @@ def read_list(
     """
     check_columns(frame, (*columns.options, *columns.times, columns.ties))
     frame = drop_self_comparisons(frame.loc[~is_uncounted(frame, columns)], *columns.options)
-    first, second = (get_column(frame, name) for name in columns.options)
+    first_labels, second_labels = (get_column(frame, name) for name in columns.options)
     has_two_counts = len(columns.times) == 2
     try:
         counts = _read_counts(frame, columns, weights)
@@ -154,7 +154,9 @@ def read_list(
         if has_two_counts and not weights and (hint := _hint_shares(frame, columns)):
             raise DataError(error, f" {hint}") from None
         raise
-    names, *sides = encode_labels(first, second, np.add.reduce(counts), labels)
+    names, *option_indices = encode_labels(
+        first_labels, second_labels, np.add.reduce(counts), labels
+    )
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
     covariate_rows = None
     if covariates is not None:
@@ -167,7 +169,7 @@ def read_list(
     data = build_from_counts(
         cls,
         names,
-        (*sides, *counts),
+        (*option_indices, *counts),
         (row_respondents, covariate_rows, row_dates),
         knows_order=columns.in_order and has_two_counts,
     )
@@ -561,9 +563,9 @@ def build_from_counts(
     `rows` are first, second, wins, losses and ties; `details` are respondents, covariates and
     dates of the rows.
     """
-    first, second, wins, losses, tied = rows
+    first_indices, second_indices, wins, losses, tied = rows
     row_respondents, covariates, row_dates = details
-    row_twice = np.tile(np.arange(len(first)), 2)  # as won by the first, and by the second
+    row_twice = np.tile(np.arange(len(first_indices)), 2)  # as won by the first, and by the second
     if row_respondents is not None:
         row_respondents = row_respondents.of_rows(row_twice)
     if covariates is not None:
@@ -571,12 +573,12 @@ def build_from_counts(
     if row_dates is not None:
         row_dates = row_dates.of_rows(row_twice)
     cells = (
-        np.append(first, second),
-        np.append(second, first),
+        np.append(first_indices, second_indices),
+        np.append(second_indices, first_indices),
         np.append(wins, losses),
         np.append(tied, 0.0 * tied),
     )
-    in_order = np.repeat([True, False], len(first))
+    in_order = np.repeat([True, False], len(first_indices))
     return build_from_rows(
         cls, labels, cells, (row_respondents, in_order, covariates), row_dates, knows_order
     )
@@ -613,12 +615,12 @@ def build_from_rows(
     if row_respondents is not None:
         respondent = row_respondents.number[is_positive]
     counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
-    sides = winner[is_positive], loser[is_positive]
+    option_indices = winner[is_positive], loser[is_positive]
     dates = Dates.of_rows(
         row_dates.name,
         row_dates.unit,
         row_dates.number[is_positive],
-        sides,
+        option_indices,
         respondent,
         covariate_values[is_positive],
         counts_by_row,
@@ -738,8 +740,8 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
             f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an"
             " integer."
         )
-    first, second = np.nonzero(np.triu(table, 1))
-    return first, second, table[first, second]
+    first_indices, second_indices = np.nonzero(np.triu(table, 1))
+    return first_indices, second_indices, table[first_indices, second_indices]
 
 
 def build_fields(

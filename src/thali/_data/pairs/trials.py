@@ -88,7 +88,7 @@ class TrialVerdicts(NamedTuple):
 
 def decode_column(
     frame: "pd.DataFrame",
-    sides: tuple[str, str],
+    option_columns: tuple[str, str],
     chosen: str,
     coding: Mapping[Any, str] | None,
     game: bool = False,
@@ -105,19 +105,28 @@ def decode_column(
 
     codes, values = pd.factorize(frame[chosen])
     texts = list(map(format_label, values))
-    labels = [pd.factorize(frame[name]) for name in sides]
+    labels = [pd.factorize(frame[name]) for name in option_columns]
     option_labels = {format_label(value) for _, values in labels for value in values}
     coding, missing = split_missing(coding)
     value_by_text = map_coding(coding or {})
     no_answer_texts = find_no_answers(
-        texts, {*option_labels, *value_by_text, *sides}
+        texts, {*option_labels, *value_by_text, *option_columns}
     ) | missing & set(texts)
     texts = ["" if text in no_answer_texts else text for text in texts]
     uncoded_texts = ["" if text in value_by_text else text for text in texts]
     verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
     if coding is None or any(uncoded_texts):
         recognised = _recognise_outcomes(
-            frame, sides, chosen, codes, uncoded_texts, labels, option_labels, game, count, coding
+            frame,
+            option_columns,
+            chosen,
+            codes,
+            uncoded_texts,
+            labels,
+            option_labels,
+            game,
+            count,
+            coding,
         )
         description = recognised.how
         if coding is not None:
@@ -131,7 +140,7 @@ def decode_column(
 
 def _recognise_outcomes(
     frame: "pd.DataFrame",
-    sides: tuple[str, str],
+    option_columns: tuple[str, str],
     chosen: str,
     codes: np.ndarray,
     texts: list[str],
@@ -152,7 +161,7 @@ def _recognise_outcomes(
     )
     sides_by_text = None
     if not is_open:
-        sides_by_text = _map_sides(texts, ties, sides, game)
+        sides_by_text = _map_sides(texts, ties, option_columns, game)
     label_outcomes = _decode_labels(codes, texts, ties, labels)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
@@ -179,7 +188,7 @@ def _recognise_outcomes(
             Argument("coding"),
             "; correct it, or define it.",
         )
-    raise _build_unreadable_error(frame, sides, chosen, is_unread, set(texts), game, count)
+    raise _build_unreadable_error(frame, option_columns, chosen, is_unread, set(texts), game, count)
 
 
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
@@ -215,12 +224,14 @@ def _decode_labels(
         )[codes]
 
     verdict = numbered(codes, texts)
-    first, second = (
+    first_codes, second_codes = (
         numbered(codes, [format_label(value) for value in values]) for codes, values in labels
     )
     tied = np.array([*(text in ties for text in texts), False])[codes]
     outcome = np.where(
-        (verdict == first) & (verdict >= 0), FIRST, np.where(verdict == second, SECOND, np.nan)
+        (verdict == first_codes) & (verdict >= 0),
+        FIRST,
+        np.where(verdict == second_codes, SECOND, np.nan),
     )
     outcome[tied] = TIE
     outcome[verdict < 0] = np.nan
@@ -228,7 +239,7 @@ def _decode_labels(
 
 
 def _map_sides(
-    texts: list[str], ties: set[str], sides: tuple[str, str], game: bool
+    texts: list[str], ties: set[str], option_columns: tuple[str, str], game: bool
 ) -> dict[str, float] | None:
     """Map each text to an outcome if all are sides, numbers or ties; else None."""
     answers = [text for text in texts if text and text not in ties]
@@ -236,21 +247,21 @@ def _map_sides(
         return None
     if numbers := _map_numbers(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
-    words = _list_side_words(sides, game)
+    words = _list_side_words(option_columns, game)
     if not all(simplify_name(text) in words for text in answers):
         return None
     return {text: words[simplify_name(text)] for text in answers} | dict.fromkeys(ties, TIE)
 
 
-def _list_side_words(sides: tuple[str, str], game: bool) -> dict[str, float]:
+def _list_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
     """List the words for either side, including the names of the columns."""
     words: dict[str, float] = {}
-    for first, second in (*MORE_SIDES, *SIDES):
+    for first_mark, second_mark in (*MORE_SIDES, *SIDES):
         for pattern in _SIDE_PATTERNS:
-            words |= {pattern.format(first): FIRST, pattern.format(second): SECOND}
+            words |= {pattern.format(first_mark): FIRST, pattern.format(second_mark): SECOND}
     if game:
         words |= _GAME
-    words |= {simplify_name(sides[0]): FIRST, simplify_name(sides[1]): SECOND}
+    words |= {simplify_name(option_columns[0]): FIRST, simplify_name(option_columns[1]): SECOND}
     return words
 
 
@@ -280,7 +291,7 @@ def _build_verdicts(
 
 def _build_unreadable_error(
     frame: "pd.DataFrame",
-    sides: tuple[str, str],
+    option_columns: tuple[str, str],
     chosen: str,
     is_unread: np.ndarray,
     texts: set[str],
@@ -300,9 +311,9 @@ def _build_unreadable_error(
             f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
             " define them with ",
             Argument("coding"),
-            f", or write {sides[0]!r} and {sides[1]!r}.",
+            f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
         )
-    words = _list_side_words(sides, game)
+    words = _list_side_words(option_columns, game)
     cells = list_texts(frame, chosen)
     is_fault = is_unread & np.array([simplify_name(text) not in words for text in cells])
     if not is_fault.any():
@@ -315,7 +326,7 @@ def _build_unreadable_error(
         repetitions = f" (and {number - 1:,.0f} more times)"
     if game:
         side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
-    options = [format_label(frame[name].iloc[row]) for name in sides]
+    options = [format_label(frame[name].iloc[row]) for name in option_columns]
     return DataError(
         f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is"
         " neither"
@@ -324,7 +335,7 @@ def _build_unreadable_error(
         " or define it with ",
         Argument("coding"),
         " (as missing if it is not an"
-        f" answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
+        f" answer).{suggest(text, [*options, *option_columns, *filter(str.isalpha, TIE_WORDS)])}",
     )
 
 
@@ -376,34 +387,41 @@ def find_trial_columns(
     names = column_names(frame)
     check_columns(frame, named_columns.values())
     name_by_plain = map_plain_names(names)
-    first, second, is_home = _find_options(frame, names, named_columns, game)
-    taken = {first, second, *(name for name in named_columns.values() if name is not None)}
-    verdict = _find_verdict_columns(name_by_plain, first, second, named_columns, game, taken, names)
-    taken |= set(verdict)
-    respondent = named_columns.get("respondent") or next(
-        filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, taken)), None
+    first_column, second_column, is_home = _find_options(frame, names, named_columns, game)
+    used_columns = {
+        first_column,
+        second_column,
+        *(name for name in named_columns.values() if name is not None),
+    }
+    verdict = _find_verdict_columns(
+        name_by_plain, first_column, second_column, named_columns, game, used_columns, names
     )
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain, taken)
-    return TrialColumns(first, second, verdict, respondent, count, game or is_home)
+    used_columns |= set(verdict)
+    respondent = named_columns.get("respondent") or next(
+        filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, used_columns)),
+        None,
+    )
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain, used_columns)
+    return TrialColumns(first_column, second_column, verdict, respondent, count, game or is_home)
 
 
 def _find_options(
     frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
 ) -> tuple[str, str, bool]:
     """Find the two columns of options, and whether the first side plays at home."""
-    first, second = named_columns.get("first"), named_columns.get("second")
-    if first is not None and second is not None:
-        return first, second, False
-    taken = set(named_columns.values())
+    first_column, second_column = named_columns.get("first"), named_columns.get("second")
+    if first_column is not None and second_column is not None:
+        return first_column, second_column, False
+    used_columns = set(named_columns.values())
     candidates = [
-        sides
-        for sides in find_side_columns(names)
-        if not taken & set(sides.columns)
-        and (sides.stem in STEMS or _share_labels(frame, sides))
-        and (sides.side[0] in GAMES or not game)
+        pair
+        for pair in find_side_columns(names)
+        if not used_columns & set(pair.columns)
+        and (pair.stem in STEMS or _share_labels(frame, pair))
+        and (pair.side[0] in GAMES or not game)
     ]
-    for role, name in (("first", first), ("second", second)):
-        if not candidates or first is not None or second is not None:
+    for role, name in (("first", first_column), ("second", second_column)):
+        if not candidates or first_column is not None or second_column is not None:
             if name is None:
                 raise DataError(
                     "No column was recognised as the ",
@@ -412,7 +430,7 @@ def _find_options(
                     Argument(role),
                     ".",
                 )
-    candidates.sort(key=lambda sides: sides.stem not in STEMS)
+    candidates.sort(key=lambda pair: pair.stem not in STEMS)
     return (*candidates[0].columns, candidates[0].side[0] in GAMES)
 
 
@@ -440,14 +458,14 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
         role, outcome = RESULT, "won"
     verdict = role.find_column(name_by_plain)
     try:
-        first, second, at_home = _find_options(frame, names, {}, game)
+        first_column, second_column, at_home = _find_options(frame, names, {}, game)
     except DataError:
         if verdict is None:
             return None
         return _describe_missing_option(frame, name_by_plain, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    description = f"a column showing whether {first!r} or {second!r} {outcome}"
+    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome}"
     return MissingColumn(description, "chosen", 3)
 
 
@@ -455,10 +473,10 @@ def _describe_missing_option(
     frame: "pd.DataFrame", name_by_plain: dict[str, str], verdict: str, game: bool
 ) -> MissingColumn | None:
     """Describe the option columns that are missing next to a column of outcomes."""
-    for first, second in (*SIDES, *MORE_SIDES):
+    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
         for role, present_mark, missing_mark in (
-            ("second", first, second),
-            ("first", second, first),
+            ("second", first_mark, second_mark),
+            ("first", second_mark, first_mark),
         ):
             if game and min(len(present_mark), len(missing_mark)) < 2:
                 continue
@@ -472,7 +490,7 @@ def _describe_missing_option(
                         and name_by_plain[name] != verdict
                         and (stem or len(present_mark) > 1)
                     )
-                    if is_alone and (first in GAMES) == game:
+                    if is_alone and (first_mark in GAMES) == game:
                         column = name_by_plain[name]
                         if column.casefold().endswith(present_mark):  # write it like its partner
                             partner = column[: -len(present_mark)] + missing_mark
@@ -504,34 +522,34 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether other numeric columns describe both sides, like attributes."""
     import pandas as pd
 
-    sides = find_side_columns(column_names(frame))
-    marks = [pair.side for pair in sides if pair.columns == (columns.first, columns.second)]
+    side_pairs = find_side_columns(column_names(frame))
+    marks = [pair.side for pair in side_pairs if pair.columns == (columns.first, columns.second)]
     return any(
         pair.side in marks[:1]
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
         and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in pair.columns)
-        for pair in sides
+        for pair in side_pairs
     )
 
 
-def _share_labels(frame: "pd.DataFrame", sides: SideColumns) -> bool:
+def _share_labels(frame: "pd.DataFrame", pair: SideColumns) -> bool:
     """Return whether two columns contain text, with some values in common."""
     import pandas as pd
 
-    first, second = (frame[name] for name in sides.columns)
-    if any(pd.api.types.is_numeric_dtype(values.dtype) for values in (first, second)):
+    first_cells, second_cells = (frame[name] for name in pair.columns)
+    if any(pd.api.types.is_numeric_dtype(values.dtype) for values in (first_cells, second_cells)):
         return False
-    return bool(set(first.dropna().unique()) & set(second.dropna().unique()))
+    return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
 
 
 def _find_verdict_columns(
     name_by_plain: dict[str, str],
-    first: str,
-    second: str,
+    first_column: str,
+    second_column: str,
     named_columns: Mapping[str, str | None],
     game: bool,
-    taken: set[str],
+    used_columns: set[str],
     names: list[str],
 ) -> tuple[str, ...]:
     """Find the column of outcomes, or the two columns of goals."""
@@ -541,16 +559,17 @@ def _find_verdict_columns(
     if game:
         roles = (RESULT, CHOSEN_OF_TWO)
     for role in roles:
-        if (column := role.find_column(name_by_plain, taken)) is not None:
+        if (column := role.find_column(name_by_plain, used_columns)) is not None:
             return (column,)
-    for sides in find_side_columns(names):
-        if sides.stem in GOALS.synonyms and not taken & set(sides.columns):
-            return sides.columns
+    for pair in find_side_columns(names):
+        if pair.stem in GOALS.synonyms and not used_columns & set(pair.columns):
+            return pair.columns
     for columns in find_column_pairs(name_by_plain, SHORT_GOALS):
-        if game and not taken & set(columns):
+        if game and not used_columns & set(columns):
             return columns
     raise DataError(
-        f"No column shows which of {first!r} and {second!r} was chosen; name it with ",
+        f"No column shows which of {first_column!r} and {second_column!r} was chosen; name it"
+        " with ",
         Argument("chosen"),
         ".",
     )
@@ -583,11 +602,13 @@ def read_trial_outcomes(
     rows, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     times = read_counts(rows, columns.count, weights)
-    sides = columns.first, columns.second
-    names, first, second = encode_labels(*(get_column(rows, name) for name in sides), times, labels)
+    option_columns = columns.first, columns.second
+    names, first_indices, second_indices = encode_labels(
+        *(get_column(rows, name) for name in option_columns), times, labels
+    )
     is_first_chosen = outcome != SECOND
-    winner = np.where(is_first_chosen, first, second)
-    loser = np.where(is_first_chosen, second, first)
+    winner = np.where(is_first_chosen, first_indices, second_indices)
+    loser = np.where(is_first_chosen, second_indices, first_indices)
     tied = np.where(outcome == TIE, times, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
@@ -595,8 +616,8 @@ def read_trial_outcomes(
     row_respondents = read_respondents(rows, columns.respondent, columns.used)
     covariate_rows = row_dates = None
     if covariates is not None:
-        used_columns = list(filter(None, (*sides, *columns.verdict, columns.count)))
-        covariate_rows = read_covariates(rows, covariates, sides, used_columns)
+        used_columns = list(filter(None, (*option_columns, *columns.verdict, columns.count)))
+        covariate_rows = read_covariates(rows, covariates, option_columns, used_columns)
         description += f", covariates {shorten(covariate_rows.names, 12)}"
     if date is not None:
         row_dates = read_dates(rows, date)
@@ -668,7 +689,7 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
     """Decide each game by the higher number of goals."""
     from ..checks import check_numbers
 
-    sides = [
+    side_scores = [
         check_numbers(
             frame[name].to_numpy(dtype=object),
             lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
@@ -677,7 +698,7 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
         for name in columns.verdict
     ]
     return TrialVerdicts(
-        np.sign(sides[0] - sides[1]) * FIRST,
+        np.sign(side_scores[0] - side_scores[1]) * FIRST,
         f"the higher of {shorten(columns.verdict)}",
         ("equal",),
     )
@@ -685,13 +706,11 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
 
 def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
     """Describe the columns, and how outcomes were decoded."""
-    first, second = columns.first, columns.second
     if len(columns.verdict) == 2:
-        description = f"{first!r} against {second!r}, won by {verdicts.how}"
+        outcome = f"won by {verdicts.how}"
     else:
-        description = (
-            f"{first!r} against {second!r}, {columns.verdict[0]!r} contains {verdicts.how}"
-        )
+        outcome = f"{columns.verdict[0]!r} contains {verdicts.how}"
+    description = f"{columns.first!r} against {columns.second!r}, {outcome}"
     if verdicts.ties:
         description += f" (a tie: {shorten(verdicts.ties)})"
     return description + describe_columns(columns.count, columns.respondent)

@@ -282,12 +282,12 @@ def read_wide_outcomes(
     row, column_index = np.nonzero(~np.isnan(outcome))
     if not row.size:
         raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
-    sides = np.array(
+    option_indices = np.array(
         [[label_indices[label] for label in pair] for pair in pairs.values()], np.int64
     )
     cell_outcomes = outcome[row, column_index]
     is_first_chosen = cell_outcomes != SECOND
-    first, second = sides[column_index].T
+    first_indices, second_indices = option_indices[column_index].T
     times, row_respondents = np.ones(len(frame)), None
     if columns.count is not None:
         times = read_counts(
@@ -297,8 +297,8 @@ def read_wide_outcomes(
         row_respondents = _read_row_respondents(frame, columns)
     tied = np.where(cell_outcomes == TIE, times[row], 0.0)
     cells = (
-        np.where(is_first_chosen, first, second),
-        np.where(is_first_chosen, second, first),
+        np.where(is_first_chosen, first_indices, second_indices),
+        np.where(is_first_chosen, second_indices, first_indices),
         times[row] - tied,
         tied,
     )

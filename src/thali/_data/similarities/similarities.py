@@ -558,8 +558,11 @@ class Similarities(JudgedByPeople):
                 " for means."
             )
         new_indices = np.array([labels.index(label) for label in self.labels])
-        first, second = new_indices[self.first], new_indices[self.second]
-        lower, higher = np.minimum(first, second), np.maximum(first, second)
+        first_indices, second_indices = new_indices[self.first], new_indices[self.second]
+        lower, higher = (
+            np.minimum(first_indices, second_indices),
+            np.maximum(first_indices, second_indices),
+        )
         order = np.lexsort((higher, lower))
         pairs = lower[order], higher[order], self.values[order], self.judgements[order]
         answers = self.answers

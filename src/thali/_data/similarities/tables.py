@@ -114,12 +114,21 @@ def read_measured_pairs(
     combined = upper_share * above + (1.0 - upper_share) * below
     values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, combined))
     measured = np.flatnonzero(~np.isnan(values))
-    first, second = i[measured].astype(np.int64), j[measured].astype(np.int64)
+    first_indices, second_indices = i[measured].astype(np.int64), j[measured].astype(np.int64)
     values, n_judgements = values[measured], n_judgements[measured]
-    check_judgements_known(names, first, second, n_judgements)
-    has_lowest_diagonal = _is_diagonal_lowest(np.array(diagonal), first, second, values)
+    check_judgements_known(names, first_indices, second_indices, n_judgements)
+    has_lowest_diagonal = _is_diagonal_lowest(
+        np.array(diagonal), first_indices, second_indices, values
+    )
     return MeasuredPairs(
-        names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal
+        names,
+        first_indices,
+        second_indices,
+        values,
+        n_judgements,
+        layout,
+        has_cleared_zeros,
+        has_lowest_diagonal,
     )
 
 
@@ -189,12 +198,12 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
     upper = np.triu(np.ones((n, n), dtype=bool), k=1)
-    for empty, side in ((upper, "lower triangle"), (upper.T, "upper triangle")):
+    for empty, triangle in ((upper, "lower triangle"), (upper.T, "upper triangle")):
         if np.isnan(table[empty]).all():
-            return side, False
+            return triangle, False
         if not table[empty].any() and np.nan_to_num(table[empty.T]).any():
             table[empty] = np.nan
-            return side, True
+            return triangle, True
     return "square table", False
 
 
@@ -239,14 +248,14 @@ def _convert_leniently(value: Any) -> float:
 
 
 def _is_diagonal_lowest(
-    diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values: np.ndarray
+    diagonal: np.ndarray, first_indices: np.ndarray, second_indices: np.ndarray, values: np.ndarray
 ) -> bool:
     """Return whether the diagonal is the minimum of every row, as for distances."""
     # In most rows it must be smaller than all other values.
     # A diagonal of 0 that means "not measured" does not count if many similarities are 0.
     smallest = np.full(len(diagonal), np.inf)
-    np.minimum.at(smallest, first, values)
-    np.minimum.at(smallest, second, values)
+    np.minimum.at(smallest, first_indices, values)
+    np.minimum.at(smallest, second_indices, values)
     return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))
 
 
@@ -315,14 +324,18 @@ def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.nd
 
 
 def check_judgements_known(
-    names: tuple[str, ...], first: np.ndarray, second: np.ndarray, numbers: np.ndarray
+    names: tuple[str, ...],
+    first_indices: np.ndarray,
+    second_indices: np.ndarray,
+    numbers: np.ndarray,
 ) -> None:
     """Raise if a measured similarity has no number of judgements."""
     is_unknown = np.isnan(numbers)
     if is_unknown.any():
         k = int(is_unknown.argmax())
         raise DataError(
-            f"The similarity {describe_cell(names, int(first[k]), int(second[k]))} was measured,"
+            f"The similarity {describe_cell(names, int(first_indices[k]), int(second_indices[k]))}"
+            " was measured,"
             " but `judgements` is empty or 0 there; enter the number of judgements, or make the"
             " similarity empty (NaN)."
         )
@@ -358,7 +371,7 @@ def average_respondents(
     i, j = np.triu_indices(len(names), k=1)
     pairs = values_by_person[:, i, j]
     is_measured = ~np.isnan(pairs).all(axis=0)
-    first, second = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
+    first_indices, second_indices = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
     pairs = pairs[:, is_measured]
     mean, empirical = np.empty(0), None
     judges = (~np.isnan(pairs)).sum(axis=0)
@@ -371,8 +384,8 @@ def average_respondents(
     cleared = [person.layout for person in people if person.zeros_not_read]
     measured = MeasuredPairs(
         names,
-        first,
-        second,
+        first_indices,
+        second_indices,
         mean,
         n_judgements,
         (cleared or ["mean over respondents"])[0],
@@ -391,8 +404,8 @@ def _sort_objects(person: MeasuredPairs, names: tuple[str, ...], number: int) ->
         )
     table = np.full((len(names), len(names)), np.nan)
     new_indices = find_label_indices(person.labels, names)
-    first, second = new_indices[person.first], new_indices[person.second]
-    table[first, second] = table[second, first] = person.values
+    first_indices, second_indices = new_indices[person.first], new_indices[person.second]
+    table[first_indices, second_indices] = table[second_indices, first_indices] = person.values
     return table
 
 
@@ -566,9 +579,14 @@ def read_pair_list(
             " be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
-    first, second = get_column(frame, columns.first), get_column(frame, columns.second)
+    first_labels, second_labels = (
+        get_column(frame, columns.first),
+        get_column(frame, columns.second),
+    )
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
-    names, first_index, second_index = encode_labels(first, second, np.zeros(len(frame)), labels)
+    names, first_index, second_index = encode_labels(
+        first_labels, second_labels, np.zeros(len(frame)), labels
+    )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
         note(

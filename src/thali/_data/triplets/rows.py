@@ -58,7 +58,11 @@ class TripletQuestions(NamedTuple):
 
 
 def build_set_questions(
-    n: int, members: np.ndarray, first: np.ndarray, second: np.ndarray, times: np.ndarray
+    n: int,
+    members: np.ndarray,
+    first_positions: np.ndarray,
+    second_positions: np.ndarray,
+    times: np.ndarray,
 ) -> TripletQuestions:
     """Build questions from sets of objects (questions, size).
 
@@ -68,7 +72,9 @@ def build_set_questions(
     pair_positions = np.zeros((members.shape[1],) * 2, np.int64)
     pair_positions[low, high] = pair_positions[high, low] = np.arange(len(low))
     return TripletQuestions(
-        number_pairs(n, members[:, low], members[:, high]), pair_positions[first, second], times
+        number_pairs(n, members[:, low], members[:, high]),
+        pair_positions[first_positions, second_positions],
+        times,
     )
 
 
@@ -143,7 +149,7 @@ def check_question_names(
 
 def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
     """Describe the objects of some pairs."""
-    objects = sorted({side for key in pairs for side in divmod(key, len(labels))})
+    objects = sorted({object_index for key in pairs for object_index in divmod(key, len(labels))})
     return f"({shorten([labels[i] for i in objects])})"
 
 
@@ -459,8 +465,8 @@ class TripletColumns(NamedTuple):
         if self.odd is not None:
             odd = f"{self.odd!r} the odd one out"
             return f"one triplet per row, {object_range}, with {odd}{count_text}"
-        first, second = self.chosen or ("", "")
-        pair = f"{first!r} and {second!r} the most similar pair"
+        first_column, second_column = self.chosen or ("", "")
+        pair = f"{first_column!r} and {second_column!r} the most similar pair"
         return f"one set per row, {object_range}, with {pair}{count_text}"
 
 
@@ -475,26 +481,26 @@ def find_triplet_columns(
     count = named_columns.get("count") or COUNT.find_column(name_by_plain)
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
-    def with_who(found: TripletColumns) -> TripletColumns:
-        who = named_columns.get("respondent") or next(
-            RESPONDENT.surely(name_by_plain, found.used), None
+    def with_who(columns: TripletColumns) -> TripletColumns:
+        respondent = named_columns.get("respondent") or next(
+            RESPONDENT.surely(name_by_plain, columns.used), None
         )
-        return found._replace(who=who)
+        return columns._replace(who=respondent)
 
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
-        sides = [
+        role_columns = [
             named_columns.get(role.name) or role.find_column(name_by_plain) or ""
             for role in (ANCHOR, NEARER, FARTHER)
         ]
-        if all(sides):
-            return with_who(TripletColumns(tuple(sides), **other_columns))
+        if all(role_columns):
+            return with_who(TripletColumns(tuple(role_columns), **other_columns))
     odd = named_columns.get("odd") or ODD.find_column(name_by_plain)
     chosen = named_columns.get("chosen")
     if not chosen and "odd" not in named_columns:
         chosen = next(iter(find_column_pairs(name_by_plain, SIMILAR_TWO)), None)
-    taken = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
+    used_names = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = named_columns.get("objects") or _find_series(
-        {short: name for short, name in name_by_plain.items() if short not in taken}
+        {short: name for short, name in name_by_plain.items() if short not in used_names}
     )
     if not objects and "odd" in named_columns:  # it may be one of the three
         objects = _find_series(
@@ -569,17 +575,15 @@ def read_answers(
         odd = _find_named_object(frame, columns.odd, members, names, columns.objects)
         questions = build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
     elif columns.chosen is not None:
-        first, second = (
+        first_positions, second_positions = (
             _find_named_object(frame, name, members, names, columns.objects)
             for name in columns.chosen
         )
-        if (is_same := first == second).any():
+        if (is_same := first_positions == second_positions).any():
             k = int(is_same.argmax())
-            raise DataError(
-                f"The two chosen objects {where(k)} are both {names[members[k, first[k]]]!r}; give"
-                " a pair."
-            )
-        questions = build_set_questions(n, members, first, second, times)
+            name = names[members[k, first_positions[k]]]
+            raise DataError(f"The two chosen objects {where(k)} are both {name!r}; give a pair.")
+        questions = build_set_questions(n, members, first_positions, second_positions, times)
     else:
         questions = build_anchored_questions(n, members, times)
     if columns.question is not None:

@@ -185,20 +185,20 @@ class Triplets(JudgedByPeople):
         """
         frame = convert_frame(frame)
         frame = rename_as_text(frame)
-        given = {
+        named_columns = {
             "objects": objects,
             "odd": odd,
             "chosen": chosen,
             "anchor": anchor,
             "nearer": nearer,
         }
-        given |= {
+        named_columns |= {
             "farther": farther,
             "count": count,
             "question": question,
             "respondent": respondent,
         }
-        columns = find_triplet_columns(list(frame.columns), given)
+        columns = find_triplet_columns(list(frame.columns), named_columns)
         if columns is None:
             raise DataError(
                 f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets;"
@@ -206,8 +206,8 @@ class Triplets(JudgedByPeople):
             )
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = read_answers(frame, columns, labels, weights)
-        who = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._fill(names, [questions], who)
+        row_respondents = read_respondents(frame, columns.who, columns.used)
+        return cls.__new__(cls)._fill(names, [questions], row_respondents)
 
     @classmethod
     def from_anchored(
@@ -249,14 +249,14 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_anchored(*queries.T, responses=responses)
         Triplets(3 objects, 2 sets of 2 pairs, 2 answers)
         """
-        lengths = {len(each) for each in (anchor, nearer, farther)}
+        lengths = {len(objects) for objects in (anchor, nearer, farther)}
         if len(lengths) > 1:
             raise DataError(
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."
             )
         rows = check_three_columns(
-            np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1)
+            np.stack([np.asarray(objects) for objects in (anchor, nearer, farther)], axis=1)
         )
         if responses is not None:
             rows = rows.copy()
@@ -460,22 +460,26 @@ class Triplets(JudgedByPeople):
         for number, part in enumerate(parts):
             indices = np.array([object_indices[label] for label in part.labels])
             keys = number_pairs(len(labels), indices[part.first], indices[part.second])
-            given = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
+            positions_of_answers = (
+                np.arange(len(part.counts)),
+                part.counts,
+                np.zeros(len(part.counts), np.int64),
+            )
             if len(answers_by_part) == len(parts):
-                given = (
+                positions_of_answers = (
                     answers_by_part[number].place,
                     answers_by_part[number].times,
                     answers_by_part[number].respondent,
                 )
-            set_index = part.set_of[given[0]]
-            rows.append((keys, part.start[set_index], part.sizes[set_index], given))
+            set_index = part.set_of[positions_of_answers[0]]
+            rows.append((keys, part.start[set_index], part.sizes[set_index], positions_of_answers))
         questions, respondents = [], []
         for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
             chunks = []
-            for number, (keys, first, sizes, (position, times, respondent)) in enumerate(rows):
+            for number, (keys, starts, sizes, (position, times, respondent)) in enumerate(rows):
                 is_m = sizes == m
-                pairs = keys[first[is_m, None] + np.arange(m)]
-                chunks.append((pairs, position[is_m] - first[is_m], times[is_m]))
+                pairs = keys[starts[is_m, None] + np.arange(m)]
+                chunks.append((pairs, position[is_m] - starts[is_m], times[is_m]))
                 respondents.append((number, respondent[is_m]))
             arrays = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
             questions.append(TripletQuestions(*arrays))
@@ -576,8 +580,8 @@ class Triplets(JudgedByPeople):
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """List the pairs of one set, by their labels."""
         indices = slice(self.start[number], self.start[number + 1])
-        sides = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
-        return [(self.labels[a], self.labels[b]) for a, b in sides]
+        index_pairs = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
+        return [(self.labels[a], self.labels[b]) for a, b in index_pairs]
 
     def example(self) -> str:
         """Describe one answer.
@@ -590,9 +594,9 @@ class Triplets(JudgedByPeople):
         position = int(self.counts.argmax())
         number = int(np.searchsorted(self.start, position, side="right")) - 1
         pairs = self.pairs_of(number)
-        first, second = pairs[position - int(self.start[number])]
-        members = list(dict.fromkeys(side for pair in pairs for side in pair))
-        return f"{first!r} and {second!r} the most similar of {shorten(members)}"
+        first_label, second_label = pairs[position - int(self.start[number])]
+        members = list(dict.fromkeys(label for pair in pairs for label in pair))
+        return f"{first_label!r} and {second_label!r} the most similar of {shorten(members)}"
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of objects that were never shown, or not together.

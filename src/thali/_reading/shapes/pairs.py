@@ -428,16 +428,22 @@ def _match_sides(
         return Reading(PAIRS, layout.name, layout.name, table, convert)
     if side_columns.game != layout.is_game or (table.square is not None and not is_named):
         return None
-    sides = side_columns.first, side_columns.second
-    description = f"{sides[0]!r} against {sides[1]!r}, won by {side_columns.verdict[-1]!r}"
+    option_columns = side_columns.first, side_columns.second
+    description = (
+        f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
+    )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
     counts = tuple(filter(None, [side_columns.count]))
-    extra_columns = list_covariate_columns(covariates, table.names, sides)
+    extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
         extra_columns.append(date)
-    countable = (*sides, *side_columns.verdict, *extra_columns, *counts), counts
+    countable = (*option_columns, *side_columns.verdict, *extra_columns, *counts), counts
     roles = ColumnsRead(
-        sides, side_columns.verdict, counts, side_columns.respondent, judged=not layout.is_game
+        option_columns,
+        side_columns.verdict,
+        counts,
+        side_columns.respondent,
+        judged=not layout.is_game,
     )
     return Reading(
         PAIRS,

@@ -24,29 +24,29 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)
-    who = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
-    other_columns = [name for name in table.names if name not in (*signed, task, who)]
-    option = OPTION.find_column(names, (*signed, task, who))
+    respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
+    other_columns = [name for name in table.names if name not in (*signed, task, respondent_column)]
+    option = OPTION.find_column(names, (*signed, task, respondent_column))
     if len(other_columns) == 1:
         (option,) = other_columns
     if len(signed) != 1 or task is None or option is None:
         return None
-    keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
+    keys, (column,) = tuple(name for name in (respondent_column, task) if name is not None), signed
     marks = table.frame[column].map(_read_mark)
     frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
     if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
     description = (
         f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and -1"
-        f" for the worst{describe_columns(None, who)}"
+        f" for the worst{describe_columns(None, respondent_column)}"
     )
 
     def convert() -> tuple[Choices, str]:
         renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
-        data = Choices.from_best_worst(renamed, respondent=who)
+        data = Choices.from_best_worst(renamed, respondent=respondent_column)
         return data, f"{description}: {data}"
 
-    read = ColumnsRead((option, task), (column,), (), who, answer=keys)
+    read = ColumnsRead((option, task), (column,), (), respondent_column, answer=keys)
     return Reading(CHOICES, NAME, description, table, convert, roles=read)
 
 

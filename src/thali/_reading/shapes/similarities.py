@@ -158,10 +158,12 @@ def _read_sheets(
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
         matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
-        for first, second, similarity in zip(
+        for first_index, second_index, similarity in zip(
             measures.first, measures.second, measures.values, strict=True
         ):
-            matrix.iloc[first, second] = matrix.iloc[second, first] = similarity
+            matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
+                similarity
+            )
         matrices[title] = matrix
     data = Similarities.from_respondents(matrices)
     return data, f"{description}: {data}, means over respondents; diagonals ignored"
