@@ -801,7 +801,7 @@ def _sort_rows(
     first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
     starts, sizes = first_row[:-1], np.diff(first_row)
     first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
-    labels = number_positions(number)
+    labels = number_positions(number).astype(object)
     if rows.alternative is not None:
         labels = rows.alternative[order]
         tasks = np.repeat(np.arange(len(starts)), sizes)
