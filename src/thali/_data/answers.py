@@ -321,7 +321,7 @@ NAMED = ("best", "worst")
 
 
 def number_given_answers(data: Any) -> np.ndarray:
-    """Return the number of the answer in each row of best-worst choices."""
+    """Return the number of the given answer for each row of best-worst choices, shape (rows,)."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]
     start, sizes = data.start[set_index], data.sizes[set_index]

@@ -136,7 +136,7 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
     try:
         table = check_counts(counts, where, weights).reshape(n, n)
     except DataError as error:
-        if not weights and (hint := _hint_percentages(counts, where)):
+        if not weights and (hint := _suggest_counts(counts, where)):
             raise DataError(error, f" {hint}") from None
         raise
     refuse_totals(names, table)
@@ -144,8 +144,8 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
     return winner, loser, table[winner, loser]
 
 
-def _hint_percentages(counts: np.ndarray, describe_position: Callable[[int], str]) -> str:
-    """Return a hint if invalid counts are percentages or proportions; else ""."""
+def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str]) -> str:
+    """Return a sentence that asks for counts instead of percentages or proportions, or ""."""
     try:
         table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
     except DataError:

@@ -79,8 +79,8 @@ def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
     return f"The {noun} form {len(large):,} groups that were never {relation}, {names}."
 
 
-def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
-    """Return whether arrows lead from the first option to every other option."""
+def _is_first_connected(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
+    """Return whether chains of arrows lead from the first option to every other option."""
     reached = np.arange(n_options) == 0
     count = 0
     while reached.sum() > count:
@@ -105,7 +105,9 @@ def check_finite(
     Otherwise some scale values are infinite or have no common scale (Ford 1957). `instead` lists
     another solution for the error.
     """
-    if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
+    if _is_first_connected(len(labels), winner, loser) and _is_first_connected(
+        len(labels), loser, winner
+    ):
         return
     from scipy.sparse import coo_array  # slow to load, and only needed to name the options
     from scipy.sparse.csgraph import connected_components

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._labels import format_label
 
-from .columns import get_column, is_row_number
+from .columns import get_column, is_row_number, list_texts
 from .people import is_constant_within, list_differing_columns
 from .roles import (
     ALTERNATIVE,
@@ -329,15 +329,11 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
     """Encode the outcome of each row as the position of the chosen option."""
     import pandas as pd
 
-    def cells(name: str) -> pd.Series:
-        return pd.Series(list(map(format_label, get_column(frame, name))), dtype=object)
-
-    outcomes = cells(name)
+    outcomes = np.array(list_texts(frame, name), dtype=object)
     for position, option in enumerate(roles.options):
-        outcomes = outcomes.where(
-            outcomes != cells(option), position
-        )  # a number, as labels are texts
-    return _encode_cells(outcomes)
+        is_chosen = outcomes == np.array(list_texts(frame, option), dtype=object)
+        outcomes[is_chosen] = position  # a number, as labels are texts
+    return _encode_cells(pd.Series(outcomes))
 
 
 def _is_text(series: "pd.Series") -> bool:

@@ -151,15 +151,15 @@ class Role:
         self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Iterate over all columns with such a name, the most probable first."""
-        return self._called(self.synonyms, name_by_plain, used_columns)
+        return self._iterate_columns(self.synonyms, name_by_plain, used_columns)
 
     def surely(
         self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Iterate over the columns whose name is not vague."""
-        return self._called(self.sure, name_by_plain, used_columns)
+        return self._iterate_columns(self.sure, name_by_plain, used_columns)
 
-    def _called(
+    def _iterate_columns(
         self,
         words: Iterable[str],
         name_by_plain: Mapping[str, str],

@@ -143,7 +143,7 @@ class RowFilter:
         """
         is_selected = np.ones(len(frame), bool)
         for condition in self.conditions:
-            is_selected &= _fulfils(condition, _find_column(condition, frame))
+            is_selected &= _check_cells(condition, _find_column(condition, frame))
         return is_selected
 
     def raise_if_empty(self, frame: "pd.DataFrame") -> None:
@@ -151,7 +151,7 @@ class RowFilter:
         empty_conditions = [
             condition
             for condition in self.conditions
-            if not _fulfils(condition, _find_column(condition, frame)).any()
+            if not _check_cells(condition, _find_column(condition, frame)).any()
         ]
         reason = ", although each condition alone matches some"
         if empty_conditions:
@@ -225,8 +225,8 @@ def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
         raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 
 
-def _fulfils(condition: Condition, cells: "pd.Series") -> np.ndarray:
-    """Return whether each cell fulfils the condition."""
+def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
+    """Return whether each cell fulfils a condition, shape (rows,)."""
     # An empty cell fulfils only "is missing" and "!=".
     if condition.operator in (MISSING, NOT_MISSING):
         return (read_row_texts(cells) == "") == (condition.operator == MISSING)

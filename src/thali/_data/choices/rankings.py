@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 NAMELESS = "ranking "
 
 
-def _number_rankings(count: int) -> tuple[str, ...]:
-    """Name unknown respondents by the number of their ranking."""
+def _name_rankings(count: int) -> tuple[str, ...]:
+    """Return names of unknown respondents: "ranking 1", "ranking 2", ..."""
     return tuple(f"{NAMELESS}{k + 1}" for k in range(count))
 
 
@@ -351,7 +351,7 @@ def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
     if not groups:
         raise DataError("The list is empty; give at least one ranking.")
     ranking_index = np.arange(len(groups))
-    names = _number_rankings(len(ranking_index))
+    names = _name_rankings(len(ranking_index))
     return Rankings(
         *_encode_rankings(groups, labels, _describe_ranking),
         _describe_ranking,
@@ -429,7 +429,7 @@ def read_ranking_frame(
     if columns.respondent is not None:
         respondent, respondent_names = encode_column(frame, columns.respondent)
     elif columns.count is None:
-        respondent, respondent_names = np.arange(len(frame)), _number_rankings(len(frame))
+        respondent, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
     if respondent_names:
         people_columns = build_people_table(frame, columns.used, respondent, respondent_names)
     return Rankings(names, orders, name, count, respondent_names, respondent, people_columns)

@@ -318,7 +318,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
-        return cls._of(
+        return cls._from_arrays(
             read_experiment(frame, columns, attributes, levels, none, bins, missing, inside, bought)
         )
 
@@ -414,7 +414,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return data.with_fields(people=people)
 
     @classmethod
-    def _of(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
+    def _from_arrays(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
         """Build the experiment from arrays; equal products are merged."""
         products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
         arrays = (

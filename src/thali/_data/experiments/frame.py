@@ -366,7 +366,7 @@ def read_experiment(
         table = _add_no_choice(table, bought)
         none = {table.alternative: NOTHING}
     frame, rows = table.frame, table.read_labels()
-    _check_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
+    _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
     scheme, is_none = _read_scheme(table, rows, settings, none, inside)
     choices = _sort_rows(
         scheme, rows, scheme.products(frame, rows.where), table.read_chosen(), is_none
@@ -592,7 +592,7 @@ def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     return texts
 
 
-def _check_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
+def _refuse_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
     """Raise if a categorical column names a respondent without rows."""
     import pandas as pd
 

@@ -259,9 +259,9 @@ class Scheme:
         person = np.repeat(
             find_label_indices(data.respondents, respondents), np.diff(data.first_task)
         )
-        return SchemeCells(tasks, person[tasks], self._relabelled(data)[data.row_product])
+        return SchemeCells(tasks, person[tasks], self._convert_products(data)[data.row_product])
 
-    def _relabelled(self, data: SchemeTasks) -> np.ndarray:
+    def _convert_products(self, data: SchemeTasks) -> np.ndarray:
         """Convert the products of other data to this scheme's level numbers."""
         levels, other_levels, names = self.levels, data.scheme.levels, data.scheme.names
         if levels == other_levels and self.names == names:

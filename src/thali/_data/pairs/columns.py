@@ -114,8 +114,9 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     """
     name_by_plain = map_plain_names(names)
 
-    def there(*names: str) -> bool:
-        return all(pair in name_by_plain for pair in names)
+    def are_columns(*plain_names: str) -> bool:
+        """Return whether columns have these simplified names."""
+        return all(name in name_by_plain for name in plain_names)
 
     respondent = find_respondent_column(names, used_columns)
     ties = find_ties_column(names)
@@ -139,7 +140,7 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         )
         for options, counted, in_order in option_pairs
         for times, reverse in (*counted, *WINS_LOSSES)
-        if there(times, reverse)
+        if are_columns(times, reverse)
         and not {name_by_plain[times], name_by_plain[reverse]} & set(options)
     ]
     two_sided = [
@@ -162,7 +163,7 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         PairColumns((name_by_plain[chosen], name_by_plain[rejected]), times, ties, respondent)
         for chosen, rejected in CHOSEN_REJECTED
         # a triplet
-        if there(chosen, rejected)
+        if are_columns(chosen, rejected)
         and not (chosen == "i" and {"k", *ODD.sure} & name_by_plain.keys())
         for times in counts
     ]

@@ -286,16 +286,16 @@ class PairedComparisons(JudgedByPeople):
 
         Available for up to 2,000 options.
         """
-        return self._dense("counts", self.wins, self.losses)
+        return self._build_dense("counts", self.wins, self.losses)
 
     @property
     def ties(self) -> np.ndarray | None:
         """The ties as a symmetric dense array, shape (options, options); None without ties."""
         if not self.tied.any():
             return None
-        return self._dense("ties", self.tied, self.tied)
+        return self._build_dense("ties", self.tied, self.tied)
 
-    def _dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    def _build_dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
         """Build a dense array from the values above and below the diagonal."""
         if self.n_options > MAX_DENSE:
             raise DataError(

@@ -147,28 +147,32 @@ class Dates(Frozen):
     def of_options(self, new_indices: np.ndarray) -> "Dates":
         """Select the rows of options with a new index; other options have -1."""
         is_kept = (new_indices[self.first] >= 0) & (new_indices[self.second] >= 0)
-        return self._changed(is_kept, sides=(new_indices[self.first], new_indices[self.second]))
+        return self._replace_arrays(
+            is_kept, sides=(new_indices[self.first], new_indices[self.second])
+        )
 
     def of_pairs(self, pairs: np.ndarray, n_options: int) -> "Dates":
         """Select the rows of some pairs, given as first * n_options + second."""
-        return self._changed(np.isin(self.first * n_options + self.second, pairs))
+        return self._replace_arrays(np.isin(self.first * n_options + self.second, pairs))
 
     def of_covariates(self, indices: list[int]) -> "Dates":
         """Select covariates by index."""
-        return self._changed(np.ones(len(self.time), bool), x=self.x[:, indices])
+        return self._replace_arrays(np.ones(len(self.time), bool), x=self.x[:, indices])
 
     def of_respondents(self, members: np.ndarray) -> "Dates":
         """Select the rows of some respondents, by their indices."""
-        return self._changed(
+        return self._replace_arrays(
             np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
         )
 
     def without_ties(self, share: float) -> "Dates":
         """Count each tie as a share of a choice of either side."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
-        return self._changed(wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins]))
+        return self._replace_arrays(
+            wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
+        )
 
-    def _changed(self, is_kept: np.ndarray, **new: Any) -> "Dates":
+    def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "Dates":
         """Select rows, and replace some arrays."""
         option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
@@ -202,7 +206,7 @@ class Dates(Frozen):
                 Argument("until"),
                 " to dates in this range.",
             )
-        return self._changed(is_kept)
+        return self._replace_arrays(is_kept)
 
     def periods(self, period: str) -> "tuple[np.ndarray, list[str]]":
         """Return the period of each row, and the names of the distinct periods.

@@ -151,7 +151,7 @@ def read_list(
     try:
         counts = _read_counts(frame, columns, weights)
     except DataError as error:
-        if has_two_counts and not weights and (hint := _hint_shares(frame, columns)):
+        if has_two_counts and not weights and (hint := _suggest_counts(frame, columns)):
             raise DataError(error, f" {hint}") from None
         raise
     names, *option_indices = encode_labels(
@@ -183,8 +183,8 @@ def read_list(
     return data
 
 
-def _hint_shares(frame: "pd.DataFrame", columns: PairColumns) -> str:
-    """Return a hint if invalid counts are percentages or proportions; else ""."""
+def _suggest_counts(frame: "pd.DataFrame", columns: PairColumns) -> str:
+    """Return a sentence that asks for counts instead of percentages or proportions, or ""."""
     try:
         return find_percentages(*_read_counts(frame, columns, weights=True))
     except DataError:

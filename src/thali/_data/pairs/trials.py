@@ -417,7 +417,7 @@ def _find_options(
         pair
         for pair in find_side_columns(names)
         if not used_columns & set(pair.columns)
-        and (pair.stem in STEMS or _share_labels(frame, pair))
+        and (pair.stem in STEMS or _have_shared_texts(frame, pair))
         and (pair.side[0] in GAMES or not game)
     ]
     for role, name in (("first", first_column), ("second", second_column)):
@@ -533,7 +533,7 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     )
 
 
-def _share_labels(frame: "pd.DataFrame", pair: SideColumns) -> bool:
+def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
     """Return whether two columns contain text, with some values in common."""
     import pandas as pd
 
