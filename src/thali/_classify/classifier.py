@@ -168,7 +168,7 @@ class Classifier(Predictions, MarkovChainModel):
             if is_dask_array(X):
                 work = self._build_dask_job(X, y, sample_weight, sampling_run)
             else:
-                data = self._training_data(X, y, sample_weight)
+                data = self._read_training_data(X, y, sample_weight)
                 work = self._build_fit_job(data, sampling_run)
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
@@ -177,7 +177,7 @@ class Classifier(Predictions, MarkovChainModel):
             self._clear_fit()
             raise
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _read_training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Read X, y and the weights; merge equal rows."""
         matrix, codes = self._read_rows(X, y)
         weight = check_row_weights(sample_weight, len(codes))

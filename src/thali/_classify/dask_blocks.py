@@ -83,6 +83,11 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     )
 
 
+def add_fields(sums: Any, other: Any) -> Any:
+    """Add two named tuples of sums over rows, field by field."""
+    return type(sums)(*map(add, sums, other))
+
+
 def sum_over_blocks(
     function: Callable[..., Any], parts: Iterable[tuple[Any, ...]], *arguments: Any
 ) -> Any:
@@ -104,21 +109,6 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
         " requires them in memory; set ",
         Message(Argument("method"), " to one of ", one_of("method", others)),
         ", or pass X.compute().",
-    )
-
-
-def map_prediction_blocks(
-    predict: Callable[[Any], np.ndarray], X: Any, n_columns: int | None, dtype: Any = float
-) -> Any:
-    """Return predictions as a Dask array, one block per block of X.
-
-    It has `n_columns` columns, or one dimension if `n_columns` is None.
-    """
-    X = X.rechunk({1: -1})
-    if n_columns is None:
-        return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-    return X.map_blocks(
-        predict, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
     )
 
 

@@ -242,7 +242,7 @@ def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
 
 
 def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
-    """Return the mean and its standard error."""
+    """Return the mean of costs and its standard error; NaN if there is none."""
     mean = float(costs.mean())
     if not np.isfinite(mean) or len(costs) == 1:
         return mean, np.nan
@@ -313,14 +313,14 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def _build_brief(shown: Any, label: str) -> Brief:
-    """Return the table as a brief; without rows, the sentence."""
+    """Return the shown table as a brief; without rows, the sentence of the finding."""
     if len(shown):
         return Brief(label, "", table=shown)
     return Brief(label, table=shown)
 
 
 def _move_names_last(table: Any) -> Any:
-    """Return the table with the numbers before class and column."""
+    """Return a table of weights with the numbers before class and column."""
     names = ["class", "column"]
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
 

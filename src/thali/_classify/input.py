@@ -4,6 +4,7 @@ import math
 import numbers
 import sys
 from collections.abc import Iterable
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -432,11 +433,7 @@ def warn_about_constant_columns(
 
 def list_varying_columns(model: "SparseMultinomialLogit") -> list[str]:
     """Return the names of the covariates that have a coefficient."""
-    return [
-        name
-        for name, varies in zip(model._column_names(), model._standard_.varies, strict=True)
-        if varies
-    ]
+    return list(compress(model._column_names(), model._standard_.varies))
 
 
 def list_non_reference_classes(model: "SparseMultinomialLogit") -> list[Any]:

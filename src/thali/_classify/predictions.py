@@ -12,7 +12,7 @@ from thali._labels import index_labels, shorten
 from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
-from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
+from .dask_blocks import is_dask_array, refuse_block_errors
 from .input import (
     check_class_labels,
     combine_error_classes,
@@ -136,7 +136,7 @@ class Predictions(ScikitLearn):
         """
         if is_dask_array(X):
             refuse_block_errors(return_se)
-            return self._predict_blocks(self.predict_proba, X, len(self._require_fitted_classes()))
+            return self._predict_blocks(self.predict_proba, X)
         if not return_se:
             return self._predict_rows(X)
         matrix = self._read_covariates(X)
@@ -169,7 +169,8 @@ class Predictions(ScikitLearn):
             As `predict_proba`.
         """
         if is_dask_array(X):
-            return self._predict_blocks(self.predict, X, None, self._require_fitted_classes().dtype)
+            dtype = self._require_fitted_classes().dtype
+            return self._predict_blocks(self.predict, X, has_columns=False, dtype=dtype)
         probabilities = self._predict_rows(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
 
@@ -190,9 +191,7 @@ class Predictions(ScikitLearn):
             As `predict_proba`.
         """
         if is_dask_array(X):
-            return self._predict_blocks(
-                self.predict_log_proba, X, len(self._require_fitted_classes())
-            )
+            return self._predict_blocks(self.predict_log_proba, X)
         with np.errstate(divide="ignore"):
             return np.log(self._predict_rows(X))
 
@@ -217,10 +216,7 @@ class Predictions(ScikitLearn):
         """
         has_two_classes = len(self._require_fitted_classes()) == 2
         if is_dask_array(X):
-            n_columns = None
-            if not has_two_classes:
-                n_columns = len(self.classes_)
-            return self._predict_blocks(self.decision_function, X, n_columns)
+            return self._predict_blocks(self.decision_function, X, has_columns=not has_two_classes)
         logs = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
         if has_two_classes:
             return logs[:, 1] - logs[:, 0]
@@ -403,11 +399,16 @@ class Predictions(ScikitLearn):
         return self.classes_
 
     def _predict_blocks(
-        self, predict: Any, X: Any, n_columns: int | None, dtype: Any = float
+        self, predict: Any, X: Any, has_columns: bool = True, dtype: Any = float
     ) -> Any:
-        """Return predictions for a Dask array as a Dask array."""
+        """Return predictions for a Dask array as a Dask array, with a column per class or none."""
+        classes = self._require_fitted_classes()
         self._check_width(X.shape[1])
-        return map_prediction_blocks(predict, X, n_columns, dtype)
+        X = X.rechunk({1: -1})
+        if not has_columns:
+            return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
+        chunks, meta = (X.chunks[0], (len(classes),)), np.empty((0, 0), dtype)
+        return X.map_blocks(predict, chunks=chunks, dtype=dtype, meta=meta)
 
 
 class _FeatureNamesError(DataError):

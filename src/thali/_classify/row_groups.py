@@ -95,6 +95,22 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
     return (u[..., None] >= cumulative).sum(axis=2)
 
 
+def sample_prior_codes(
+    log_scores: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """Sample a class code for each row from log scores (rows, K); return their log-likelihood."""
+    log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
+    codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+    return codes, log_p[np.arange(len(codes)), codes].sum()
+
+
+def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
+    """Return row and column of each nonzero entry, the largest absolute value first."""
+    order = np.argsort(-np.abs(matrix), axis=None, kind="stable")
+    cells = [divmod(int(index), matrix.shape[1]) for index in order]
+    return [cell for cell in cells if matrix[cell] != 0.0]
+
+
 def average_probabilities(
     blocks: Iterable[tuple[slice, np.ndarray]], n_rows: int, n_classes: int
 ) -> np.ndarray:

@@ -60,10 +60,10 @@ def build_density(
     if not has_ties:
         tied = np.zeros(len(tied))
     counts = cells.wins, cells.losses, tied
-    made = DistinctComparisons(
+    rows_by_cell = DistinctComparisons(
         cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties
     )
-    return Density(made, data.n_options, has_prior=has_prior)
+    return Density(rows_by_cell, data.n_options, has_prior=has_prior)
 
 
 def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:

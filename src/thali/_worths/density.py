@@ -48,6 +48,11 @@ class DistinctComparisons(NamedTuple):
         """Number of comparisons in each row."""
         return self.wins + self.losses + self.tied
 
+    def select(self, row_indices: Any) -> "DistinctComparisons":
+        """Return selected rows."""
+        arrays = (array[row_indices] for array in self[:8])
+        return DistinctComparisons(*arrays, self.lapse, self.has_ties)
+
 
 class Spreads(NamedTuple):
     """Standard deviations, numbers or one per point; NaN where the density has none."""
@@ -196,10 +201,7 @@ class Density:
 
     def select_rows(self, row_indices: Any) -> "Density":
         """Return the density of selected rows."""
-        names = DistinctComparisons._fields[:8]
-        return self.with_rows(
-            self.rows._replace(**{name: getattr(self.rows, name)[row_indices] for name in names})
-        )
+        return self.with_rows(self.rows.select(row_indices))
 
     @property
     def counts(self) -> list[np.ndarray]:
@@ -219,6 +221,10 @@ class Density:
         """Return the density with a power of the likelihood, or of each row's."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
+    def behind_worths(self, part: slice) -> slice:
+        """Return a slice of a point as a slice of its coordinates behind the log worths."""
+        return slice(part.start - self.worths.stop, part.stop - self.worths.stop)
+
     # The likelihood -------------------------------------------------------------------------------
 
     def split_rows(self, n_points: int) -> list[RowBlock]:
@@ -234,11 +240,10 @@ class Density:
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
         """Return a block of rows with its matrices."""
-        first, second, period, judge, x = (matrix[row_slice] for matrix in self.rows[:5])
-        wins, losses, tied = (to_column(matrix[row_slice]) for matrix in self.counts)
-        rows = DistinctComparisons(
-            first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties
-        )
+        rows = self.rows.select(row_slice)
+        first, second, period, judge, x, *counts = rows[:8]
+        wins, losses, tied = map(to_column, counts)
+        rows = rows._replace(wins=wins, losses=losses, tied=tied)
         sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
         judges, covariates = int(self.n_judges > 0), 0
         if self.n_bias:
@@ -573,7 +578,7 @@ class Density:
         value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
             point, is_convex
         )
-        judges = slice(self.judges.start - self.worths.stop, self.judges.stop - self.worths.stop)
+        judges = self.behind_worths(self.judges)
         for by_judge, judges_slice in (
             (gradient, self.judges),
             (border.T, judges),
@@ -629,7 +634,7 @@ class Density:
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
         parts = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = (slice(part.start - stop, part.stop - stop) for part in parts)
+        nu, beta, judges, bias = map(self.behind_worths, parts)
         linear = np.r_[beta, bias]
         for block in self.split_rows(1):
             terms = self._differentiate_rows(block, point, is_convex)
@@ -645,7 +650,9 @@ class Density:
             border[:, linear] += _to_dense(along @ (x * wd[:, None]))
             corner[np.ix_(linear, linear)] += _to_dense(x.T @ (x * w[:, None]))
             if self.n_judges:
-                slope = terms.slope * (not is_convex)  # log odds are not linear in log d
+                slope = terms.slope
+                if is_convex:  # log odds are not linear in log d
+                    slope = np.zeros_like(slope)
                 border[:, judges] += self._sum_by_judge(along, rows, wd * s - d * slope)
                 corner[judges, judges] += np.diag(judged @ (s * (w * s - slope)))
                 cross = self._sum_by_judge(x.T, rows, w * s)
@@ -665,7 +672,7 @@ class Density:
 
 
 class _RowsAtPoint(NamedTuple):
-    """Derivatives of the log-likelihood of rows."""
+    """Derivatives of the log-likelihood of each row at a point."""
 
     comparisons: ComparisonsAtPoints
     value: float

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._inference.chains import Run, build_run
+from thali._inference.chains import Run, build_run, cut_records
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
@@ -23,14 +23,7 @@ from thali._model.engine import (
 from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.populations import (
-    COMMON,
-    INDEPENDENT,
-    Groups,
-    Individuals,
-    LatentClasses,
-    individuals_required_error,
-)
+from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
@@ -39,7 +32,7 @@ from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
 from .data_density import check_estimable
-from .posterior import LatticeChain, TrajectoryChain, WorthProblem, build_chains_tree
+from .posterior import LatticeChain, TrajectoryChain, WorthProblem
 from .simulation import sample_worths_prior, simulate_replicates
 from .spec import BRADLEY_TERRY_LUCE
 from .worth_draws import Quantities, WorthDraws
@@ -52,23 +45,6 @@ _N_DRAWS, _SEED = 1_000, 0  # draws of the sampling distribution, each with its 
 _APPROXIMATION_NOTE = (
     " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 )
-
-
-def find_population_engine(people: Any) -> Any:
-    """Return the engine of respondents, classes or groups that differ; None if all are equal."""
-    if isinstance(people, Individuals):
-        from .people.engine import INDIVIDUALS
-
-        return INDIVIDUALS
-    if isinstance(people, LatentClasses):
-        from .classes.engine import CLASSES
-
-        return CLASSES
-    if isinstance(people, Groups) and people.weights != COMMON:
-        from .groups.engine import GROUPS
-
-        return GROUPS
-    return None
 
 
 class WorthsEngine(Engine):
@@ -196,7 +172,11 @@ def _build_population_sampling(
         attributes, treatment = describe_run(run), dependence()
         if treatment is not None:
             attributes |= treatment.attributes
-        return build_chains_tree(problem, chains, attributes)
+        _, records = cut_records(chains)
+        points, logs = (
+            np.stack([record[name] for record in records]) for name in ("points", "logs")
+        )
+        return problem.build_tree(points, logs, attributes)
 
     return build_sampling(source, run, chains, convert_to_tree)
 
@@ -385,9 +365,10 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     rows[:n] -= rows[:n].mean(axis=0)
     estimate = rows @ estimates.point
     error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
-    multiplier = float(ndtri(interval_tails(ci)[1]))
+    tail = interval_tails(ci)[1]
+    multiplier = float(ndtri(tail))
     if math.isfinite(estimates.df):
-        multiplier = float(stdtrit(estimates.df, interval_tails(ci)[1]))
+        multiplier = float(stdtrit(estimates.df, tail))
     names = [f"log_worth[{label}]" for label in estimates.data.labels]
     if estimates.has_ties:
         names.append("log_tie")

@@ -108,17 +108,14 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
 
 def _factorise_damped(curvature: Bordered) -> BorderedFactor:
     """Return the factor of a curvature that rounding may leave not quite positive definite."""
-    factors = (
-        _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
-        for damping in _DAMPINGS
+    for damping in _DAMPINGS:
+        factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
+        if factor is not None:
+            return factor
+    raise DataError(
+        "The scales of the covariates differ too much; divide each covariate by its standard"
+        " deviation."
     )
-    factor = next((candidate for candidate in factors if candidate is not None), None)
-    if factor is None:
-        raise DataError(
-            "The scales of the covariates differ too much; divide each covariate by its standard"
-            " deviation."
-        )
-    return factor
 
 
 def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
@@ -307,7 +304,7 @@ class Marginal:
     def _start_by_slopes(
         self, centre: np.ndarray, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a centre near the top of the marginal, and steps."""
+        """Find a centre near the top of the marginal, and steps, from slopes of its logarithm."""
         # Steps are as fine as the marginal is narrow where 0.5 is too wide.
         # With g and v the means and variances, given their standard deviation tau, of what it
         # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and

@@ -46,12 +46,7 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .data_density import keep_single_choices
-from .engines import (
-    LaplaceEngine,
-    TrajectoryEngine,
-    WorthMaximumEngine,
-    find_population_engine,
-)
+from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
 from .posterior import WorthProblem
 from .worth_draws import WorthDraws, tabulate_worths
 
@@ -80,6 +75,23 @@ def several_groups(model: Any, name: str) -> None:
         raise ArgumentError(
             f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
         )
+
+
+def find_population_engine(people: Any) -> Any:
+    """Return the engine of respondents, classes or groups that differ; None if all are equal."""
+    if isinstance(people, Individuals):
+        from .people.engine import INDIVIDUALS
+
+        return INDIVIDUALS
+    if isinstance(people, LatentClasses):
+        from .classes.engine import CLASSES
+
+        return CLASSES
+    if isinstance(people, Groups) and people.weights != COMMON:
+        from .groups.engine import GROUPS
+
+        return GROUPS
+    return None
 
 
 class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
@@ -318,8 +330,10 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             "thin": thin,
             "cores": cores,
             "random_seed": random_seed,
+            "progressbar": progressbar,
+            "job": job,
+            "max_time": max_time,
         }
-        run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup

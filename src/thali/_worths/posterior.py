@@ -2,14 +2,14 @@
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.chains import FixedChain, IndependentDraws, cut_records
+from thali._inference.chains import FixedChain, IndependentDraws
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -113,6 +113,12 @@ class WorthProblem:
         if covariates is None:
             return np.zeros((self.data.n_options, 0))
         return covariates.options
+
+    @property
+    def respondent_coefficients(self) -> float:
+        """The summed log multinomial coefficients of respondents' answers."""
+        questions = self.single_data.questions(self.has_ties)
+        return float(questions.compute_respondent_coefficients().sum())
 
     def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
         """Convert points (size, draws) to draws."""
@@ -362,12 +368,3 @@ class TrajectoryChain(FixedChain):
                 row = self.recorded - 1
                 self.record.points[row] = self.state.points[:, 0]
                 self.record.logs[row] = self.state.logs[:, 0]
-
-
-def build_chains_tree(
-    problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]
-) -> "xarray.DataTree":
-    """Build a tree of the draws in the records of chains."""
-    _, records = cut_records(chains)
-    points, logs = (np.stack([record[name] for record in records]) for name in PointRecord._fields)
-    return problem.build_tree(points, logs, attributes)

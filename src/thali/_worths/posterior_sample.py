@@ -7,7 +7,7 @@ import numpy as np
 from .chains import Sampler, adapt_step
 from .density import WORTHS, Spreads
 from .laplace import Marginal
-from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
+from .scale_moves import ScaleState, move_spreads
 
 # up to this asymmetry, mirrored draws have rank probabilities to within 0.01
 MAX_ASYMMETRY = 0.5
@@ -67,10 +67,7 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
         for sign, deviation in ((0.5, h_new), (-0.5, h)):
             log_ratio += sign * (np.einsum("dij,jd->id", whitening, deviation) ** 2).sum(axis=0)
         state = state.accept_where(-rng.standard_exponential(n_draws) < log_ratio, proposal)
-        for k in marginal.learned:
-            state = move_spread_with_coordinates(
-                rng, density, sample_spread(rng, density, state, k), k
-            )
+        state = move_spreads(rng, density, state, marginal.learned)
     return state
 
 

@@ -46,7 +46,7 @@ class SetAnswersBySize(NamedTuple):
     n_tied: tuple[int, ...] = ()
     has_ties = False  # neither of two options chosen
 
-    def _sizes(self) -> Any:
+    def _iterate_sizes(self) -> Any:
         """Iterate over members (rows, m) and number of tied options, by size of set."""
         return zip_longest(self.members, self.n_tied, fillvalue=1)
 
@@ -63,7 +63,7 @@ class SetAnswersBySize(NamedTuple):
     def iterate_blocks(self, n_points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
         """Yield blocks of rows with equal size, each with its slice of rows."""
         first_row = 0
-        for members, tied in self._sizes():
+        for members, tied in self._iterate_sizes():
             entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
             step = max(1, _BLOCK_ENTRIES // (max(n_points, 1) * entries))
             for i in range(0, len(members), step):
@@ -165,7 +165,7 @@ class ChoiceSetDensity(Density):
     @property
     def n_terms(self) -> int:
         n_terms = 0
-        for members, tied in self.rows._sizes():
+        for members, tied in self.rows._iterate_sizes():
             n_rows = len(members)
             if tied > 1:
                 n_rows *= _TIED_TERMS

@@ -71,10 +71,10 @@ class WorthDraws(NamedTuple):
 
     def take(self, draws: Any) -> "WorthDraws":
         """Select draws."""
-        taken = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
+        selected_draws = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
         if self.nu is None:
-            return taken
-        return taken._replace(nu=self.nu[draws])
+            return selected_draws
+        return selected_draws._replace(nu=self.nu[draws])
 
     @property
     def weights(self) -> np.ndarray:

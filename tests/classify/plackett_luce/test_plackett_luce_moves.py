@@ -276,8 +276,8 @@ def test_gradient_of_hamiltonian():
     rows, state = start_state(W, codes, K)
     motion, prior, a = start_motion(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
     at = state.log_weights + 0.4
-    force, nothing = np.zeros_like(at), np.zeros_like(at)
-    value, found = compute_weight_potential(rows, prior, a, at, force, state, motion)
+    force, nothing = np.zeros(at.size), np.zeros(at.size)
+    value, found = compute_weight_potential(rows, prior, a, at.ravel(), force, state, motion)
     assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
     naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
     assert value == pytest.approx(naive, rel=1e-12)
@@ -285,10 +285,12 @@ def test_gradient_of_hamiltonian():
         step = np.zeros_like(at)
         step[place] = 1e-5
         up, down = (
-            compute_weight_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
+            compute_weight_potential(
+                rows, prior, a, (at + sign * step).ravel(), nothing, state, motion
+            )[0]
             for sign in (1, -1)
         )
-        assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+        assert -force.reshape(at.shape)[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
 
 
 def test_opposite_columns():

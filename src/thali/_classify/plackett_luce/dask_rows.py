@@ -7,14 +7,20 @@ Every worker stores W of its rows; a sweep transfers only the weights and the (K
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from thali._inference.chains import Run
+from thali._model.base import Job
 
 from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
 from ..input import convert_to_matrix
 from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
 from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
+
+if TYPE_CHECKING:
+    from .model import PlackettLuceRegression
 
 
 class DaskRows:
@@ -58,29 +64,19 @@ class DaskRows:
         return CovariateRows(W, codes, self.n_classes, counts)
 
 
-class DaskInput(NamedTuple):
-    """Input of a fit to a Dask array."""
-
-    data: DaskRows
-    design: PlackettLuceDesign
-    column_summary: ColumnSummary
-    classes: np.ndarray
-    class_counts: np.ndarray
-    n_features: int
-
-
-def prepare_dask_rows(
-    X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool, model: str
-) -> DaskInput:
-    """Check the blocks, find classes and scale, and build W on workers."""
+def build_dask_job(
+    model: "PlackettLuceRegression", X: Any, y: Any, sample_weight: Any, run: Run
+) -> Job:
+    """Build the job of a fit to a Dask array: find classes and scale, build W on workers."""
     from dask.base import compute, persist
     from dask.delayed import delayed
 
+    transform = model._transform
     check_transform(transform)
-    scan = scan_blocks(X, y, sample_weight, model)
-    names = [f"x{j}" for j in range(X.shape[1])]
-    standard = None
-    if standardize and transform is not None:
+    scan = scan_blocks(X, y, sample_weight, type(model).__name__)
+    model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
+    names, standard = model._column_names(), None
+    if model.standardize and transform is not None:
         standard = compute_block_standardization(scan, names)
     design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
     blocks = persist(
@@ -88,7 +84,8 @@ def prepare_dask_rows(
     )
     summaries = compute(*(delayed(_summarise_block_columns)(block) for block in blocks))
     data = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
-    return DaskInput(data, design, reduce(add, summaries), scan.classes, scan.counts, X.shape[1])
+    summary = reduce(add, summaries)
+    return model._build_row_job(data, design, summary, scan.counts, data.n_rows, run)
 
 
 def _build_block_rows(

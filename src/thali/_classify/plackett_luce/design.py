@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any
+from itertools import combinations, compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from thali.errors import (
     one_of,
 )
 
+from ..dask_blocks import add_fields
 from ..input import Standardization, compute_standardization, join_first
 
 TRANSFORMS = ("exponential", "exponential-pairs")
@@ -81,9 +82,7 @@ class PlackettLuceDesign:
             columns = tuple(names)
         else:
             if standard is not None:
-                names = [
-                    name for name, varies in zip(names, standard.varies, strict=True) if varies
-                ]
+                names = list(compress(names, standard.varies))
             columns = _list_exponential_names(names, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
@@ -211,20 +210,14 @@ _MAX_DOMINATED = 0.9  # share of the rows
 _MAX_OTHER_SUM = 1e-6  # sum of all other columns of a row that one column dominates
 
 
-@dataclass(frozen=True)
-class ColumnSummary:
+class ColumnSummary(NamedTuple):
     """Summary of columns of W; summaries of two blocks can be added."""
 
     rows: int
     is_positive: np.ndarray  # (p,) whether the column is positive in a row
     n_dominated: np.ndarray  # (p,) number of rows where it exceeds a million times all others
 
-    def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
-        return ColumnSummary(
-            self.rows + other.rows,
-            self.is_positive | other.is_positive,
-            self.n_dominated + other.n_dominated,
-        )
+    __add__ = add_fields
 
 
 def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:

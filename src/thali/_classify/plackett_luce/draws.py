@@ -285,9 +285,10 @@ def sample_prior_weights(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample the shape a, weights and a label for each row."""
+    from ..row_groups import sample_prior_codes
+
     with np.errstate(divide="ignore"):
         logs = np.log(W)
-    rows = np.arange(len(W))
     a_draws, weights, codes, likelihoods = [], [], [], []
     for rng in rngs:
         log_a = prior.low
@@ -297,13 +298,12 @@ def sample_prior_weights(
         # the rate b has no influence
         log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
         log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
-        log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
-        row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        row_codes, log_likelihood = sample_prior_codes(log_scores, rng)
         relative = np.exp(log_weights - log_weights.max())
         a_draws.append(a)
         weights.append(relative / relative.sum())
         codes.append(row_codes)
-        likelihoods.append(log_p[rows, row_codes].sum())
+        likelihoods.append(log_likelihood)
     labels = np.array(codes)
     logit_rows, drawn_weights = select_logit_rows(len(W)), np.array([weights])
     logits = logit_rows, compute_logits(drawn_weights, W[logit_rows], labels[:, logit_rows])

@@ -17,7 +17,7 @@ from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..row_groups import average_probabilities
+from ..row_groups import average_probabilities, list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -57,9 +57,7 @@ class GibbsEngine(ChainEngine):
     """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
     takes_sparse = False
-
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error for arguments that the method does not support."""
+    requires_shape = False  # whether the argument a must be a number
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Return the training rows in the form that the fit requires."""
@@ -161,9 +159,7 @@ class AscentEngine(Engine):
 
     has_prior = True
     takes_sparse = False
-
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error for arguments that the method does not support."""
+    requires_shape = False
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Merge equal training rows of a class."""
@@ -184,10 +180,7 @@ class AscentEngine(Engine):
         from thali._tables import Table
 
         weights = np.asarray(model.weights_)
-        order = np.argsort(-weights, axis=None, kind="stable")
-        positive = [
-            divmod(int(index), weights.shape[1]) for index in order if weights.flat[index] > 0.0
-        ]
+        positive = list_nonzero_cells(weights)
         names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive]
         mean = np.array([weights[index] for index in positive])
         return Table({"mean": mean} | self.build_spread_columns(model, positive, ci), index=names)
@@ -206,19 +199,7 @@ class AscentEngine(Engine):
 class WeightMaximumEngine(AscentEngine):
     """Posterior mode for a fixed a."""
 
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error if a is not fixed."""
-        if model.a is None:
-            raise ArgumentError(
-                Setting("method", "map"),
-                " requires a number for ",
-                Argument("a"),
-                "; choose ",
-                Setting("a", 1.1),
-                " to keep all weights positive, or ",
-                Setting("a", 1.0),
-                " for the maximum of the likelihood, where most weights are exactly zero.",
-            )
+    requires_shape = True
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""

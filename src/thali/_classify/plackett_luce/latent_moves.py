@@ -28,7 +28,7 @@ def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 def _find_columns(
     W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Write the number of columns whose running sum is below the target."""
+    """Find the column of each row: the number of columns whose running sum is below the target."""
     # The running sum of a row is the sum of W λ over columns.
     for r in range(size):
         running[r] = 0.0

@@ -173,7 +173,8 @@ def find_sparse_maximum(
         if dropped_point is not None:
             active = weights > 0.0
             continue
-        is_rising = _find_rising_weights(point, data.n, is_dead)
+        steepness = point.statistics.R - point.statistics.s
+        is_rising = (point.weights == 0.0) & (steepness > MAX_RISE * data.n) & ~is_dead
         if not is_rising.any():
             return point, passes, iterations, converged
         if passes >= max_passes:
@@ -186,16 +187,10 @@ def find_sparse_maximum(
     return point, passes, iterations, False
 
 
-def _find_rising_weights(point: WeightPoint, n: float, is_dead: Any) -> np.ndarray:
-    """Return a mask of zero weights at which the likelihood rises."""
-    steepness = point.statistics.R - point.statistics.s
-    return (point.weights == 0.0) & (steepness > MAX_RISE * n) & ~is_dead
-
-
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set weights to zero that are better at zero."""
+    """Set weights that explain almost nothing to zero, unless the likelihood falls."""
     # Return the new point, or None, and the number of sweeps.
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
@@ -219,7 +214,7 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Raise zero weights so that the likelihood increases."""
+    """Make zero weights positive so that the likelihood rises."""
     # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
@@ -299,7 +294,7 @@ def maximise_class_weights(
 def _maximise_interior(
     data: Any, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the posterior for a > 1."""
+    """Maximise the posterior for a > 1, where all weights are positive."""
     # With many rows, start at the fit to a sample of them.
     passes = iterations = 0
     active = np.ones(weights.shape, bool)

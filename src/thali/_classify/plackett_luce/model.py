@@ -15,6 +15,7 @@ from thali._model.engine import Engine
 from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import flatten_chains
+from thali.errors import Argument, ArgumentError, Setting
 
 from ..classifier import Classifier
 from .chain import build_plackett_luce_prior
@@ -198,22 +199,10 @@ class PlackettLuceRegression(Classifier):
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Build the job of a fit to a Dask array."""
-        from .dask_rows import prepare_dask_rows
+        from .dask_rows import build_dask_job
 
         self._check_arguments()
-        dask_input = prepare_dask_rows(
-            X, y, sample_weight, self._transform, self.standardize, type(self).__name__
-        )
-        self.classes_: np.ndarray = dask_input.classes
-        self.n_features_in_: int = dask_input.n_features
-        return self._build_row_job(
-            dask_input.data,
-            dask_input.design,
-            dask_input.column_summary,
-            dask_input.class_counts,
-            dask_input.data.n_rows,
-            run,
-        )
+        return build_dask_job(self, X, y, sample_weight, run)
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Build the design W of training data and the job of a fit."""
@@ -248,7 +237,17 @@ class PlackettLuceRegression(Classifier):
     def _check_arguments(self) -> None:
         """Raise an error for invalid arguments of the model."""
         check_allowed("standardize", self.standardize, (True, False))
-        self._engine.check_arguments(self)
+        if self._engine.requires_shape and self.a is None:
+            raise ArgumentError(
+                Setting("method", "map"),
+                " requires a number for ",
+                Argument("a"),
+                "; choose ",
+                Setting("a", 1.1),
+                " to keep all weights positive, or ",
+                Setting("a", 1.0),
+                " for the maximum of the likelihood, where most weights are exactly zero.",
+            )
         build_plackett_luce_prior(self.a, self.a_range, self.b)
 
     def _build_row_job(

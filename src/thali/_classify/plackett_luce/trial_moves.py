@@ -213,7 +213,7 @@ def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
     """
     classes, p = state.weights.shape
     k = draw_index(rng, classes + 1)  # the last: all classes
-    j = _draw_giver(rng, rows, state, k)
+    j = _draw_exchanged_column(rng, rows, state, k)
     taker = rows.alive[draw_index(rng, rows.alive.shape[0])]
     if j < 0 or j == taker:
         return False
@@ -233,8 +233,8 @@ def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
 
 
 @scalar
-def _draw_giver(rng: Any, rows: Any, state: Any, k: Any) -> Any:
-    """Draw a column with probability ∝ λ_kj c_j; -1 if all are zero."""
+def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
+    """Draw the column whose weight is exchanged, ∝ λ_kj c_j; -1 if all are zero."""
     # k = K means the sum over all classes.
     weights = state.totals
     if k < state.weights.shape[0]:

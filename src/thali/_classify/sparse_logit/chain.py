@@ -74,6 +74,7 @@ def build_coefficient_problem(
         SLAB_DF,
         SLAB_SCALE,
         int(n_trajectories),
+        np.delete(np.arange(n_classes), reference),
     )
 
 
@@ -86,11 +87,9 @@ def sample_start(
     """
     A, columns = problem.covariates, problem.columns
     m, n = columns.shape
-    is_free = np.arange(problem.classes) != problem.reference
     row_norm = np.sqrt((A**2).sum() / n)
-    coef = np.where(
-        is_free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100)), 0.0
-    )
+    coef = rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100))
+    coef[problem.reference] = 0.0
     linear = np.ascontiguousarray(coef @ columns)
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)

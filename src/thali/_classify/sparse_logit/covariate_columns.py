@@ -94,10 +94,6 @@ class SparseColumns:
         """Return the same columns, stored by rows."""
         return SparseColumns(self.S.tocsr(), self.shift)
 
-    def select_rows(self, row_selection: Any) -> "SparseColumns":
-        """Return the same columns for a selection of rows."""
-        return SparseColumns(self.S[row_selection], self.shift)
-
 
 def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
     """Standardise the varying columns of a sparse matrix, stored by columns."""

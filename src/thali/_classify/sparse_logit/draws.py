@@ -12,6 +12,7 @@ from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
+from ..row_weights import is_finite_weight
 from .arguments import choose_standardization, find_reference_class, read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .covariate_columns import SparseColumns
@@ -75,8 +76,8 @@ def build_posterior_tree(
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
     labels = convert_class_labels(classes)
-    is_free = np.arange(problem.classes) != problem.reference
-    coefs = np.stack([record["coef"][:, is_free] for record in parts])
+    free_classes = problem.free_classes
+    coefs = np.stack([record["coef"][:, free_classes] for record in parts])
     scales, log_likelihoods = (
         np.stack([record[name] for record in parts]) for name in ("scales", "log_likelihood")
     )
@@ -84,7 +85,7 @@ def build_posterior_tree(
     if problem.prior != HORSESHOE:
         scale_draws = {"eta": scales[..., 0]}
     posterior = build_draws_group(
-        coefs, scale_draws, log_likelihoods, labels[is_free], columns, intercept
+        coefs, scale_draws, log_likelihoods, labels[free_classes], columns, intercept
     )
     constants = {
         "reference": labels[problem.reference],
@@ -114,7 +115,7 @@ def _log_class_probability(
     # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
-        products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
+        products = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
         linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
         linear = coefs @ problem.columns[:, rows]
@@ -301,11 +302,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
     """Build the table of `model.coefficients`."""
     from thali._tables import Table
 
-    if (
-        isinstance(delta, bool)
-        or not isinstance(delta, int | float | np.number)
-        or not 0.0 <= delta < math.inf
-    ):
+    if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
@@ -337,7 +334,7 @@ def build_path_table(
 ) -> "pandas.DataFrame":
     """Build the table of `model.coefficient_path`, from a copy of the model."""
     model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
-    data, prior = model._training_data(X, y, sample_weight), read_prior(model)
+    data, prior = model._read_training_data(X, y, sample_weight), read_prior(model)
     model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
     model._reference_ = find_reference_class(model)
     table = compute_coefficient_path(
@@ -362,9 +359,9 @@ def sample_prior_predictive(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample scales and coefficients from the prior, and labels of rows."""
-    from ..row_groups import convert_class_labels
+    from ..row_groups import convert_class_labels, sample_prior_codes
 
-    n, d = matrix.shape
+    d = matrix.shape[1]
     is_free = np.arange(len(classes)) != reference
     sample_coefficients = _sample_laplace_coefficients
     if prior.is_horseshoe:
@@ -375,13 +372,11 @@ def sample_prior_predictive(
         scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
         if prior.intercept:
             coef[is_free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(is_free.sum())
-        linear = matrix @ coef[:, :d].T + coef[:, d]
-        log_p = linear - np.logaddexp.reduce(linear, axis=1, keepdims=True)
-        row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        row_codes, log_likelihood = sample_prior_codes(matrix @ coef[:, :d].T + coef[:, d], rng)
         all_scales.append(scales)
         coefs.append(coef[is_free])
         codes.append(row_codes)
-        likelihoods.append(log_p[np.arange(n), row_codes].sum())
+        likelihoods.append(log_likelihood)
     labels = convert_class_labels(classes)[is_free]
     scales = {
         name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]

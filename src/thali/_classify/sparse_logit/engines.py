@@ -54,7 +54,6 @@ _APPROXIMATE = (
     " Draws come from a normal approximation of the posterior, which is reliable with at least "
     f"{MIN_ROWS_PER_COEFFICIENT} rows per coefficient. To sample the posterior itself, set "
 )
-ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 
 
 def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
@@ -89,6 +88,7 @@ class CoefficientSamplingEngine(ChainEngine):
 
     takes_sparse = False
     approximation = ""  # distribution of independent draws
+    advice = Advice()  # for chains that have not converged
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """Build the Gibbs sampler of a fit."""
@@ -144,10 +144,6 @@ class CoefficientSamplingEngine(ChainEngine):
             model._build_sampling(source, run), model._describe_size(len(data.row))
         )
 
-    def advice(self, model: Any) -> Advice:
-        """Return advice for chains that have not converged."""
-        return Advice()
-
     def check_chains(self, model: Any) -> "ConvergenceCheck":
         """Check the convergence of scales, log-likelihood and the largest coefficients."""
         from thali._posterior.convergence import check_convergence
@@ -180,6 +176,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
     """Independent draws from a normal approximation."""
 
     takes_sparse = True
+    advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
     approximation: str
     has_bound: bool
 
@@ -256,10 +253,6 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 ".",
             )
 
-    def advice(self, model: Any) -> Advice:
-        """Return advice that recommends the Gibbs sampler."""
-        return ADVICE
-
 
 class AutomaticEngine(CoefficientSamplingEngine):
     """The method chosen by the size of the data, `method_`."""
@@ -273,10 +266,6 @@ class AutomaticEngine(CoefficientSamplingEngine):
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Yield the warnings of the chosen method."""
         yield from model._used_engine.list_warnings(model, job)
-
-    def advice(self, model: Any) -> Advice:
-        """Return the advice of the chosen method."""
-        return model._used_engine.advice(model)
 
     def facts(self, model: Any) -> Facts:
         """Return the facts of a fit, with the chosen method."""

@@ -26,6 +26,7 @@ from thali._model.base import Job
 from thali.errors import DataError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
+from ..row_groups import list_nonzero_cells
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -337,14 +338,9 @@ def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame"
     from thali._tables import Table
 
     coef, names = model.scaled_coef_, list_varying_columns(model)
-    order = [
-        divmod(int(position), coef.shape[1])
-        for position in np.argsort(-np.abs(coef), axis=None, kind="stable")
-    ]
-    classes = list_non_reference_classes(model)
-    nonzero = [(k, j) for k, j in order if coef[k, j] != 0.0]
+    classes, nonzero = list_non_reference_classes(model), list_nonzero_cells(coef)
     return Table(
-        {"mean": [coef[position] for position in nonzero]},
+        {"mean": [coef[cell] for cell in nonzero]},
         index=[f"coef[{classes[k]}, {names[j]}]" for k, j in nonzero],
     )
 

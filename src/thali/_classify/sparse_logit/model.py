@@ -216,29 +216,17 @@ class SparseMultinomialLogit(Classifier):
         """Choose the method and standardisation; build the job of a fit."""
         prior = read_prior(self)
         self._reference_ = find_reference_class(self)
-        if is_sparse(data.matrix):
-            data = self._make_dense_if_sampled(data, prior)
-        self._standard_ = choose_standardization(self, data.matrix, prior.intercept, data.counts)
-        n_columns = int(self._standard_.varies.sum()) + prior.intercept
-        self.method_ = choose_method(
-            self.method, self.prior, len(data.codes), n_columns, len(self.classes_)
-        )
-        return self._engine.build_job(self, data, prior, run)
-
-    def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
-        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
-        # An error is raised if the matrix is too large.
         low, high = compute_column_ranges(data.matrix)
         n_columns = len(low) + prior.intercept
         if self.standardize:
             n_columns -= int((low == high).sum())
-        method = choose_method(
-            self.method, self.prior, len(data.codes), n_columns, len(self.classes_)
-        )
-        if method != "polya-gamma":
-            return data
-        refuse_large_sparse_matrix(data.matrix.shape, n_columns, len(self.classes_))
-        return convert_sparse_data(data)
+        n_classes = len(self.classes_)
+        self.method_ = choose_method(self.method, self.prior, len(data.codes), n_columns, n_classes)
+        if is_sparse(data.matrix) and self.method_ == "polya-gamma":
+            refuse_large_sparse_matrix(data.matrix.shape, n_columns, n_classes)
+            data = convert_sparse_data(data)
+        self._standard_ = choose_standardization(self, data.matrix, prior.intercept, data.counts)
+        return self._engine.build_job(self, data, prior, run)
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Build the job of a fit to a Dask array."""
@@ -400,4 +388,4 @@ class SparseMultinomialLogit(Classifier):
 
     def _get_advice(self) -> "Advice":
         """Return advice for chains that have not converged."""
-        return self._engine.advice(self)
+        return self._used_engine.advice

@@ -44,7 +44,9 @@ def sample_class_record(
         worths -= worths.mean(axis=1, keepdims=True)
         shares = rng.dirichlet(np.ones(n_classes))
         class_of = rng.choice(n_classes, len(problem.data.respondents), p=shares)
-        log_tie = TIE_SD * rng.standard_normal() * problem.has_ties
+        log_tie = TIE_SD * rng.standard_normal()
+        if not problem.has_ties:
+            log_tie = 0.0
         rows.append((class_of, worths, np.array([log_s, log_sigma, 0.0]), log_tie, 0.0))
     return ClassRecord(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
 

@@ -101,7 +101,7 @@ class PeopleProblem(WorthProblem):
             "spread": (dims, np.exp(log_sds[..., 0])),
             "spread_of_respondents": (dims, np.sqrt(variance)),
             "residual_spread": (dims, residual),
-            "log_likelihood": (dims, log_likelihood + self._sum_log_coefficients()),
+            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
             "respondent_log_worth": ((*dims, "respondent", "option"), worths),
         }
         coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
@@ -121,12 +121,6 @@ class PeopleProblem(WorthProblem):
             )
         attributes = attributes | self.dependence.attributes
         return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
-
-    def _sum_log_coefficients(self) -> float:
-        """Return the summed log multinomial coefficients of respondents' answers."""
-        return float(
-            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
-        )
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:

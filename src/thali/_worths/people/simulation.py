@@ -81,7 +81,9 @@ def sample_people_record(
             + sigma * rng.standard_normal((N, n))
         )
         worths -= worths.mean(axis=1, keepdims=True)
-        log_tie = TIE_SD * rng.standard_normal() * problem.has_ties
+        log_tie = TIE_SD * rng.standard_normal()
+        if not problem.has_ties:
+            log_tie = 0.0
         rows.append(
             (mean, loadings, np.array([log_s, np.log(sigma), np.log(size)]), log_tie, 0.0, worths)
         )

@@ -8,11 +8,11 @@ import numpy as np
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, shorten
+from thali._model.covariates import summarise_effects
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individual_preferences import tabulate_individuals
 from thali._people.reach import select_reach_draws
 from thali._people.segments import Preferences, Segments, select_segment_draws
-from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws
@@ -178,12 +178,9 @@ def tabulate_respondent_effects(
             "effects requires a model with ", by, ", which names respondent columns."
         )
     effects = respondent_draws.effects.reshape(respondent_draws.n_draws, -1)
-    low, high = np.quantile(effects, interval_tails(ci), axis=0)
-    mean = effects.mean(axis=0)
-    columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
-    columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}
+    columns = summarise_effects(effects, ci)
     table = Table(
-        columns,
+        columns | {"ratio": np.exp(columns["mean"])},
         pd.MultiIndex.from_product(
             [respondent_draws.covariates.names, labels], names=["column", "option"]
         ),
