@@ -512,7 +512,7 @@ def cache_clear() -> None:
 
 def cache_warm(models: Models = None) -> None:
     """Compile the samplers of models for this machine in advance."""
-    with plain_messages(OptionWords([])):
+    with plain_messages():
         from .commands import cache
 
         cache.warm(models or [])

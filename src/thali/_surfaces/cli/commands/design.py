@@ -19,6 +19,8 @@ from ..terminal import Terminal, notify
 if TYPE_CHECKING:
     import pandas
 
+    from thali._designs.check import DesignCheck
+
 
 def run_design(
     terminal: Terminal,
@@ -228,7 +230,7 @@ def _read_expectations(
     return levels, {"prior": prior, "prior_sd": prior_sd}
 
 
-def _describe_errors(design_check: designs.DesignCheck) -> str:
+def _describe_errors(design_check: "DesignCheck") -> str:
     """Return sentences about the efficiency of a design."""
     sentences = (
         f"{design_check.title}: D-error {design_check.d_error:.4g} (one respondent), D-efficiency"

@@ -33,7 +33,7 @@ from ..loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_choice import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
+from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
 from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
 from .model_request import COMMAND_OPTIONS, ModelRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
@@ -172,9 +172,7 @@ def _compute_results(
     """Return the findings, their settings and the text to print; save the fit after an error."""
     from thali._model.model_files import build_model_tree
 
-    hints = [format_folder_hint(output.folder)]
-    if output.page is None:
-        hints.insert(0, "--report FILE (a page)")
+    hints = list_report_hints(output.folder, output.page)
     try:
         with _open_bootstrap_job(settings, output) as settings:
             findings = model._build_findings(settings)

@@ -11,7 +11,7 @@ from ..files import check_output_folder, write_findings
 from ..loading import load_pairs
 from ..option_values import parse_option
 from ..options import LEADERBOARD
-from ..terminal import Terminal, format_folder_hint, notify
+from ..terminal import Terminal, list_report_hints, notify
 from .jobs import COMMAND, build_job_note, format_command
 from .report import check_report, write_report
 
@@ -68,29 +68,27 @@ def run_leaderboard(
                 other_files = {
                     "leaderboard.json": encode_json(board),
                     LEADERBOARD_FILE: bytes(encode_netcdf(board)),
+                    COMMAND: json.dumps(build_job_note("leaderboard", command)).encode(),
                 }
-                other_files[COMMAND] = json.dumps(build_job_note("leaderboard", command)).encode()
                 picture_names = write_findings(
                     findings, out_folder, other_files=other_files, figures=figures
                 )
-                notify(
-                    f"wrote the tables{' and the picture' * bool(picture_names)} to the folder"
-                    f" '{out_folder}'."
-                )
+                written_text = "the tables"
+                if picture_names:
+                    written_text += " and the picture"
+                notify(f"wrote {written_text} to the folder '{out_folder}'.")
             if report_file is not None:
-                repeated_command = format_command("leaderboard", command)
                 write_report(
                     board,
                     report_file,
-                    repeated_command,
+                    format_command("leaderboard", command),
                     terminal,
                     figures=figures,
                     cover=cover,
                     names=names,
                 )
     finally:  # a full disk must not cost the answer
-        report = [] if report_file is not None else ["--report FILE (a page)"]
-        hints = [*report, format_folder_hint(out_folder)]
+        hints = list_report_hints(out_folder, report_file)
         print(terminal.format_findings(findings, describe_board(board), *hints))
 
 
