@@ -83,14 +83,15 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     if not has_products and table.iloc[:, 0].dtype.kind not in "iuf":
         return _draw_categorical_demand(table, ax, attribute, quantity, label)
     ax = ensure_axes(ax, 5.6, 3.6)
-    ends = []
-    for number, (name, curve) in enumerate(
-        zip(shorten_labels(list(curves)), curves.values(), strict=True)
-    ):
-        names = (name, None) if has_products else (None, label)
-        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], *names))
+    names, ends, band_name = shorten_labels(list(curves)), [], None
+    if has_products:
+        quantity += f" (band: {label})"
+    else:
+        names, band_name = [None], label
+    for number, (name, curve) in enumerate(zip(names, curves.values(), strict=True)):
+        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], name, band_name))
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(f"{quantity} (band: {label})" if has_products else quantity, parse_math=False)
+    ax.set_ylabel(quantity, parse_math=False)
     ax.set_ylim(0, min(1.0, 1.08 * max(ends)))
     ax.yaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "y")
