@@ -416,11 +416,14 @@ def _parse_limits(name: str, answer_kind: str, entry: Mapping[str, Any]) -> dict
     limits = {
         limit: _parse_number(limit, entry[limit]) for limit in ("least", "most") if limit in entry
     }
-    for key, required_kind in (("least", "number"), ("most", "number"), ("choices", "choice")):
-        if key in entry and answer_kind != required_kind:
-            raise DataError(
-                f"The question {name!r} is of kind {answer_kind!r}, which does not allow {key!r}."
-            )
+    required_kind = "choice"
+    if limits:
+        required_kind = "number"
+    if (limits or "choices" in entry) and answer_kind != required_kind:
+        raise DataError(
+            f"The question {name!r} is of kind {answer_kind!r}, which does not allow"
+            f" {next(iter(limits), 'choices')!r}."
+        )
     if len(limits) == 2 and limits["least"] > limits["most"]:
         raise DataError(
             f"The question {name!r} has no possible answer, because 'least' is greater than"
