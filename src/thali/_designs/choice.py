@@ -494,14 +494,16 @@ def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[
                 Argument("holdouts"),
                 f": a product of task {number} lacks {shorten(absent)}; give every attribute.",
             )
-        if unknown_names := [name for name in cell_of_name if name not in attributes.names]:
-            raise ArgumentError(
-                Argument("holdouts"),
-                f": task {number} contains {unknown_names[0]!r}, which is not an attribute;"
-                " remove this entry.",
-            )
-        products.append({name: cell_of_name[name] for name in attributes.names})
-        _check_holdout(number, products[-1], attributes)
+        for name in cell_of_name:
+            if name not in attributes.names:
+                raise ArgumentError(
+                    Argument("holdouts"),
+                    f": task {number} contains {name!r}, which is not an attribute; remove this"
+                    " entry.",
+                )
+        product = {name: cell_of_name[name] for name in attributes.names}
+        _check_holdout(number, product, attributes)
+        products.append(attributes.restore_levels(product))
     return products
 
 
@@ -595,48 +597,24 @@ def _tabulate_design(
     """Tabulate the design by version and task; hold-out tasks come last in each version."""
     import pandas as pd
 
-    n_tasks, alternatives, n_attributes = products.shape
-    labels, codes = [str(number) for number in range(1, alternatives + 1)], products
-    if has_none:
-        labels.append(NONE)
-        codes = np.concatenate([products, np.full((n_tasks, 1, n_attributes), -1)], axis=1)
-    row_task = np.repeat(np.arange(n_tasks), len(labels))
-    columns: dict[str, Any] = {
-        VERSION: row_task // tasks + 1,
-        TASK: row_task % tasks + 1,
-        ALTERNATIVE: labels * n_tasks,
-    }
-    for i, (name, levels) in enumerate(zip(attributes.names, attributes.levels, strict=True)):
-        columns[name] = pd.Categorical.from_codes(codes[..., i].ravel(), list(levels), ordered=True)
-    table = pd.DataFrame(columns)
-    if not holdouts:
-        return table
-    rows = []
-    for version in range(1, n_tasks // tasks + 1):
-        for task_number, task in enumerate(holdouts, tasks + 1):
-            version_task = {VERSION: version, TASK: task_number}
-            rows += [
-                {**version_task, ALTERNATIVE: str(number), **product}
-                for number, product in enumerate(task, 1)
-            ]
-            if has_none:
-                rows.append({**version_task, ALTERNATIVE: NONE})
-    holdout_table = pd.DataFrame(rows)
-    for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        level_of_label = {format_label(level): level for level in levels}
-        cells = holdout_table[name].tolist()
-        if all(isinstance(level, str) for level in levels):  # as in a table read from a file
-            cells = [format_label(cell) or cell for cell in cells]
-        # the no-choice option has empty cells
-        new_levels = [
-            cell
-            for cell in dict.fromkeys(cells)
-            if format_label(cell) and format_label(cell) not in level_of_label
+    columns: dict[str, list[Any]] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}
+    columns |= {name: [] for name in (*attributes.names, HELD_OUT)}
+    for version, version_products in enumerate(products.reshape(-1, tasks, *products.shape[1:]), 1):
+        version_tasks = [
+            [attributes.name_levels(product) for product in task] for task in version_products
         ]
-        holdout_levels = [level_of_label.get(format_label(cell), cell) for cell in cells]
-        holdout_table[name] = pd.Categorical(holdout_levels, [*levels, *new_levels], ordered=True)
-        table[name] = table[name].cat.add_categories(new_levels)
-    combined_table = pd.concat(
-        [table.assign(**{HELD_OUT: 0}), holdout_table.assign(**{HELD_OUT: 1})], ignore_index=True
-    )
-    return combined_table.sort_values([VERSION, TASK], kind="stable", ignore_index=True)
+        for number, task in enumerate([*version_tasks, *holdouts], 1):
+            rows = {str(alternative): product for alternative, product in enumerate(task, 1)}
+            if has_none:
+                rows[NONE] = dict.fromkeys(attributes.names)
+            for alternative, product in rows.items():
+                row = {VERSION: version, TASK: number, ALTERNATIVE: alternative, **product}
+                row[HELD_OUT] = int(number > tasks)
+                for name, cell in row.items():
+                    columns[name].append(cell)
+    for name, levels in zip(attributes.names, attributes.levels, strict=True):
+        new_levels = [cell for cell in dict.fromkeys(columns[name]) if cell not in (None, *levels)]
+        columns[name] = pd.Categorical(columns[name], [*levels, *new_levels], ordered=True)
+    if not holdouts:
+        del columns[HELD_OUT]
+    return pd.DataFrame(columns)

@@ -35,6 +35,27 @@ class Attributes(NamedTuple):
         """Return whether a product (level numbers) may be shown."""
         return not any(all(product[i] in levels for i, levels in rule) for rule in self.rules)
 
+    def name_levels(self, product: Sequence[int]) -> dict[str, Any]:
+        """Return the level of each attribute of a product of level numbers, by attribute."""
+        return {
+            name: levels[number]
+            for name, levels, number in zip(self.names, self.levels, product, strict=True)
+        }
+
+    def restore_levels(self, product: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a product with levels as they were given, such as the number 9 for "9".
+
+        A new level is text where all levels of the attribute are text.
+        """
+        restored = dict(product)
+        for name, levels in zip(self.names, self.levels, strict=True):
+            label = format_label(product[name])
+            if all(isinstance(level, str) for level in levels):
+                restored[name] = label
+            level_by_label = {format_label(level): level for level in levels}
+            restored[name] = level_by_label.get(label, restored[name])
+        return restored
+
     def products(self, orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
         """Yield the allowed products of these levels, in this order of levels."""
         return self._complete_product((), orders)
@@ -313,16 +334,11 @@ def _draw_pilot_utilities(
     columns = []
     for name, attribute_levels in zip(names, levels, strict=True):
         keys = [(name, format_label(level)) for level in attribute_levels]
-        if lost := [
-            level
-            for key, level in zip(keys, attribute_levels, strict=True)
-            if key not in column_of_key
-        ]:
+        if lost_labels := [label for _, label in keys if (name, label) not in column_of_key]:
             raise ArgumentError(
                 Argument("prior"),
                 f", the fitted model, has no utility for these levels of {name!r}:"
-                f" {shorten([format_label(level) for level in lost])}; give their utilities, or"
-                " remove the levels.",
+                f" {shorten(lost_labels)}; give their utilities, or remove the levels.",
             )
         columns.append([column_of_key[key] for key in keys])
     if has_none:

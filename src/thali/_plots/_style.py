@@ -146,8 +146,9 @@ def shorten_member_list(members: str) -> str:
 
 
 def measure_label_width(labels: list[str]) -> float:
-    """Return the approximate width of the longest label in inches."""
-    return 0.085 * max(map(display_width, labels), default=0)
+    """Return the approximate width of the longest line of the labels in inches."""
+    lines = [line for label in labels for line in label.split("\n")]
+    return 0.085 * max(map(display_width, lines), default=0)
 
 
 _MARKERS = "osD^v"
@@ -157,14 +158,17 @@ def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "
     """Mark up to five points by open markers with legend entries."""
     lines = []
     for index, name in enumerate(names):
-        style = {
-            "color": COLOURS[index],
-            "markerfacecolor": "none",
-            "markeredgewidth": 1.8,
-            "linestyle": "none",
-        }
         lines += ax.plot(
-            x[index], y[index], _MARKERS[index], markersize=8, label=name, zorder=4, **style
+            x[index],
+            y[index],
+            _MARKERS[index],
+            color=COLOURS[index],
+            markerfacecolor="none",
+            markeredgewidth=1.8,
+            linestyle="none",
+            markersize=8,
+            label=name,
+            zorder=4,
         )
     return lines
 

@@ -88,8 +88,7 @@ def comparison(
         colours = dict.fromkeys(models, COLOURS[1]) | {models[0]: COLOURS[0]}
     pairs = _format_pair_names(scores.index)
     if ax is None:
-        lines = [line for pair in pairs for line in pair.split("\n")]
-        axes = _create_panels(len(panels), max(3.6, 1.6 + measure_label_width(lines)))
+        axes = _create_panels(len(panels), max(3.6, 1.6 + measure_label_width(pairs)))
     else:
         axes = list(np.ravel(ax))  # type: ignore[call-overload]
     if len(axes) != len(panels):
@@ -157,31 +156,33 @@ def _draw_panel(
     alpha = min(0.9, 0.35 + 40 / max(count, 1))
     for group, colour, label in groups:
         if group.any() or group is not equal:
-            style = {"s": 16, "color": colour, "linewidth": 0, "alpha": alpha}
-            handles.append(ax.scatter(*xy[group & finite].T, label=label, zorder=3, **style))
+            points = ax.scatter(*xy[group & finite].T, s=16, color=colour, label=label, zorder=3)
+            points.set(linewidth=0, alpha=alpha)
+            handles.append(points)
         if (group & ~finite).any():
             ax.scatter(
                 *xy[group & ~finite].T, s=30, color=colour, marker="x", clip_on=False, zorder=3
             )
     for axis, (model, _) in zip((ax.xaxis, ax.yaxis), models, strict=True):
-        axis.set_label_text(
-            f"{_format_prefix(model, 12, ': ')}−ln likelihood of a pair",
-            fontsize=9,
-            parse_math=False,
-        )
+        label = f"{_format_prefix(model, 12, ': ')}−ln likelihood of a pair"
+        axis.set_label_text(label, fontsize=9, parse_math=False)
     hide_spines(ax)
     named_pairs = _select_named_pairs(xy)
     x, y = xy[named_pairs].T
     handles += mark_points(ax, x, y, [pairs[pair] for pair in named_pairs])
-    spacing = {
-        "borderpad": 0.2,
-        "borderaxespad": 0.2,
-        "handlelength": 1.0,
-        "handletextpad": 0.3,
-        "labelspacing": 0.2,
-    }
     # the legend is the title
-    legend = add_legend(ax, "lower left", (0, 1), handles=handles, fontsize=9, **spacing)
+    legend = add_legend(
+        ax,
+        "lower left",
+        (0, 1),
+        handles=handles,
+        fontsize=9,
+        borderpad=0.2,
+        borderaxespad=0.2,
+        handlelength=1.0,
+        handletextpad=0.3,
+        labelspacing=0.2,
+    )
     for points in filter(None, legend.legend_handles):
         points.set_alpha(1)
 

@@ -111,8 +111,16 @@ def _draw_curve(
     price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
     low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
     ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_name)
-    style = {"color": colour, "markersize": 5, "markeredgecolor": "white", "zorder": 3}
-    ax.plot(price, share, "o-", label=name, **style)
+    ax.plot(
+        price,
+        share,
+        "o-",
+        label=name,
+        color=colour,
+        markersize=5,
+        markeredgecolor="white",
+        zorder=3,
+    )
     return float(high.max())
 
 

@@ -85,9 +85,7 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         f"{names[k]}\nobserved {write(float(observed[k]))}, predicted {write(float(predicted[k]))}"
         for k in worst.tolist()
     ]
-    ax = ensure_axes(
-        ax, 4.8 + measure_label_width([line for name in labels for line in name.split("\n")]), 4.7
-    )
+    ax = ensure_axes(ax, 4.8 + measure_label_width(labels), 4.7)
     ax.plot(limits, limits, color="0.6", linewidth=0.8, zorder=1)
     # a mean may be outside an equal-tailed interval, hence the maximum
     ax.errorbar(

@@ -7,7 +7,6 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
-from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
@@ -188,9 +187,7 @@ class AppWords(OptionWords):
 
     def model(self, name: str) -> str:
         """Return the title of the model."""
-        return next(
-            (find_title(spec.name) for spec in SPECS if spec.cls.endswith(f":{name}")), name
-        )
+        return find_title(super().model(name))
 
 
 def render_error(error: ThaliError, words: Words) -> tuple[str, list[str]]:

@@ -89,7 +89,7 @@ class Guard:
         max_bytes = MAX_FORM
         if path == "/api/upload" or "/file/" in path:
             max_bytes = MAX_UPLOAD
-        refusal = self._find_refusal(scope["method"], path, headers, max_bytes)
+        refusal = self._find_refusal(path, headers, max_bytes)
         key = headers.get(KEY, "").encode()
         if (
             refusal is None
@@ -104,9 +104,7 @@ class Guard:
         else:
             await self.app(scope, _limit_body(receive, max_bytes), send_with_headers)
 
-    def _find_refusal(
-        self, method: str, path: str, headers: Headers, max_bytes: int
-    ) -> tuple[int, str] | None:
+    def _find_refusal(self, path: str, headers: Headers, max_bytes: int) -> tuple[int, str] | None:
         """Return status and reason if the request is refused, whoever sends it."""
         host = headers.get("host", "")
         if not self._is_ours(host):

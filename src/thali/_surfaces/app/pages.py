@@ -2,7 +2,7 @@
 
 import traceback
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -150,6 +150,8 @@ class Pages:
                 "title": study.shown_title,
                 "screens": screens,
                 "here": screen,
+                "model": _find_model_title(study),
+                "size": study.read("reading").get("size", ""),
             }
             context_builders = {
                 DATA: self._build_data_context,
@@ -157,15 +159,15 @@ class Pages:
                 RUN: self._build_run_context,
                 REPORT: self._build_report_context,
                 MORE: self._build_more_context,
-                COMPARE: self._build_comparison_context,
-                EVIDENCE: self._build_comparison_context,
+                COMPARE: partial(self._build_comparison_context, run=COMPARE),
+                EVIDENCE: partial(self._build_comparison_context, run=EVIDENCE),
                 TESTS: self._build_test_context,
                 ABOUT: self._build_about_context,
             }
             name = screen
             if screen in (COMPARE, EVIDENCE):
                 name = "comparison"
-            return render_page(f"{name}.html", **context, **context_builders[screen](study, screen))
+            return render_page(f"{name}.html", **context, **context_builders[screen](study))
         except Exception as error:
             return render_page(
                 "damaged.html",
@@ -195,7 +197,7 @@ class Pages:
             screens.append(TESTS)
         return [*screens, ABOUT]
 
-    def _build_data_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the screen that describes the table."""
         reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
         data_kind, named_arguments = reading["kind"], reading["named"]
@@ -243,7 +245,7 @@ class Pages:
             "is_file": "file" in study.about,
         }
 
-    def _build_question_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_question_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the screen with the questions of the models."""
         # After a refused fit, it contains the reason.
         reading, read_request = find_reading(study), study.read(READ)
@@ -291,12 +293,10 @@ class Pages:
             "cover": dict.fromkeys(COVER_FIELDS, "") | fit_request.get(COVER, {}),
         }
 
-    def _build_run_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_run_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the screen with the progress of the fit."""
         request = study.read(FIT)
         return {
-            "model": _find_model_title(study),
-            "size": _read_data_size(study),
             "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
             "end": read_end(study, FIT),
@@ -307,15 +307,13 @@ class Pages:
             "log": study.read_log(FIT),
         }
 
-    def _build_report_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_report_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the report, which fills the page."""
         return {"end": read_end(study, FIT)}
 
-    def _build_more_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_more_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the screen that adds draws."""
         return {
-            "model": _find_model_title(study),
-            "size": _read_data_size(study),
             "end": read_end(study, FIT),
             "draws": self._runs.count_draws(study, FIT),
         }
@@ -325,8 +323,6 @@ class Pages:
         state, end = self._runs.find_state(study, run), read_end(study, run)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
-            "model": _find_model_title(study),
-            "size": _read_data_size(study),
             "run": run,
             "texts": getattr(english.texts, run),
             "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
@@ -338,7 +334,7 @@ class Pages:
             "has_report": has_ended and (study.path / run / "report.html").exists(),
         }
 
-    def _build_test_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_test_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the classical tests, with the last result."""
         return {
             "tests": [
@@ -352,7 +348,7 @@ class Pages:
             "end": read_end(study, TEST),
         }
 
-    def _build_about_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
+    def _build_about_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the context of the screen with the name and files of a study."""
         folder = study.path / FIT
         return {
@@ -404,11 +400,6 @@ def _list_field_values(
         elif option_files.get(word) == typed_value:
             typed[word] = FILE
     return typed
-
-
-def _read_data_size(study: StudyFolder) -> str:
-    """Return the size of the data as text."""
-    return study.read("reading").get("size", "")
 
 
 def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:

@@ -490,36 +490,39 @@ def build_app(
 ) -> Guard:
     """Return the app as an ASGI application; `folder` contains the studies."""
     server = Server(folder)
-    study_address = "/api/study/{study}"
-    routes = [
-        Route("/", server.serve_shell),
-        Route("/study/{study}", server.serve_shell),
-        Route("/study/{study}/{screen}", server.serve_shell),
-        Route("/static/{name}", serve_static),
-        Route("/favicon.ico", redirect_icon),
-        Route("/ticket/{ticket}", server.redeem),
-        Route("/api/home", server.serve_home),
-        Route("/api/upload", server.upload, methods=["POST"]),
-        Route("/api/dataset", server.create_from_dataset, methods=["POST"]),
-        Route(study_address, server.serve_study),
-        Route(study_address + "/read", server.read, methods=["POST"]),
-        Route(study_address + "/who", server.set_respondent, methods=["POST"]),
-        Route(study_address + "/file/{word}", server.upload_option_file, methods=["POST"]),
-        Route(study_address + "/fit", server.fit, methods=["POST"]),
-        Route(study_address + "/more", server.add_draws, methods=["POST"]),
-        Route(study_address + "/compare", server.compare, methods=["POST"]),
-        Route(study_address + "/evidence", server.compare_evidence, methods=["POST"]),
-        Route(study_address + "/test", server.test, methods=["POST"]),
-        Route(study_address + "/look", server.report_draws, methods=["POST"]),
-        Route(study_address + "/again", server.copy_study, methods=["POST"]),
-        Route(study_address + "/delete", server.delete, methods=["POST"]),
-        Route(study_address + "/rename", server.rename, methods=["POST"]),
-        Route(study_address + "/ticket", server.issue_ticket, methods=["POST"]),
-        Route(study_address + "/{run}/go-on", server.resume, methods=["POST"]),
-        Route(study_address + "/{run}/stop", server.stop, methods=["POST"]),
-        Route(study_address + "/{run}/events", server.stream_progress),
-        Route(study_address + "/{screen}", server.serve_study),
-    ]
+    pages: dict[str, Any] = {
+        "/": server.serve_shell,
+        "/study/{study}": server.serve_shell,
+        "/study/{study}/{screen}": server.serve_shell,
+        "/static/{name}": serve_static,
+        "/favicon.ico": redirect_icon,
+        "/ticket/{ticket}": server.redeem,
+        "/api/home": server.serve_home,
+        "/api/study/{study}": server.serve_study,
+        "/api/study/{study}/{run}/events": server.stream_progress,
+        "/api/study/{study}/{screen}": server.serve_study,
+    }
+    actions: dict[str, Any] = {
+        "/api/upload": server.upload,
+        "/api/dataset": server.create_from_dataset,
+        "/api/study/{study}/read": server.read,
+        "/api/study/{study}/who": server.set_respondent,
+        "/api/study/{study}/file/{word}": server.upload_option_file,
+        "/api/study/{study}/fit": server.fit,
+        "/api/study/{study}/more": server.add_draws,
+        "/api/study/{study}/compare": server.compare,
+        "/api/study/{study}/evidence": server.compare_evidence,
+        "/api/study/{study}/test": server.test,
+        "/api/study/{study}/look": server.report_draws,
+        "/api/study/{study}/again": server.copy_study,
+        "/api/study/{study}/delete": server.delete,
+        "/api/study/{study}/rename": server.rename,
+        "/api/study/{study}/ticket": server.issue_ticket,
+        "/api/study/{study}/{run}/go-on": server.resume,
+        "/api/study/{study}/{run}/stop": server.stop,
+    }
+    routes = [Route(address, action, methods=["POST"]) for address, action in actions.items()]
+    routes += [Route(address, page) for address, page in pages.items()]
     handlers: Any = {
         HTTPException: _render_http_error,
         ThaliError: lambda request, error: _build_problem(error.render(AppWords([]))),

@@ -166,9 +166,5 @@ def _print_address(host: str, port: int, key: str, folder: Path, is_open: bool) 
 
 def make_password() -> str:
     """Draw a password of 80 bits that is easy to type."""
-    return "-".join(_draw_letters(4) for _ in range(4))
-
-
-def _draw_letters(n_letters: int) -> str:
-    """Draw letters and digits that are easy to type."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(n_letters))
+    letters = [secrets.choice(_ALPHABET) for _ in range(16)]
+    return "-".join("".join(letters[start : start + 4]) for start in range(0, 16, 4))

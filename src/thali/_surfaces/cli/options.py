@@ -332,7 +332,7 @@ def add_model_options(
     owned_by_word = index_options(specs).items()
     return add_parameters(
         [
-            _build_shared_parameter(word, owned, len(specs))
+            _build_shared_parameter(owned, len(specs))
             for word, owned in owned_by_word
             if not words or word in words
         ]
@@ -383,9 +383,7 @@ def add_parameters(
     return decorate
 
 
-def _build_shared_parameter(
-    word: str, owned: list[OwnedOption], n_models: int
-) -> inspect.Parameter:
+def _build_shared_parameter(owned: list[OwnedOption], n_models: int) -> inspect.Parameter:
     """Return the parameter for an option that several models have."""
     # `n_models`: number of models of the command.
     metavars = {_find_metavar(option) for _, option in owned}

@@ -99,14 +99,13 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
         request = _read_first_file(first_name, settings)
     else:
         saved = _load_saved_board(first_name)
-        if repeated_settings := [
-            name for name in settings if name in (*_DEFAULTS, *_WORTH_SETTINGS, *_TABLE_DEFAULTS)
-        ]:
-            raise DataError(
-                Argument(repeated_settings[0]),
-                f" cannot be given again: it was set when {first_name} was made. Remove this"
-                " argument.",
-            )
+        for name in settings:
+            if name in (*_DEFAULTS, *_WORTH_SETTINGS, *_TABLE_DEFAULTS):
+                raise DataError(
+                    Argument(name),
+                    f" cannot be given again: it was set when {first_name} was made. Remove this"
+                    " argument.",
+                )
         if not other_names:
             return saved
         assert saved.made is not None
@@ -155,11 +154,12 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     settings = worths_request.add_date_column(settings, False)
     table_settings = _TABLE_DEFAULTS | settings
     is_bundled = name in {record.name for record in datasets.catalogue()}
-    if is_bundled and (file_settings := [key for key in ("by", "id") if table_settings[key]]):
-        raise DataError(
-            Argument(file_settings[0]),
-            f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
-        )
+    for key in ("by", "id"):
+        if is_bundled and table_settings[key]:
+            raise DataError(
+                Argument(key),
+                f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
+            )
     if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
         comparisons = count_votes(name, True, table_settings)
     else:

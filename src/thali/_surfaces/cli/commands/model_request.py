@@ -120,11 +120,12 @@ def _read_shares(file: Path) -> dict[str, float]:
                 "A table of actual shares needs two columns: the product and its share, a number."
             )
         labels = frame.iloc[:, 0].map(format_label).tolist()
-        if repeated_labels := [label for label in labels if labels.count(label) > 1]:
-            raise DataError(
-                f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
-                " listed twice."
-            )
+        for label in labels:
+            if labels.count(label) > 1:
+                raise DataError(
+                    f"A table of actual shares must list each product once; {label!r} is listed"
+                    " twice."
+                )
     return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 
