@@ -440,10 +440,8 @@ def choice(
 def _search_design(
     attributes: Attributes, tasks: int, alternatives: int, goal: DesignGoal, random_seed: Any
 ) -> np.ndarray:
-    """Return the best design from several random starts; raise if it leaves effects unidentified.
-
-    The design has shape (tasks, alternatives, attributes).
-    """
+    """Search the best design from several random starts, (tasks, alternatives, attributes)."""
+    # Raises if that design leaves effects unidentified.
     n_positions = tasks * alternatives * len(attributes.names)
     n_starts = int(np.clip(_MAX_POSITIONS // n_positions, _MIN_STARTS, _MAX_STARTS))
     candidates = []

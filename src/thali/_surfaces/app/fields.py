@@ -193,10 +193,8 @@ class _Menu(NamedTuple):
 def _build_menu(
     option: Option, default: str, columns: Sequence[str], methods: Sequence[str]
 ) -> _Menu:
-    """Return the kind and the choices of an option's field.
-
-    `default`: the default of a field that shows it as text.
-    """
+    """Return the kind and the choices of an option's field."""
+    # `default`: the default of the option, for fields that show it as text.
     texts = english.texts.field
     column_choices = [(column, column) for column in columns]
     if option.name == "method":

@@ -123,10 +123,8 @@ def _find_default_models(data: Any, form: DataForm) -> str:
 
 
 def _choose_criterion(models: list[Any], is_plain: bool) -> str:
-    """Return evidence if all of several models have it, else prediction.
-
-    `is_plain`: whether the user said nothing about parts of the data to hold out.
-    """
+    """Return evidence if all of several models have it, else prediction."""
+    # `is_plain`: whether the user said nothing about parts of the data to hold out.
     from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
 
