@@ -42,6 +42,11 @@ class Frozen(DescribedObject):
             vars(self).pop(self._IF_KNOWN)
         return self
 
+    def _copy_with_fields(self, **changed: Any) -> Self:
+        """Return a copy with other values of some fields."""
+        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
+        return self._from_fields(*fields.values())
+
     def _description(self) -> Description:
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
 

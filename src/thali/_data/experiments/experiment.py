@@ -606,8 +606,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
         `chosen` is a row of each task, counted from its first row.
         """
-        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
-        return self._from_fields(*fields.values())
+        return self._copy_with_fields(**changed)
 
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None

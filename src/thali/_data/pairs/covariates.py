@@ -253,9 +253,7 @@ class PairCovariates(Frozen):
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
         """Replace the counts of the cells; respondents become unknown."""
-        return self._from_fields(
-            self.names, self.pair, self.values, self.options, wins, losses, tied, None
-        )
+        return self._copy_with_fields(wins=wins, losses=losses, tied=tied, answers=None)
 
 
 def _sum_cells(
