@@ -142,7 +142,10 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number and name of the answers, such as "10 comparisons"."""
-        return f"{self.n_answers:,} {self._ANSWER[self.n_answers != 1]}"
+        singular, noun = self._ANSWER
+        if self.n_answers == 1:
+            noun = singular
+        return f"{self.n_answers:,} {noun}"
 
     @property
     def word_for_answers(self) -> str:
