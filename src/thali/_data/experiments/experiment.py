@@ -122,10 +122,8 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 def _write_cells(
     attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
 ) -> "pd.Categorical | np.ndarray":
-    """Return a categorical column of labels, or the texts of a measured attribute.
-
-    Rows of the no-choice option contain its label, or are empty without a label.
-    """
+    """Return a categorical column of labels, or the texts of a measured attribute."""
+    # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
