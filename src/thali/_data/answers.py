@@ -134,10 +134,6 @@ class RespondentAnswers(Frozen):
         arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
         return cls._from_fields(row_respondents.names, row_respondents.people, *arrays, *sums)
 
-    def _copy_with_fields(self, **changed: Any) -> Self:
-        """Return a copy with other values of some fields."""
-        return self._from_fields(*(changed.get(name, getattr(self, name)) for name in self._FIELDS))
-
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return the answers of some rows."""
         names = (name for name in self._FIELDS if name not in ("respondents", "people"))

@@ -42,6 +42,11 @@ class Frozen(DescribedObject):
             vars(self).pop(self._IF_KNOWN)
         return self
 
+    def _copy_with_fields(self, **changed: Any) -> Self:
+        """Return a copy with other values of some fields."""
+        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
+        return self._from_fields(*fields.values())
+
     def _description(self) -> Description:
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
 
@@ -137,7 +142,10 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number and name of the answers, such as "10 comparisons"."""
-        return f"{self.n_answers:,} {self._ANSWER[self.n_answers != 1]}"
+        singular, noun = self._ANSWER
+        if self.n_answers == 1:
+            noun = singular
+        return f"{self.n_answers:,} {noun}"
 
     @property
     def word_for_answers(self) -> str:

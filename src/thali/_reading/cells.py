@@ -314,10 +314,8 @@ def _find_objects(header: list[str], labels: list[str]) -> list[str]:
 def _complete_rows(
     names: list[str], triangle: NumberedRows, first_line: int
 ) -> NumberedRows | None:
-    """Add names, absent first rows and empty cells to the rows of a triangle.
-
-    Return None if the cells are not numbers, or the rows do not end at the diagonal.
-    """
+    """Complete the rows of a triangle to rows of a labelled square; None for other rows."""
+    # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
     n_absent, widths = len(names) - len(triangle), [len(cells) for _, cells in triangle]

@@ -481,11 +481,14 @@ def _join_answers(
     has_added_none = any(position == len(task_rows) for task_rows, position in choices.values())
     rows, is_picked, answer_index, labels = [], [], [], []
     for index, (task_rows, position) in choices.items():
-        rows += [*task_rows.tolist(), *[-1] * has_added_none]
-        labels += [*design.list_labels(task_rows), *[NONE] * has_added_none]
-        size = len(task_rows) + has_added_none
-        is_picked += [k == position for k in range(size)]
-        answer_index += [index] * size
+        rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
+        if has_added_none:
+            rows_of_task.append(-1)
+            labels_of_task.append(NONE)
+        rows += rows_of_task
+        labels += labels_of_task
+        is_picked += [k == position for k in range(len(rows_of_task))]
+        answer_index += [index] * len(rows_of_task)
     n_unanswered = len(answers.picked) - len(choices)
     return np.array(rows), np.array(is_picked), np.array(answer_index), labels, n_unanswered
 

@@ -45,7 +45,9 @@ class ExperimentDesign(NamedTuple):
     @property
     def inside(self) -> int:
         """Position of the attribute "inside", which marks products; -1 if there is none."""
-        return int(self.scheme.has_inside) - 1
+        if self.scheme.has_inside:
+            return 0
+        return -1
 
     @property
     def never_missing(self) -> np.ndarray:

@@ -122,10 +122,8 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 def _write_cells(
     attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
 ) -> "pd.Categorical | np.ndarray":
-    """Return a categorical column of labels, or the texts of a measured attribute.
-
-    Rows of the no-choice option contain its label, or are empty without a label.
-    """
+    """Return a categorical column of labels, or the texts of a measured attribute."""
+    # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
@@ -606,8 +604,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
         `chosen` is a row of each task, counted from its first row.
         """
-        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
-        return self._from_fields(*fields.values())
+        return self._copy_with_fields(**changed)
 
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None

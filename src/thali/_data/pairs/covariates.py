@@ -90,8 +90,11 @@ class PairCovariates(Frozen):
     def refuse_options(self, model: str) -> None:
         """Raise a DataError for covariates of options, which the model does not support."""
         if names := list(compress(self.names, self.is_of_options)):
+            verb = "describe"
+            if len(names) == 1:
+                verb = "describes"
             raise DataError(
-                f"{shorten(names)} describe{'s' * (len(names) == 1)} options, but {model} adjusts"
+                f"{shorten(names)} {verb} options, but {model} adjusts"
                 " only for differences between comparisons of the same pair; fit ",
                 ModelName("BradleyTerryLuce"),
                 f", or remove {shorten(names)} from ",
@@ -253,9 +256,7 @@ class PairCovariates(Frozen):
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
         """Replace the counts of the cells; respondents become unknown."""
-        return self._from_fields(
-            self.names, self.pair, self.values, self.options, wins, losses, tied, None
-        )
+        return self._copy_with_fields(wins=wins, losses=losses, tied=tied, answers=None)
 
 
 def _sum_cells(

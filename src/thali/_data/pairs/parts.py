@@ -20,7 +20,7 @@ from .covariates import (
     PairCovariates,
     read_option_covariates,
 )
-from .dates import Dates, RowDates
+from .dates import RowDates
 from .tables import build_fields, build_from_counts
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         covariates = data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
     if data.dates is not None:
         dates = data.dates.of_options(new_index)
-    return copy_with_details(selected, forward, answers, covariates, dates)
+    return selected._copy_with_fields(
+        forward=forward, answers=answers, covariates=covariates, dates=dates
+    )
 
 
 def with_counts(
@@ -135,8 +137,8 @@ def with_cell_counts(
         tied = np.zeros(len(wins))
     pair, counts = data.covariates.pair, (wins, losses, tied)
     sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
-    return copy_with_details(
-        with_counts(data, *sums), None, None, data.covariates.with_counts(*counts)
+    return with_counts(data, *sums)._copy_with_fields(
+        covariates=data.covariates.with_counts(*counts)
     )
 
 
@@ -184,7 +186,9 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
         covariates = covariates.without_ties(share)
     if dates is not None:
         dates = dates.without_ties(share)
-    converted = copy_with_details(converted, forward, answers, covariates, dates)
+    converted = converted._copy_with_fields(
+        forward=forward, answers=answers, covariates=covariates, dates=dates
+    )
     is_compared = converted.wins + converted.losses > 0
     if not is_compared.any():
         raise DataError(
@@ -366,12 +370,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     pair, is_forward = np.nonzero(is_positive)
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
     sums = [outcome_counts[is_positive] for outcome_counts in counts]
-    return copy_with_details(
-        data,
-        data.forward,
-        None,
-        PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None),
-    )
+    covariates = PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None)
+    return data._copy_with_fields(covariates=covariates)
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
@@ -410,9 +410,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
     dates = data.dates.between(since, until)
-    return _merge_all_parts(
-        [copy_with_details(data, None, data.answers, data.covariates, dates)], data.labels
-    )
+    return _merge_all_parts([data._copy_with_fields(forward=None, dates=dates)], data.labels)
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
@@ -471,12 +469,8 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         covariates.tied,
         covariates.answers,
     )
-    return copy_with_details(
-        data,
-        data.forward,
-        data.answers,
-        PairCovariates._from_fields((*covariates.names, *names), *arrays),
-    )
+    covariates = PairCovariates._from_fields((*covariates.names, *names), *arrays)
+    return data._copy_with_fields(covariates=covariates)
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
@@ -522,7 +516,7 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
     dates = data.dates
     if dates is not None:
         dates = dates.of_covariates(indices)
-    return copy_with_details(data, data.forward, data.answers, covariates, dates)
+    return data._copy_with_fields(covariates=covariates, dates=dates)
 
 
 def without_dates(data: "PairedComparisons") -> "PairedComparisons":
@@ -540,7 +534,7 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
     >>> th.PairedComparisons.from_trials(frame, date="day").without_dates()
     PairedComparisons(2 options, 1 pair, 2 comparisons, 1 component)
     """
-    return copy_with_details(data, data.forward, data.answers, data.covariates)
+    return data._copy_with_fields(dates=None)
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
@@ -652,7 +646,11 @@ def together(
         for part in parts
     ):
         return _merge_all_parts(parts, labels)
-    merged = _merge_all_parts([copy_with_details(part, None, None, None) for part in parts], labels)
+    plain_parts = [
+        part._copy_with_fields(forward=None, answers=None, covariates=None, dates=None)
+        for part in parts
+    ]
+    merged = _merge_all_parts(plain_parts, labels)
     if data.covariates is None or any(
         part.labels != labels or part.covariate_names != data.covariate_names for part in parts
     ):
@@ -660,7 +658,7 @@ def together(
     keys = merged.first * len(labels) + merged.second
     pairs = [np.searchsorted(keys, part.first * len(labels) + part.second) for part in parts]
     all_covariates = [part.covariates for part in parts if part.covariates is not None]
-    return copy_with_details(merged, None, None, data.covariates.together(all_covariates, pairs))
+    return merged._copy_with_fields(covariates=data.covariates.together(all_covariates, pairs))
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
@@ -834,17 +832,4 @@ def build_ties_error(ties: float, comparisons: float) -> DataError:
         " supported here; count every tie as half a choice for each option with ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
-    )
-
-
-def copy_with_details(
-    data: "PairedComparisons",
-    forward: np.ndarray | None,
-    answers: Answers | None,
-    covariates: PairCovariates | None,
-    dates: Dates | None = None,
-) -> "PairedComparisons":
-    """Copy the counts, with these orders, respondents, covariates and dates."""
-    return data._from_fields(
-        *(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates
     )

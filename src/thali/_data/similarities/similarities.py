@@ -392,8 +392,7 @@ class Similarities(JudgedByPeople):
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """Replace the similarities, in the order of `first` and `second`."""
-        arrays = self.first, self.second, values, self.judgements
-        return self._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
+        return self._copy_with_fields(values=values, answers=None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
         """Select some of the measured pairs, as leave-one-pair-out requires.

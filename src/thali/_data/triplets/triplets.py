@@ -366,22 +366,14 @@ class Triplets(JudgedByPeople):
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same questions with other counts, of unknown respondents."""
-        return self._from_fields(
-            self.labels, self.start, self.first, self.second, np.array(counts, float), None
-        )
+        return self._copy_with_fields(counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
         """Select the answers of some people, by their indices, with all objects."""
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
-        selected = self._from_fields(
-            self.labels,
-            self.start,
-            self.first,
-            self.second,
-            np.bincount(answers.place, answers.times, len(self.counts)),
-            answers,
-        )
+        counts = np.bincount(answers.place, answers.times, len(self.counts))
+        selected = self._copy_with_fields(counts=counts, answers=answers)
         return selected.take(np.add.reduceat(selected.counts, self.start[:-1]) > 0)
 
     def _require_answers(self) -> ChosenPlaces:

@@ -410,10 +410,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Match two columns of options and one of the outcome, perhaps named.
-
-    The reading is sure if the cells agree.
-    """
+    """Match two columns of options and one of the outcome; sure if they are named or agree."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
