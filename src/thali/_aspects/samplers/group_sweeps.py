@@ -47,6 +47,7 @@ from ..moves.group_weights import (
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, adaptation_gain, select_tuning
 from ..operations import (
     draw_group_parameters,
+    fill_rates,
     log_likelihood,
     may_flip,
     rate_by_size_range,
@@ -63,7 +64,7 @@ from .draw_record import (
     has_room,
     is_due,
 )
-from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL, fill_rates
+from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
 from .tempering import propose_swap
 
 
