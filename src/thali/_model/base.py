@@ -106,11 +106,9 @@ class Model:
     @property
     def _method(self) -> str:
         """Method with its name in the spec; "" for a model without methods."""
-        return (
-            ""
-            if "" in self._ENGINES
-            else check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
-        )
+        if "" in self._ENGINES:
+            return ""
+        return check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
 
     @property
     def _engine(self) -> Any:
@@ -119,11 +117,14 @@ class Model:
 
     def __repr__(self) -> str:
         call = self._format_call()
-        return f"<{call} fitted to {self._fitted_to_}>" if self._is_fitted() else call
+        if self._is_fitted():
+            return f"<{call} fitted to {self._fitted_to_}>"
+        return call
 
     def _format_call(self) -> str:
         """Return the call that builds this model, without default arguments."""
-        arguments, signature = [], self._get_parameters()
+        arguments = []
+        signature = self._get_parameters()
         for name, value in self.get_params().items():
             default = signature[name].default
             if value is not default and repr(value) != repr(default):
@@ -135,7 +136,9 @@ class Model:
         return format_html(self._description())
 
     def __str__(self) -> str:
-        return format_text(self._description()) if self._is_fitted() else repr(self)
+        if self._is_fitted():
+            return format_text(self._description())
+        return repr(self)
 
     def _description(self) -> Description:
         """Return what `repr` and pages show of the model: its call, data and convergence."""
@@ -214,7 +217,8 @@ class Model:
 
     def _compute_once(self, name: Any, compute: Callable[[], Any]) -> Any:
         """Compute a result of the fit once and cache it by name."""
-        fitted_attributes, cache = self._get_fitted_attributes(), vars(self).setdefault("_kept", {})
+        fitted_attributes = self._get_fitted_attributes()
+        cache = vars(self).setdefault("_kept", {})
         if name not in cache or not _are_identical(cache[name][0], fitted_attributes):
             cache[name] = fitted_attributes, compute()
         return cache[name][1]
@@ -265,7 +269,9 @@ class Model:
     def _describe_fitted_data(self) -> Facts:
         """Return facts about the data of the fit; () if they are not stored."""
         data = self._get_fit_data()
-        return () if data is None else data._facts()
+        if data is None:
+            return ()
+        return data._facts()
 
     def _get_market_draws(self) -> "MarketDraws | None":
         """Return posterior draws of choices in any market; None without choice experiments."""
@@ -443,9 +449,10 @@ def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumen
     """Return the error that names where an unknown argument belongs."""
     other_parameters = cls._get_parameters() if is_fit else inspect.signature(cls.fit).parameters
     if name in other_parameters and name not in ("self", "data"):
-        call = (
-            f"the constructor, {cls.__name__}({name}=...)" if is_fit else f"fit(data, {name}=...)"
-        )
+        if is_fit:
+            call = f"the constructor, {cls.__name__}({name}=...)"
+        else:
+            call = f"fit(data, {name}=...)"
         return UnknownArgumentError(
             f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; pass it to {call}."
         )

@@ -187,7 +187,8 @@ def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
 
 def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     """Build the finding about scores; `title`: its phrase, `key`: its file."""
-    is_single, level_name = table.index.nlevels == 1, table.index.names[0]
+    is_single = table.index.nlevels == 1
+    level_name = table.index.names[0]
     names = [""] if is_single else list(dict.fromkeys(table.index.get_level_values(0)))
     table_by_group: dict[Any, Any] = {
         name: table if is_single else table.loc[name] for name in names
@@ -244,11 +245,10 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = describe_check(table)
     # without a p-value every interval is as wide as the picture
-    picture = (
-        None
-        if math.isnan(table.attrs["p_value"])
-        else Picture("check", SENTENCES["check.caption"], table)
-    )
+    if math.isnan(table.attrs["p_value"]):
+        picture = None
+    else:
+        picture = Picture("check", SENTENCES["check.caption"], table)
     return build_check_finding(
         table, sentence, passes_check(table), SENTENCES["check.title"], picture
     )
@@ -267,11 +267,9 @@ def build_dependence_finding(dependence: Dependence) -> Finding | None:
     """Build the finding on dependence of a respondent's answers; None if negligible."""
     if (sentence := dependence.sentence) is None:
         return None
-    headline = (
-        ""
-        if dependence.is_good is None
-        else SENTENCES[f"independence.{'good' if dependence.is_good else 'bad'}"]
-    )
+    headline = ""
+    if dependence.is_good is not None:
+        headline = SENTENCES[f"independence.{'good' if dependence.is_good else 'bad'}"]
     brief = Brief("Respondents", headline if dependence.is_good else None, order=0)
     return Finding(sentence, good=dependence.is_good, headline=headline, brief=brief)
 

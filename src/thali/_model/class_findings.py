@@ -154,10 +154,8 @@ def join_rank_tables(
     joined = pd.concat(ranks_by_name, ignore_index=True)
     joined.insert(0, column, joined.pop(column))
     joined = joined.set_index([column, "option"])
-    main_columns, table = (
-        joined[["rank", "rank_low", "rank_high", "p_1"]],
-        joined.reset_index("option"),
-    )
+    main_columns = joined[["rank", "rank_low", "rank_high", "p_1"]]
+    table = joined.reset_index("option")
     rank_lines = {
         "ranks": [
             ", ".join(map(" ".join, format_ranks(ranks_by_name)[:MAX_GROUPS]))

@@ -155,7 +155,8 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """Return the sentences about draws and software."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=describe_program()),)
-    sizes, facts = model._view.draws.sizes, model.convergence().facts
+    sizes = model._view.draws.sizes
+    facts = model.convergence().facts
     facts_of_run = {
         "program": describe_program(),
         "chains": f"{sizes['chain']:,}",
@@ -185,7 +186,9 @@ def passes_check(check: "pandas.DataFrame") -> bool | None:
     """
     if "p_value" in check.attrs:
         p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
-        return None if np.isnan(p_value) else bool(p_value >= MISFIT)
+        if np.isnan(p_value):
+            return None
+        return bool(p_value >= MISFIT)
     outside = 1.0 - check.attrs["interval"]
     expected = outside * len(check)
     return bool(check["missed"].sum() <= expected + 2.0 * np.sqrt(expected * (1.0 - outside)))

@@ -46,9 +46,9 @@ def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.nd
         )
     for name in covariates.keys():
         if name not in names:
-            options_text = (
-                f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
-            )
+            options_text = "the model was fitted without any"
+            if names:
+                options_text = f"available: {shorten(names, 12)}"
             raise ArgumentError(
                 f"There is no covariate {name!r}; {options_text}.{suggest(str(name), names)}"
             )

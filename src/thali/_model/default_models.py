@@ -67,7 +67,8 @@ class ModelOffer(NamedTuple):
 
         Any method counts if one is named.
         """
-        spec, words = self.spec, {*words}
+        spec = self.spec
+        words = {*words}
         has_all_methods = "method" in words or not spec.methods or bool(spec.method_of_individuals)
         options = spec.options if has_all_methods else spec.select_options(spec.methods[0])
         return {option.word for option in options}.issuperset(words)
@@ -95,7 +96,9 @@ def default_comparison(data: Any, default_models: str) -> str:
         return WORTHS
     if data.worst is None or _has_small_sets(data):
         return default_models
-    return f"{WORTHS},individuals=individuals:{WORTHS}" if len(data.respondents) > 1 else WORTHS
+    if len(data.respondents) > 1:
+        return f"{WORTHS},individuals=individuals:{WORTHS}"
+    return WORTHS
 
 
 class DefaultModel(NamedTuple):

@@ -36,7 +36,9 @@ MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the ch
 def mean_design_effect(variances: list[ScoreVariance]) -> float:
     """Return the mean design effect over groups; NaN if no weight is informed."""
     rank = sum(variance.rank for variance in variances)
-    return sum(variance.trace for variance in variances) / rank if rank else float("nan")
+    if rank:
+        return sum(variance.trace for variance in variances) / rank
+    return float("nan")
 
 
 # Treatment of respondents, as requested or by default ---------------------------------------------
@@ -54,11 +56,9 @@ def choose_dependence(
                 raise single_respondent_error(ADJUSTED)
             raise unknown_respondents_error(ADJUSTED)
         answers = float(data.n_answers)
-        return (
-            Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
-            if n_identified == 1
-            else None
-        )
+        if n_identified != 1:
+            return None
+        return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
     counts = np.concatenate([group_answers.n_answers for group_answers in clusters])
     default = default_model if np.mean(counts >= 2.0) >= MIN_REPEATED else INDEPENDENT
     model = people if isinstance(people, str) else default

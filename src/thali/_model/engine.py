@@ -147,14 +147,17 @@ class ChainEngine(SamplingEngine):
     has_prior = True
 
     def data_of_fit(self, model: Any) -> Any:
-        return model._state_.source if "_state_" in vars(model) else None
+        if "_state_" not in vars(model):
+            return None
+        return model._state_.source
 
 
 class RespondentChainEngine(ChainEngine):
     """A chain method whose posterior stores the treatment of respondents."""
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        check, dependence = self.check_chains(model), model._view.dependence
+        check = self.check_chains(model)
+        dependence = model._view.dependence
         return replace(check, people=None if dependence is None else dependence.warning)
 
 
@@ -188,10 +191,8 @@ def check_method_arguments(
             and name not in method_arguments
             and repr(arguments[name]) != repr(defaults[name])
         ):
-            required_method, current_method = (
-                Setting("method", option.methods[0]),
-                Setting("method", method),
-            )
+            required_method = Setting("method", option.methods[0])
+            current_method = Setting("method", method)
             raise ArgumentError(
                 Argument(name),
                 " requires ",

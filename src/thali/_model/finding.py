@@ -126,7 +126,9 @@ class Finding(DescribedObject):
     @property
     def main_table(self) -> Any:
         """Main part of the table, without columns and rows for files only."""
-        return self.table if self.shown is None else self.shown
+        if self.shown is None:
+            return self.table
+        return self.shown
 
     def format_sentences(self, words: Words = PYTHON) -> list[str]:
         """Format the sentence and the notes for an interface."""
@@ -189,7 +191,9 @@ class Finding(DescribedObject):
 
 def render_text(text: Text, words: Words) -> str:
     """Format a text for an interface."""
-    return text.render(words) if isinstance(text, Fact) else text
+    if isinstance(text, Fact):
+        return text.render(words)
+    return text
 
 
 def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
@@ -214,8 +218,12 @@ def _to_json(cell: Any) -> Any:
     if hasattr(cell, "item"):  # a number of NumPy
         cell = cell.item()
     if isinstance(cell, float):
-        return cell if cell == cell and abs(cell) != float("inf") else None
-    return cell if cell is None or isinstance(cell, bool | int | str) else str(cell)
+        if cell == cell and abs(cell) != float("inf"):
+            return cell
+        return None
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    return str(cell)
 
 
 # Makers of findings -------------------------------------------------------------------------------
@@ -249,7 +257,9 @@ class FindingMaker:
     def __call__(self, source: Any, settings: Any) -> Finding | None:
         """Return the finding of a source; None if there is nothing to report."""
         unnamed_finding = self._make(source, settings)
-        return None if unnamed_finding is None else self.add_key(unnamed_finding)
+        if unnamed_finding is None:
+            return None
+        return self.add_key(unnamed_finding)
 
     def add_key(self, unnamed_finding: Finding) -> Finding:
         """Return the finding with the key and question of this maker."""

@@ -73,8 +73,10 @@ def anneal_log_mean(
     """
     from scipy.special import logsumexp
 
-    log_p, step = log_likelihood(respondents), 0.5
-    total, power = np.zeros(len(log_p)), 0.0
+    log_p = log_likelihood(respondents)
+    step = 0.5
+    total = np.zeros(len(log_p))
+    power = 0.0
     while power < 1.0:
         rise = _largest_rise(log_p, 1.0 - power)
         total += rise * log_p
@@ -85,10 +87,8 @@ def anneal_log_mean(
             with np.errstate(invalid="ignore"):  # both have probability 0
                 gain = power * (log_p_proposed - log_p) + log_ratio
             accepted = np.log(rng.random(len(log_p))) < gain
-            respondents, log_p = (
-                choose(accepted, proposed, respondents),
-                np.where(accepted, log_p_proposed, log_p),
-            )
+            respondents = choose(accepted, proposed, respondents)
+            log_p = np.where(accepted, log_p_proposed, log_p)
             step *= np.exp(accepted.mean() - _ACCEPTED)
     return float(logsumexp(total) - np.log(len(total)))
 

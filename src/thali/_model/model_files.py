@@ -62,11 +62,9 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
 
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
-    groups = (
-        {}
-        if posterior is None
-        else {name: node.to_dataset() for name, node in posterior.children.items()}
-    )
+    groups = {}
+    if posterior is not None:
+        groups = {name: node.to_dataset() for name, node in posterior.children.items()}
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
     arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
@@ -152,7 +150,8 @@ def load(path: Any, verify: bool = True) -> Any:
         )
     try:
         saved = json.loads(tree.attrs["thali_model"])
-        name, parameters = str(saved["class"]), dict(saved["parameters"])
+        name = str(saved["class"])
+        parameters = dict(saved["parameters"])
         model = build_model(
             name, {key: decode(parameter, {}) for key, parameter in parameters.items()}
         )
@@ -266,7 +265,8 @@ def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     from scipy import sparse
 
     if isinstance(part, pd.DataFrame):
-        index, columns = encode(part.index, arrays), encode(part.columns, arrays)
+        index = encode(part.index, arrays)
+        columns = encode(part.columns, arrays)
         return {
             "frame": [encode(part[name].to_numpy(), arrays) for name in part],
             "index": index,
@@ -359,7 +359,8 @@ def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -
     """Decode a data frame."""
     import pandas as pd
 
-    columns, index = decode(encoded_part["columns"], arrays), decode(encoded_part["index"], arrays)
+    columns = decode(encoded_part["columns"], arrays)
+    index = decode(encoded_part["index"], arrays)
     columns_by_position = {
         position: decode(column_json, arrays)
         for position, column_json in enumerate(encoded_part["frame"])
@@ -395,17 +396,17 @@ def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
 def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
     """Decode an array type; text gets the width of its longest cell."""
     dtype = np.dtype(encoded_part["dtype"])
-    return np.dtype(dtype.kind) if dtype.kind in "USV" else dtype
+    if dtype.kind not in "USV":
+        return dtype
+    return np.dtype(dtype.kind)
 
 
 def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Decode an array stored as JSON; all texts take the width of the longest."""
     dtype = _decode_dtype(encoded_part)
-    lengths = (
-        [len(text) for text in np.array(encoded_part["list"], dtype=object).flat]
-        if dtype.kind == "U"
-        else []
-    )
+    lengths = []
+    if dtype.kind == "U":
+        lengths = [len(text) for text in np.array(encoded_part["list"], dtype=object).flat]
     if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
         raise DataError(
             "The file contains a string that is too long to load into memory; the file may be"

@@ -73,7 +73,9 @@ class LearningTarget(NamedTuple):
     @property
     def rows(self) -> int:
         """Number of values, over all variables."""
-        return 1 if self.values is None else len(self.values)
+        if self.values is None:
+            return 1
+        return len(self.values)
 
 
 class ChosenQuestions(NamedTuple):
@@ -89,7 +91,8 @@ def choose_questions(
 ) -> ChosenQuestions:
     """Choose n questions one by one, each most informative given the others."""
     draws = len(outcomes.probabilities)
-    weights, p_answers = np.full((1, draws), 1.0 / draws), np.ones(1)
+    weights = np.full((1, draws), 1.0 / draws)
+    p_answers = np.ones(1)
     alone = expected_information(outcomes, target, weights, p_answers)
     best_alone = np.argsort(-alone, kind="stable")[: max(CANDIDATES, n)]
     candidates = outcomes.select_questions(best_alone)
@@ -137,7 +140,8 @@ def expected_information(
 def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
     """Return bias-corrected entropies of answers under weighted draws, (rows, questions)."""
     p = outcomes.probabilities
-    mean, squared = weights @ p, weights**2
+    mean = weights @ p
+    squared = weights**2
     variance = squared @ p**2 - 2.0 * mean * (squared @ p) + mean**2 * squared.sum(axis=1)[:, None]
     is_positive = mean > 0.0
     log = np.log(mean, out=np.zeros_like(mean), where=is_positive)
@@ -159,11 +163,13 @@ def _extend_answers(
         :, None
     ]
     total = joint.sum(axis=1)
-    joint, total = joint[total > 0.0], total[total > 0.0]
+    joint = joint[total > 0.0]
+    total = total[total > 0.0]
     max_answers = min(max(MIN_ANSWERS, ROWS // rows), MAX_ANSWERS)
     if len(total) > max_answers:
         sampled_rows = rng.choice(len(total), max_answers, p=total / total.sum())
-        joint, share = joint[sampled_rows], np.full(max_answers, 1.0 / max_answers)
+        joint = joint[sampled_rows]
+        share = np.full(max_answers, 1.0 / max_answers)
     else:
         share = total / total.sum()
     return joint / joint.sum(axis=1)[:, None], share
@@ -224,11 +230,9 @@ def label_index(label: str, labels: list[str], argument: str) -> int:
 
 def sample_rows(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return all rows, or a random sample of `max_rows`."""
-    return (
-        rows
-        if len(rows) <= max_rows
-        else rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
-    )
+    if len(rows) <= max_rows:
+        return rows
+    return rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
 
 
 def list_subsets(option_indices: list[int], size: int, rng: np.random.Generator) -> np.ndarray:

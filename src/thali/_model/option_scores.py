@@ -26,11 +26,9 @@ class ScoreScale(NamedTuple):
 
     def compute_scores(self, worth: np.ndarray) -> np.ndarray:
         """Compute scores of options (last axis) from worths."""
-        return (
-            sum_scaled_scores(worth, self.size)
-            if self.none is None
-            else anchored_scores(worth, self.size, self.none)
-        )
+        if self.none is None:
+            return sum_scaled_scores(worth, self.size)
+        return anchored_scores(worth, self.size, self.none)
 
     def is_above_anchor(self, worth: np.ndarray) -> np.ndarray:
         """Return whether each option is better than the anchor; NaN without it."""

@@ -33,8 +33,6 @@ def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Mes
     parts: list[Any] = []
     for text, name, _, _ in Formatter().parse(sentences[key]):
         parts += [text] if name is None else [text, facts[name]]
-    return (
-        Message(*parts)
-        if any(isinstance(part, Fact) for part in parts)
-        else "".join(map(str, parts))
-    )
+    if any(isinstance(part, Fact) for part in parts):
+        return Message(*parts)
+    return "".join(map(str, parts))

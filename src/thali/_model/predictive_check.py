@@ -144,11 +144,10 @@ def build_check_table(
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
-    p_value = (
-        _tail_probability(*discrepancy)
-        if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT
-        else math.nan
-    )
+    if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT:
+        p_value = _tail_probability(*discrepancy)
+    else:
+        p_value = math.nan
     frame.attrs |= {"p_value": p_value, "interval": ci, "expected_missed": expected}
     frame.attrs |= {"draws": discrepancy.shape[1], ROWS: kind}
     return frame
@@ -174,7 +173,8 @@ def describe_check(table: "pandas.DataFrame") -> str:
     missed: Any = table[table["missed"]]
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
-    p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
+    p_value = table.attrs["p_value"]
+    resolution = 1 / table.attrs["draws"]
     verdict = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
     level = format_level(table.attrs["interval"])
     outside_text = f"{len(missed):,} of {len(table):,} {words.row_text} fell outside the {level}"
@@ -212,14 +212,13 @@ def _describe_missed_row(row: Any, row_text: str) -> str:
 
 def _format_p_value(p_value: float, resolution: float) -> str:
     """Format a p-value with the digits that its draws allow."""
-    smallest, largest = max(0.001, resolution), 1 - max(0.01, resolution)
+    smallest = max(0.001, resolution)
+    largest = 1 - max(0.01, resolution)
     if p_value < smallest:
         return f"p < {smallest:.2g}"
-    return (
-        f"p > {largest:.2g}"
-        if p_value > largest
-        else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
-    )
+    if p_value > largest:
+        return f"p > {largest:.2g}"
+    return f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
 
 
 def select_draws(n_draws: int, n_counts: int) -> np.ndarray:
@@ -246,7 +245,8 @@ def compute_check_rows(
     low, high = np.quantile(replicates, interval_tails(ci), axis=1, method="inverted_cdf")
     twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
     outside = (replicates < low[:, None]) | (replicates > high[:, None])
-    n, draws = n[:, 0], replicates.shape[1]
+    n = n[:, 0]
+    draws = replicates.shape[1]
     return {
         "n": n,
         "observed": x[:, 0] / n,

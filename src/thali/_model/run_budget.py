@@ -54,7 +54,8 @@ def limit_run(
     """
     settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     # a longer warm-up was requested
-    sweeps, tune = int(share * BUDGET / run.chains / sweep), min(run.tune, FIRST_DRAWS)
+    sweeps = int(share * BUDGET / run.chains / sweep)
+    tune = min(run.tune, FIRST_DRAWS)
     if run.thin is None and (tune + first_draws) * thin > sweeps:
         thin = max(1, sweeps // (tune + first_draws))
         run = run._replace(thin=thin)

@@ -101,22 +101,25 @@ class Sampling(Generic[AnyChain]):
     @property
     def max_open_draws(self) -> int:
         """Maximum draws per chain of a run without a fixed length, for any data."""
-        return MAX_DRAWS if self.max_draws is None else self.max_draws
+        if self.max_draws is None:
+            return MAX_DRAWS
+        return self.max_draws
 
     def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
         """Return the maximum draws per chain of an open run for these data."""
         max_draws = self.max_open_draws
         if self.data_max_draws is not None:
-            tune, speedup = self.run.tune, self.measure_speedup(chains) if chains else 1.0
+            tune = self.run.tune
+            speedup = self.measure_speedup(chains) if chains else 1.0
             max_draws = min(max_draws, int((tune + self.data_max_draws) * speedup) - tune)
         return max(self.min_draws, max_draws)
 
     @property
     def min_draws(self) -> int:
         """Draws per chain that are made in any case."""
-        return (
-            self.first_draws if self.first_draws and self.run.draws is None else self.run.min_draws
-        )
+        if self.first_draws and self.run.draws is None:
+            return self.first_draws
+        return self.run.min_draws
 
 
 class Continuation(NamedTuple):
@@ -149,14 +152,13 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
     if settings is None:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with open_fit_folder(model, settings, sampling.source, run) as (folder, seed):
-        start, position = None, {"draws": 0, "tempered": False}
+        start = None
+        position = {"draws": 0, "tempered": False}
         if folder is not None and folder.snapshot is not None:
             with refuse_altered_job(folder.path):
                 _check_position(folder.snapshot, sampling)
-            start, position = (
-                _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0),
-                folder.snapshot.position,
-            )
+            start = _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0)
+            position = folder.snapshot.position
         shortened = "tune" in position  # the time limit has shortened the warm-up
         if shortened:
             run = run._replace(tune=position["tune"])
@@ -219,11 +221,13 @@ def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[st
         progressbar=additional_run.progressbar,
         max_time=additional_run.max_time,
     )
-    start, sampling = _load_start(state), model._build_sampling(state.source, run)
+    start = _load_start(state)
+    sampling = model._build_sampling(state.source, run)
     if sampling.read_draws is not None:
-        draws_by_chain = (
-            start.draws if start.draws is not None else sampling.read_draws(model.posterior_)
-        )
+        if start.draws is not None:
+            draws_by_chain = start.draws
+        else:
+            draws_by_chain = sampling.read_draws(model.posterior_)
         start = _ChainStart(start.states, draws_by_chain, 0)
     work = RunningFit(model, sampling, run, None, state.tempered)
     tree, attributes, chains = work.run_until_done(
@@ -309,17 +313,14 @@ class RunningFit:
                     "_interrupted_": interrupted,
                     **self.sampling.build_attributes(tree, chains, self.run.random_seed),
                 }
-                convergence = (
-                    None
-                    if interrupted or self.run.draws is not None
-                    else self._check_convergence(attributes)
-                )
+                if interrupted or self.run.draws is not None:
+                    convergence = None
+                else:
+                    convergence = self._check_convergence(attributes)
                 n_sweeps = sum(chain.sweeps for chain in chains)
-                tempered = (
-                    self.sampling.with_tempering(n_sweeps)
-                    if convergence is not None and _is_stuck(convergence)
-                    else None
-                )
+                tempered = None
+                if convergence is not None and _is_stuck(convergence):
+                    tempered = self.sampling.with_tempering(n_sweeps)
                 ends = convergence is None or self._is_settled(convergence)
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
@@ -384,15 +385,15 @@ class RunningFit:
 
     def _warn_long_run(self, seconds: float) -> None:
         """Warn about the expected duration; suggest faster options."""
-        run, sampling = self.run, self.sampling
+        run = self.run
+        sampling = self.sampling
         if run.draws is None:
-            draws, min_draws = sampling.count_allowed_draws(self.chains), sampling.min_draws
+            draws = sampling.count_allowed_draws(self.chains)
+            min_draws = sampling.min_draws
             max_seconds = seconds * (run.tune + draws) / (run.tune + min_draws)
-            until = (
-                f", and up to {format_duration(max_seconds)} if the chains agree late"
-                if format_duration(max_seconds) != format_duration(seconds)
-                else ""
-            )
+            until = ""
+            if format_duration(max_seconds) != format_duration(seconds):
+                until = f", and up to {format_duration(max_seconds)} if the chains agree late"
             fewer: Any = Setting("draws", max(1, min_draws // 4))
         else:
             until, fewer = "", "fewer draws"
@@ -450,7 +451,8 @@ class RunningFit:
             if not has_all_draws:
                 arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
         states = np.frombuffer(encode_npz(arrays), np.uint8)
-        run, first = self.run._replace(job=None), draws if has_all_draws else chains[0].first
+        run = self.run._replace(job=None)
+        first = draws if has_all_draws else chains[0].first
         return Continuation(
             self.sampling.source, digest, parameters, run, draws, first, self.tempered, states
         )

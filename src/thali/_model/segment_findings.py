@@ -103,7 +103,9 @@ def _report_segments(
 ) -> Finding | None:
     """Apply a function (model, segments) -> finding if there are segments."""
     segments_of_model = segments(model)
-    return None if segments_of_model is None else report(model, segments_of_model)
+    if segments_of_model is None:
+        return None
+    return report(model, segments_of_model)
 
 
 def _report_sizes(

@@ -122,15 +122,13 @@ def build_settings(
     ArgumentError
         If the model's answer has no setting of a name, or a value is out of its range.
     """
-    options = (
-        {}
-        if spec is None
-        else {
+    options = {}
+    if spec is not None:
+        options = {
             option_of_report.name: option_of_report
             for option_of_report in spec.select_options(method)
             if option_of_report.to == REPORT
         }
-    )
     names = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
     for name, value in arguments.items():
         if name not in names:

@@ -163,7 +163,9 @@ class ModelSpec:
         is_one = people in (INDEPENDENT, ADJUSTED)
         if self.method_of_individuals and ("by" in typed or not is_one):
             return self.method_of_individuals
-        return self.methods[0] if self.methods else ""
+        if self.methods:
+            return self.methods[0]
+        return ""
 
     def select_options(self, method: str) -> tuple[Option, ...]:
         """Return the options that apply to a method."""

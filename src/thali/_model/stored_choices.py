@@ -19,7 +19,8 @@ MAX_PAIRS = 2_000
 
 def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
     """Return indices of pairs first < second among all pairs, row-major."""
-    first, second = np.asarray(first), np.asarray(second)
+    first = np.asarray(first)
+    second = np.asarray(second)
     return first * (2 * n_options - first - 1) // 2 + second - first - 1
 
 
@@ -47,7 +48,9 @@ def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
 def convert_counts(counts: np.ndarray) -> np.ndarray:
     """Convert counts to integers, which ArviZ treats as discrete; keep weighted counts."""
     integers = counts.astype(np.int64)
-    return integers if np.array_equal(integers, counts) else counts
+    if np.array_equal(integers, counts):
+        return integers
+    return counts
 
 
 class StoredData(NamedTuple):
@@ -92,8 +95,10 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
 
 def store_sets(data: "Choices", lapse: float) -> StoredData:
     """Return the stored data of choices from sets, or of best and worst."""
-    labels, questions = np.asarray(data.labels, dtype=str), data.questions()
-    coefficients, names = questions.log_coefficients(), join_set_members(data)
+    labels = np.asarray(data.labels, dtype=str)
+    questions = data.questions()
+    coefficients = questions.log_coefficients()
+    names = join_set_members(data)
     kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
     if data.worst is None:
         kind, rows = CHOICES, ("set", "place")
@@ -118,10 +123,8 @@ def join_set_members(data: "Choices") -> np.ndarray:
 
 def member_coordinates(data: "Choices") -> dict[Any, Any]:
     """Return coordinates of the members of all sets: `place` is "a | a, b"."""
-    offered, alternative = (
-        join_set_members(data)[data.set_of],
-        np.asarray(data.labels, dtype=str)[data.members],
-    )
+    offered = join_set_members(data)[data.set_of]
+    alternative = np.asarray(data.labels, dtype=str)[data.members]
     return {
         "place": np.array(
             [

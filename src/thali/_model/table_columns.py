@@ -132,12 +132,12 @@ def add_column_descriptions(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 def format_heading(name: str, monte_carlo: bool = False) -> str:
     """Return the heading of a column; `monte_carlo`: errors are Monte Carlo errors."""
-    description, error_suffix = (
-        COLUMNS.get(name),
-        next((suffix for suffix in _ERRORS if name.endswith(suffix)), None),
-    )
+    description = COLUMNS.get(name)
+    error_suffix = next((suffix for suffix in _ERRORS if name.endswith(suffix)), None)
     if description is not None and description.heading:
         text = description.heading
     else:
         text = name.replace("_", " ") if error_suffix is None else _ERRORS[error_suffix]
-    return _MONTE_CARLO_ERROR if monte_carlo and text == _STANDARD_ERROR else text
+    if monte_carlo and text == _STANDARD_ERROR:
+        return _MONTE_CARLO_ERROR
+    return text
