@@ -116,7 +116,9 @@ class Leaderboard(PrintedResult):
     @property
     def dependence_sentence(self) -> Message | None:
         """Sentence on repeated answers of respondents; None if not worth reporting."""
-        return None if self.people is None else self.people.sentence
+        if self.people is None:
+            return None
+        return self.people.sentence
 
     def _description(self) -> Description:
         sentence = self.dependence_sentence
@@ -414,7 +416,8 @@ class Leaderboard(PrintedResult):
         """
         import pandas as pd
 
-        data, n = self.data, self.data.n_options
+        data = self.data
+        n = self.data.n_options
         counts = np.zeros((n, n))
         if isinstance(data, Choices):
             row, row_order = list_row_members(data)

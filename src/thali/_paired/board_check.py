@@ -75,7 +75,8 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
     """Return a function (slice) -> outcome probabilities, shape (points, answers)."""
     from thali._inference.numerics.counts import compute_outcomes
 
-    lapse, has_ties = density.rows.lapse, density.rows.has_ties
+    lapse = density.rows.lapse
+    has_ties = density.rows.has_ties
 
     def probabilities(row_slice: slice) -> np.ndarray:
         """Return the probabilities of the outcomes of some rows."""
@@ -87,11 +88,10 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
             ]
         ).T
         p = (1.0 - lapse) * q + lapse / 2.0
-        outcome_probabilities = (
-            compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
-            if has_ties
-            else np.stack([p, 1.0 - p], axis=-1)
-        )
+        if has_ties:
+            outcome_probabilities = compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
+        else:
+            outcome_probabilities = np.stack([p, 1.0 - p], axis=-1)
         return outcome_probabilities.reshape(len(p), -1)
 
     return probabilities
@@ -102,7 +102,8 @@ def _check_sets(
 ) -> tuple[Questions, list[EqualRespondents]]:
     """Return one question per set, and probabilities of its answers by judge."""
     data = drop_tied_sets(data)
-    questions, logs = data.questions(), points[density.worths]
+    questions = data.questions()
+    logs = points[density.worths]
     if not density.n_judges:
         return questions, [
             EqualRespondents.from_times(

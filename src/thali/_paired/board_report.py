@@ -75,16 +75,14 @@ def data(board: Leaderboard, settings: None) -> Finding:
     import pandas as pd
 
     counted = None if board.made is None else board.made.counted
-    read_as = (
-        ()
-        if counted is None or not counted.read_as
-        else (f"The table was read as {counted.read_as}.",)
-    )
-    files = (
-        ()
-        if counted is None or not counted.files
-        else (("Files", list_names(counted.files, _NAMED)),)
-    )
+    if counted is None or not counted.read_as:
+        read_as = ()
+    else:
+        read_as = (f"The table was read as {counted.read_as}.",)
+    if counted is None or not counted.files:
+        files = ()
+    else:
+        files = (("Files", list_names(counted.files, _NAMED)),)
     parts = (("Parts", list_names(board.boards, _NAMED)),) if board.boards else ()
     table = pd.DataFrame(
         [*files, *board.data._facts(), *parts], columns=["fact", "value"]
@@ -128,15 +126,15 @@ def _describe_rule(
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
     assert board.made is not None
-    source, prefix = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
+    source = Cite("bradley1952", "luce1959", inside=True)
+    prefix = "ml." * is_estimate
     sentences: list[Text] = [phrase(SENTENCES, "ml.methods.luce", source=source)]
     if not is_estimate:
         fixed_spread = settings_used.get("spread")
-        spread = (
-            _SENTENCES["spread"]
-            if fixed_spread is None
-            else phrase(_SENTENCES, "known", name="u", value=fixed_spread)
-        )
+        if fixed_spread is None:
+            spread = _SENTENCES["spread"]
+        else:
+            spread = phrase(_SENTENCES, "known", name="u", value=fixed_spread)
         sentences.append(phrase(_SENTENCES, "prior", spread=spread))
     original_data: Judgements = convert_to_judgements(board.made.counted.data)
     if isinstance(board.data, Choices):
@@ -207,7 +205,9 @@ def independence(board: Leaderboard, settings: None) -> Finding | None:
     """Report the treatment of repeated answers of respondents."""
     from thali._model.choice_findings import build_dependence_finding
 
-    return None if board.people is None else build_dependence_finding(board.people)
+    if board.people is None:
+        return None
+    return build_dependence_finding(board.people)
 
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
@@ -221,18 +221,17 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
         for name, part in board.boards.items()
         if part.of_chains is not None and not part.of_chains.agrees
     ]
-    notes = (
-        ()
-        if not parts_without_agreement
-        else (phrase(_SENTENCES, "parts differ", parts=shorten(parts_without_agreement, _NAMED)),)
-    )
+    notes = ()
+    if parts_without_agreement:
+        notes = (
+            phrase(_SENTENCES, "parts differ", parts=shorten(parts_without_agreement, _NAMED)),
+        )
     agrees = check.agrees and not parts_without_agreement
     headline = COMMON["chains agree" if agrees else "chains differ"]
-    brief = (
-        Brief("Chains", " ".join(map(str, notes)))
-        if check.agrees and parts_without_agreement
-        else build_chain_brief(check)
-    )
+    if check.agrees and parts_without_agreement:
+        brief = Brief("Chains", " ".join(map(str, notes)))
+    else:
+        brief = build_chain_brief(check)
     return Finding(check.message, notes=notes, good=agrees, headline=headline, brief=brief)
 
 
@@ -267,11 +266,9 @@ def format_python(board: Leaderboard) -> str:
         for name, argument in arguments.items()
         if argument != defaults.get(name)
     ]
-    return (
-        ""
-        if board.made is None
-        else f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *argument_texts])})"
-    )
+    if board.made is None:
+        return ""
+    return f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *argument_texts])})"
 
 
 def _list_arguments(board: Leaderboard) -> dict[str, Any]:
@@ -293,4 +290,6 @@ def _format_setting(setting: Any) -> str:
         return ", ".join(f"{name} = {entry}" for name, entry in setting.items())
     if isinstance(setting, list | tuple):
         return ", ".join(map(str, setting))
-    return "yes" if setting is True else str(setting)
+    if setting is True:
+        return "yes"
+    return str(setting)

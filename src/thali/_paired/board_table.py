@@ -55,7 +55,8 @@ def find_tiers(order: np.ndarray) -> list[list[int]]:
         for j in (np.flatnonzero(is_alike[i, i:]) + i).tolist():
             if covered[i] >> j & 1:
                 continue
-            members, common_bits = sorted({i, j}), bits[i] & bits[j]
+            members = sorted({i, j})
+            common_bits = bits[i] & bits[j]
             candidates = np.flatnonzero(is_alike[i] & is_alike[j])
             for candidate in candidates[
                 np.abs(2 * candidates - i - j).argsort(kind="stable")
@@ -112,11 +113,9 @@ def build_board(
         for count_columns in (estimates.log_worths, estimates.monotone_means)
     )
     order_indices = sort_descending(estimates.modes)
-    log_worths, mean_log_worths, n = (
-        log_worths[:, order_indices],
-        mean_log_worths[order_indices],
-        len(order_indices),
-    )
+    log_worths = log_worths[:, order_indices]
+    mean_log_worths = mean_log_worths[order_indices]
+    n = len(order_indices)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = order_probabilities(rank)
     tiers = find_tiers(order)
@@ -202,9 +201,9 @@ def _count_outcomes(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarra
             data.members[member_index], data.times[row] * data.are_chosen(row, member_index), n
         )
         n_other = np.bincount(data.members[member_index], data.times[row], n) - n_chosen
-        n_worst = (
-            n_other if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
-        )
+        n_worst = n_other
+        if data.worst is not None:
+            n_worst = np.bincount(data.members[data.worst], data.times, n)
         return n_chosen, n_worst, n_other - n_worst
 
     def added(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -67,7 +67,9 @@ class WorthEstimates(NamedTuple):
     @property
     def effects(self) -> np.ndarray:
         """Reported coefficients of covariates."""
-        return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
+        if self.estimate is None:
+            return self.beta.mean(axis=0)
+        return self.estimate[1]
 
 
 def estimate_worths(
@@ -78,17 +80,16 @@ def estimate_worths(
     from thali._worths.laplace import Marginal
     from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
 
-    data, by_chains = convert_for_likelihood(data), request.method == "mcmc"
+    data = convert_for_likelihood(data)
+    by_chains = request.method == "mcmc"
     problem = build_worth_problem(data, request)
     if not request.has_prior:
         check_estimable(data, problem.density)
     check_anchor(problem, scale)
     with Progress(progressbar and not by_chains, "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
-        marginal, respondents = (
-            Marginal(problem.density, request.spread, request.judge_sd, request.drift),
-            RespondentAdjustment(),
-        )
+        marginal = Marginal(problem.density, request.spread, request.judge_sd, request.drift)
+        respondents = RespondentAdjustment()
         if request.is_plain:
             respondents = build_adjustment(
                 data, marginal, request.people, INDEPENDENT if by_chains else ADJUSTED
@@ -125,7 +126,8 @@ def _estimate_by_laplace(
     from thali._worths.posterior_sample import sample_posterior
     from thali._worths.respondent_variance import widen_points
 
-    density, spreads = problem.density, None
+    density = problem.density
+    spreads = None
     n_draws = int(np.clip(MAX_NUMBERS // density.size, MIN_DRAWS, DRAWS))
     (rng,) = spawn_generators(problem.request.random_seed, 1)
     if problem.request.has_prior:
@@ -133,19 +135,14 @@ def _estimate_by_laplace(
         mean_point = points.mean(axis=1)
     else:
         _, mode = marginal.best
-        points, mean_point = (
-            mode.point[:, None] + marginal.draw_deviations(mode, rng, n_draws),
-            mode.point,
-        )
-    mean_log_worths, variance = (
-        density.centre_by_period(mean_point[:, None])[-1, :, 0],
-        respondents.adjusted_variance,
-    )
-    estimate = (
-        None
-        if problem.request.has_prior and variance is None
-        else (mean_log_worths, mean_point[density.beta])
-    )
+        points = mode.point[:, None] + marginal.draw_deviations(mode, rng, n_draws)
+        mean_point = mode.point
+    mean_log_worths = density.centre_by_period(mean_point[:, None])[-1, :, 0]
+    variance = respondents.adjusted_variance
+    if problem.request.has_prior and variance is None:
+        estimate = None
+    else:
+        estimate = (mean_log_worths, mean_point[density.beta])
     narrow, with_variance = points, None
     if variance is not None:
         narrow, points = widen_points(rng, marginal, variance, points, mean_point)
@@ -191,7 +188,8 @@ def _build_estimates(
     """Build estimates from draws of points, with tables of judges and periods."""
     density = problem.density
     modes = density.centre_by_period(marginal.mean_mode[:, None])[-1, :, 0]
-    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
+    nu = np.exp(points[density.nu]).ravel()
+    beta = points[density.beta].T
     estimates = WorthEstimates(
         density.centre_by_period(points)[-1].T,
         modes,

@@ -159,13 +159,11 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
     )
     votes_text = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
-    brief_text, texts_by_column = (
-        sentence,
-        {
-            "as_so_far": f"{votes_text} in the current mix",
-            "among_these": f"votes on pairs of these {leaders_word} only",
-        },
-    )
+    brief_text = sentence
+    texts_by_column = {
+        "as_so_far": f"{votes_text} in the current mix",
+        "among_these": f"votes on pairs of these {leaders_word} only",
+    }
     shown_rows = {0, table.index[-1]}
     for column, text in texts_by_column.items():
         if column in table:
@@ -231,8 +229,11 @@ def reliability(board: Leaderboard, settings: None) -> Finding | None:
 def check(board: Leaderboard, settings: None) -> Finding | None:
     """Report observed proportions that the model misses."""
     if board.of_check is None:
-        return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
-    table, fits = board.of_check, passes_check(board.of_check)
+        if "missing" not in board.check_facts:
+            return None
+        return Finding(board.check_facts["missing"])
+    table = board.of_check
+    fits = passes_check(board.of_check)
     picture = None if fits is None else Picture("check", _CHECK, table)
     sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
@@ -240,11 +241,9 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
     finding_without_notes = build_check_finding(
         table, sentence, fits, f"{_CHECK[:-1]}, worst-fitting first", picture
     )
-    return (
-        replace(finding_without_notes, notes=(_MISFIT,))
-        if fits is False
-        else replace(finding_without_notes, brief=None)
-    )
+    if fits is False:
+        return replace(finding_without_notes, notes=(_MISFIT,))
+    return replace(finding_without_notes, brief=None)
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)
@@ -287,9 +286,9 @@ def _describe_joint_certainty(n_named: int, compared_text: str) -> str:
     """Describe how certain all named differences are jointly."""
     if n_named == 0:
         return f" No difference is certain (probability ≥ {CERTAIN:g}; {compared_text} compared)."
-    statements = (
-        "This statement is" if n_named == 1 else f"These {n_named:,} statements are jointly"
-    )
+    statements = "This statement is"
+    if n_named != 1:
+        statements = f"These {n_named:,} statements are jointly"
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({compared_text} compared)."
 
 
@@ -300,7 +299,8 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table = board.worths_in_time()
     last: Any = table.loc[table["period"] == table["period"].iloc[-1]]
-    rose, fell = table.attrs["better"], table.attrs["worse"]
+    rose = table.attrs["better"]
+    fell = table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
     sentence += _describe_joint_certainty(
@@ -326,10 +326,8 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     pair_covariates = board.data.covariates
     if board.effects is None or pair_covariates is None:
         return None
-    table, names = (
-        board.covariate_effects().rename(columns={"effect": "log_odds"}),
-        list(board.effects.index),
-    )
+    table = board.covariate_effects().rename(columns={"effect": "log_odds"})
+    names = list(board.effects.index)
     table["more"] = pair_covariates.units(table["log_odds"].tolist())
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
@@ -341,7 +339,8 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
     rank_changes: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if rank_changes.max() > 0:
-        option, row = rank_changes.idxmax(), board.table.loc[rank_changes.idxmax()]
+        option = rank_changes.idxmax()
+        row = board.table.loc[rank_changes.idxmax()]
         sentence += (
             " Without controlling for"
             f" {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would rank"
@@ -427,10 +426,12 @@ def order(board: Leaderboard, settings: None) -> Finding:
 @finding("votes_by_pair", "Comparisons per pair", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     """Report the number of comparisons of each pair."""
-    labels, table = board.data.labels, board.votes_by_pair()
+    labels = board.data.labels
+    table = board.votes_by_pair()
     first, second = np.triu_indices(len(labels), 1)
     total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
-    compared, most_frequent = total[total > 0], int(total.argmax())
+    compared = total[total > 0]
+    most_frequent = int(total.argmax())
     verb = "shown together" if isinstance(board.data, Choices) else "compared"
     sentence = (
         f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"

@@ -46,16 +46,16 @@ def permutation_test(
     p = (1 + permutations with a statistic at least as large) / (1 + permutations). All answers of a
     respondent stay together, so that they may depend on each other.
     """
-    tallies, sizes = _tally_respondents(groups, pooled_fit.data), []
+    tallies = _tally_respondents(groups, pooled_fit.data)
+    sizes = []
     for group in groups:
         assert group.answers is not None
         sizes.append(len(np.unique(group.answers.respondent)))
-    pose, start = (
-        pooled_fit.problem,
-        np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max())),
-    )
+    pose = pooled_fit.problem
+    start = np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max()))
     samples = choose_n_samples(pose.work * len(groups))
-    rng, n_reached = spawn_generators(random_seed, 1)[0], 0
+    rng = spawn_generators(random_seed, 1)[0]
+    n_reached = 0
     ends = np.cumsum(sizes)[:-1]
     for _ in range(samples):
         parts = np.split(rng.permutation(len(tallies)), ends)
@@ -174,7 +174,8 @@ def group_test(
     wins, losses = (
         np.concatenate([getattr(data, side) for data in data_sets]) for side in ("wins", "losses")
     )
-    n, cells = wins + losses, np.concatenate([wins, losses])
+    n = wins + losses
+    cells = np.concatenate([wins, losses])
     # log-likelihood of the pooled model for the choices of all groups, with their coefficients
     coefficients = sum(fit.coefficient for fit in fits)
     pooled_value = pooled_fit.maximum.value + coefficients
@@ -237,9 +238,7 @@ def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> s
         f"row 'group': deviance {row['deviance']:.2f} on {format_plural(int(row['df']), 'degree')}"
         f" of freedom, {format_p_value(p)}"
     )
-    verdict = (
-        "differ significantly in their weights"
-        if p < _LEVEL
-        else "do not differ significantly in their weights"
-    )
+    verdict = "do not differ significantly in their weights"
+    if p < _LEVEL:
+        verdict = "differ significantly in their weights"
     return f"Groups {shorten(names)} {verdict} ({numbers})."

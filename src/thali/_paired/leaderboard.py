@@ -278,10 +278,8 @@ class LeaderboardRecipe(NamedTuple):
         """Return the recipe with more votes, whose columns may have other names."""
         self._check_columns(columns)
         new = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
-        ties, parts = (
-            self.settings["ties"],
-            {column: dict(part_votes) for column, part_votes in self.counted.parts.items()},
-        )
+        ties = self.settings["ties"]
+        parts = {column: dict(part_votes) for column, part_votes in self.counted.parts.items()}
         data = merge_judgements(
             convert_to_judgements(self.counted.data), convert_to_judgements(new.data), ties
         )
@@ -294,7 +292,8 @@ class LeaderboardRecipe(NamedTuple):
                     else part
                     for part_value, part in new_parts.items()
                 }
-        repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
+        repeated = self.counted.repeated + new.repeated
+        files = (*self.counted.files, *new.files)
         return self._replace(
             counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files)
         )
@@ -335,11 +334,9 @@ def build_leaderboard(
 
     `asked` has the fields of `WorthsRequest`.
     """
-    request, scale, parts = (
-        WorthsRequest(**asked),
-        WorthScale.from_argument(anchor_model),
-        parts or {},
-    )
+    request = WorthsRequest(**asked)
+    scale = WorthScale.from_argument(anchor_model)
+    parts = parts or {}
 
     def prepare_data(source: Any) -> Judgements:
         """Select dates and treat ties."""
@@ -355,12 +352,12 @@ def build_leaderboard(
             warn(DataWarning(message))
 
     estimates = _estimate_with_and_without(data, request, scale, progressbar)
-    design_effect = (
-        1.0
-        if estimates.people is None or estimates.people.model != ADJUSTED
-        else max(1.0, estimates.people.effect)
-    )
-    board, boards = build_board(data, estimates, scale, request.ci), {}
+    if estimates.people is None or estimates.people.model != ADJUSTED:
+        design_effect = 1.0
+    else:
+        design_effect = max(1.0, estimates.people.effect)
+    board = build_board(data, estimates, scale, request.ci)
+    boards = {}
     board = replace(board, **_run_check(estimates, request))
     if estimates.individuals is None:
         board = replace(
@@ -500,7 +497,8 @@ def _prefix_errors(part: str) -> Iterator[None]:
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Raise for covariates of options and perfect predictors; warn for near ones."""
     covariates.refuse_options("a leaderboard")
-    wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
+    wins = covariates.wins > 0.0
+    losses = covariates.losses > 0.0
     # chosen minus rejected option
     differences = np.concatenate([covariates.values[wins], -covariates.values[losses]])
     times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
@@ -523,7 +521,8 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
             ".",
         )
     for name, difference in zip(covariates.names, differences.T, strict=True):
-        n_above, n_below = times @ (difference > 0.0), times @ (difference < 0.0)
+        n_above = times @ (difference > 0.0)
+        n_below = times @ (difference < 0.0)
         if min(n_above, n_below) == 0.0 and n_above + n_below >= _MIN_DECIDED:
             warn(
                 DataWarning(

@@ -136,11 +136,13 @@ def order_effect(
         warn(warning)
     fit_without_order = estimate(both.with_covariates(()), aspects, unique)
     log_advantage, log_error = estimate_advantage(fit)
-    order, advantage = float(np.exp(-log_advantage)), float(np.exp(log_advantage))
+    order = float(np.exp(-log_advantage))
+    advantage = float(np.exp(log_advantage))
     error = order * log_error
     null = n_for_second / n_for_first
     p_first_equal = np.where(shown_first, 1 / (1 + null), null / (1 + null))
-    n, weights = wins + losses, len(aspects_by_option.names) - 1
+    n = wins + losses
+    weights = len(aspects_by_option.names) - 1
     rows = {
         "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated),
         "order": (
@@ -190,7 +192,8 @@ def order_effect(
 
 def estimate_advantage(fit: Estimates) -> tuple[float, float]:
     """Return the log advantage of the first option and its standard error."""
-    log_advantage, variance = fit.covariate_coefficients[0], fit.covariate_covariance[0, 0]
+    log_advantage = fit.covariate_coefficients[0]
+    variance = fit.covariate_covariance[0, 0]
     if not (np.isfinite(variance) and abs(log_advantage) < MAX_LOG_ODDS):
         raise DataError(
             "The order effect has no finite estimate: the first option was always or never chosen,"

@@ -76,10 +76,12 @@ def pool_worths(
     from thali._worths.posterior_sample import sample_posterior
 
     density = _build_group_density(parts, all_data, power, request.lapse)
-    marginal, chains = Marginal(density, request.spread), None
+    marginal = Marginal(density, request.spread)
+    chains = None
     if request.method == "mcmc":
         chain_draws = run_chains(marginal, request.random_seed, progressbar)
-        points, spreads = chain_draws.points, chain_draws.spreads
+        points = chain_draws.points
+        spreads = chain_draws.spreads
         names = all_data.labels, list(parts), (), all_data.covariate_names
         common = [f"common_log_worth[{label}]" for label in all_data.labels]
         chains = check_worth_chains(
@@ -92,12 +94,12 @@ def pool_worths(
     else:
         (rng,) = spawn_generators(request.random_seed, 1)
         points, spreads = sample_posterior(marginal, rng, DRAWS)
-    worths, modes = (
-        density.worths_by_period(points),
-        density.worths_by_period(marginal.mean_mode[:, None])[..., 0],
-    )
-    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    option_index, estimates_by_part = {label: k for k, label in enumerate(all_data.labels)}, {}
+    worths = density.worths_by_period(points)
+    modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
+    nu = np.exp(points[density.nu]).ravel()
+    beta = points[density.beta].T
+    option_index = {label: k for k, label in enumerate(all_data.labels)}
+    estimates_by_part = {}
     for part_worths, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
         options = [option_index[label] for label in part.labels]
         log_worths = part_worths[options].T
@@ -121,10 +123,8 @@ def _build_group_density(
     from thali._worths.density import DistinctComparisons
     from thali._worths.group_density import GroupDensity
 
-    option_index, names = (
-        {label: k for k, label in enumerate(all_data.labels)},
-        all_data.covariate_names,
-    )
+    option_index = {label: k for k, label in enumerate(all_data.labels)}
+    names = all_data.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []
     for number, (value, part) in enumerate(parts.items()):
         if part.covariate_names != names:
@@ -135,7 +135,8 @@ def _build_group_density(
                 " requires the same covariates, so use numbers, or categories that occur in every"
                 " subset.",
             )
-        cells, option_indices = part.cells, np.array([option_index[label] for label in part.labels])
+        cells = part.cells
+        option_indices = np.array([option_index[label] for label in part.labels])
         counts = (power * column for column in (cells.wins, cells.losses, cells.tied))
         rows.append(
             (

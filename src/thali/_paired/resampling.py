@@ -74,10 +74,8 @@ def bootstrap(
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
     ['estimate', 'mean', 'std_error', 'low', 'high']
     """
-    samples, ci = (
-        check_integer("samples", samples, 2),
-        check_open_interval("ci", ci, "the probability of an interval"),
-    )
+    samples = check_integer("samples", samples, 2)
+    ci = check_open_interval("ci", ci, "the probability of an interval")
     data_sets = prepare_groups(respondents, "respondents")
     if len(data_sets) < 2:
         raise DataError(
@@ -86,10 +84,8 @@ def bootstrap(
         )
     data = pool_groups(data_sets)
     fit = estimate(data, aspects, unique)
-    wins, losses = (
-        np.zeros((len(data_sets), data.n_pairs)),
-        np.zeros((len(data_sets), data.n_pairs)),
-    )
+    wins = np.zeros((len(data_sets), data.n_pairs))
+    losses = np.zeros((len(data_sets), data.n_pairs))
     for index, respondent in enumerate(data_sets):
         pair_indices = find_pair_indices(respondent, data)
         wins[index, pair_indices], losses[index, pair_indices] = respondent.wins, respondent.losses
@@ -146,10 +142,8 @@ def parametric_bootstrap(
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True
     """
-    samples, ci = (
-        check_integer("samples", samples, 2),
-        check_open_interval("ci", ci, "the probability of an interval"),
-    )
+    samples = check_integer("samples", samples, 2)
+    ci = check_open_interval("ci", ci, "the probability of an interval")
     fit = require_choice_estimates(model, "parametric_bootstrap")
     totals = fit.problem.totals
     if not are_integers(totals):
@@ -169,7 +163,8 @@ def _refit_samples(
     """Fit every row of counts, starting from the estimate of the data."""
     import pandas as pd
 
-    weights, at_infinity = np.empty((len(wins), len(fit.weights))), 0
+    weights = np.empty((len(wins), len(fit.weights)))
+    at_infinity = 0
     for index, (sample_wins, sample_losses) in enumerate(zip(wins, losses, strict=True)):
         refit = fit.refit(np.column_stack([sample_wins, sample_losses]).ravel())
         weights[index] = refit.weights

@@ -65,7 +65,9 @@ class WorthScale(NamedTuple):
     ) -> np.ndarray:
         """Subtract the anchor from log worths, with options along `axis`."""
         index = self.anchor_index(labels)
-        return log_worths if index is None else log_worths - np.take(log_worths, [index], axis)
+        if index is None:
+            return log_worths
+        return log_worths - np.take(log_worths, [index], axis)
 
     def compute_ratings(self, log_worths: Any) -> Any:
         """Compute ratings of log worths that are 0 at the anchor, or on average."""
@@ -75,9 +77,9 @@ class WorthScale(NamedTuple):
     def sentence(self) -> str:
         """Description of the fixed rating."""
         if self.anchor is None:
-            among = (
-                "" if self.rating == CENTRE else ", as for the same options in the full leaderboard"
-            )
+            among = ", as for the same options in the full leaderboard"
+            if self.rating == CENTRE:
+                among = ""
             return f"the mean rating is {self.rating:.0f}{among}"
         return (
             f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"

@@ -79,7 +79,8 @@ def transitivity(data: Any) -> Transitivity:
     import pandas as pd
 
     data = prepare_pairs(data)
-    p, n = choice_proportions(data), data.n_options
+    p = choice_proportions(data)
+    n = data.n_options
     violations_by_kind: list[list[tuple[Any, ...]]] = [[], [], []]
     tests = 0
     for i in range(n - 2):  # one option at a time keeps the arrays small
@@ -141,7 +142,8 @@ def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any,
     merit = np.where((ij >= 0.5) & (jk >= 0.5), n_satisfied + ik / 2, -1.0)
     best = merit.argmax(axis=1)
     rows = np.arange(len(triples))
-    chosen, p_ik = orders[rows, best], ik[rows, best]
+    chosen = orders[rows, best]
+    p_ik = ik[rows, best]
     violations = []
     for required in required_values:
         deviation = required[rows, best] - p_ik

@@ -88,9 +88,11 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         def evaluate(scale: np.ndarray) -> Any:
             """Return value, gradient and information at scale values."""
             eta = design @ scale
-            low, high = log_ndtr(-eta), log_ndtr(eta)
+            low = log_ndtr(-eta)
+            high = log_ndtr(eta)
             density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
-            hazard_high, hazard_low = np.exp(density - high), np.exp(density - low)
+            hazard_high = np.exp(density - high)
+            hazard_low = np.exp(density - low)
             gradient = wins * hazard_high - losses * hazard_low
             curvature = wins * hazard_high * (eta + hazard_high) + losses * hazard_low * (
                 hazard_low - eta
@@ -110,17 +112,15 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
     sizes = np.full(data.n_pairs, 2)
-    deviance, df = (
-        max(
-            2
-            * (
-                saturated_log_likelihood(np.column_stack([data.wins, data.losses]).ravel(), sizes)
-                - log_likelihood
-            ),
-            0.0,
+    deviance = max(
+        2
+        * (
+            saturated_log_likelihood(np.column_stack([data.wins, data.losses]).ravel(), sizes)
+            - log_likelihood
         ),
-        data.n_pairs - n + 1,
+        0.0,
     )
+    df = data.n_pairs - n + 1
     p = ndtr(design @ scale)
     probabilities = np.column_stack([p, ndtr(-design @ scale)])
 

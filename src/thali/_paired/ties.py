@@ -141,11 +141,10 @@ def davidson(
     else:
         data = _set_ties(data, ties)
     if not data.tied.any():
-        instead = (
-            InPython("use order_effect", "use the order test")
-            if order
-            else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
-        )
+        if order:
+            instead = InPython("use order_effect", "use the order test")
+        else:
+            instead = InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
         raise DataError("There are no ties; ", instead, " instead.")
     labels = data.labels
     check_finite(labels, *list_wins(data))

@@ -127,11 +127,10 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     rows = [_analyse_judge(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
-    names = (
-        ["majority" if majority else "judge"]
-        if len(judges) == 1
-        else list_group_names(data, len(judges), "judge")
-    )
+    if len(judges) == 1:
+        names = ["majority" if majority else "judge"]
+    else:
+        names = list_group_names(data, len(judges), "judge")
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
     note = (
         f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"
@@ -149,7 +148,8 @@ def _describe_judges(table: "pandas.DataFrame") -> str:
         table[name].to_numpy(float) for name in ("circular", "consistency", "p_value")
     )
     max_triads = float(table["maximum"].to_numpy(float).max())
-    n_certain, n_flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
+    n_certain = int((p_value < _LEVEL).sum())
+    n_flawless = int((circular == 0).sum())
     least_consistent = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
         f"{len(table):,} judges have {format_number(circular.mean())} circular triads on average"
@@ -182,7 +182,8 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     # with ties the mean, pair by pair independent
     circular = float(np.trace(dominance @ dominance @ dominance)) / 3
     max_triads = n * (n**2 - (1 if n % 2 else 4)) / 24
-    statistic, df = np.nan, np.nan
+    statistic = np.nan
+    df = np.nan
     if exact:
         counts = count_tournaments(n)
         p_value = float(

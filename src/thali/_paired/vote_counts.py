@@ -44,7 +44,9 @@ def convert_to_judgements(data: Any) -> Judgements:
 
 def treat_ties(data: Judgements, ties: str) -> Judgements:
     """Return the data with ties treated as requested."""
-    return data if ties == DAVIDSON else data.without_ties(ties)
+    if ties == DAVIDSON:
+        return data
+    return data.without_ties(ties)
 
 
 def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
@@ -76,11 +78,9 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
         return data
     if data.covariates is not None or data.dates is not None:
         names = data.covariate_names
-        text = (
-            "dates"
-            if data.covariates is None
-            else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
-        )
+        text = "dates"
+        if data.covariates is not None:
+            text = f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
         absent = "dates" if data.covariates is None else "covariates"
         raise DataError(
             f"Paired comparisons with {text} cannot be combined with choices from larger sets,"
@@ -111,11 +111,9 @@ def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> Pa
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
     """Drop a covariate that is used elsewhere; raise for others."""
     data.refuse_dates()
-    names = (
-        ()
-        if data.covariates is None
-        else tuple(name for name in data.covariates.names if name != used_covariate)
-    )
+    names = ()
+    if data.covariates is not None:
+        names = tuple(name for name in data.covariates.names if name != used_covariate)
     if names:
         raise DataError(
             "This analysis requires comparisons without covariates, but these have"
@@ -225,7 +223,9 @@ def list_group_names(groups: Any, count: int, noun: str) -> list[str]:
 
 def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
     """Pool the comparisons of all groups."""
-    return groups[0] if len(groups) == 1 else groups[0].together(groups[1:], groups[0].labels)
+    if len(groups) == 1:
+        return groups[0]
+    return groups[0].together(groups[1:], groups[0].labels)
 
 
 def find_pair_indices(data: PairedComparisons, pooled_data: PairedComparisons) -> np.ndarray:
@@ -292,7 +292,9 @@ class CountedComparisons(NamedTuple):
 
 def list_names_argument(names: Any) -> list[str]:
     """Return the names of columns as a list, from one name, several, or None."""
-    return [names] if isinstance(names, str) else list(names or ())
+    if isinstance(names, str):
+        return [names]
+    return list(names or ())
 
 
 def count_votes(
@@ -309,15 +311,11 @@ def count_votes(
         for name, value in column_arguments.items()
         if name not in ("covariates", "by", "id")
     }
-    covariates = (
-        None
-        if column_arguments["covariates"] is None
-        else list_names_argument(column_arguments["covariates"])
-    )
-    by, identifier = (
-        list_names_argument(column_arguments["by"]),
-        list_names_argument(column_arguments["id"]),
-    )
+    covariates = None
+    if column_arguments["covariates"] is not None:
+        covariates = list_names_argument(column_arguments["covariates"])
+    by = list_names_argument(column_arguments["by"])
+    identifier = list_names_argument(column_arguments["id"])
     check_names(columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):

@@ -92,12 +92,11 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             " identified; leave it out of the contrasts."
         )
     weight_contrasts = c @ fit.known.owners if scale == "utility" else c
-    c, estimates_used, covariance = (
-        c[:, is_used],
-        estimates_used[is_used],
-        covariance[np.ix_(is_used, is_used)],
-    )
-    estimate, spread = c @ estimates_used, c @ covariance @ c.T
+    c = c[:, is_used]
+    estimates_used = estimates_used[is_used]
+    covariance = covariance[np.ix_(is_used, is_used)]
+    estimate = c @ estimates_used
+    spread = c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
     if (
         np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True)
@@ -108,7 +107,8 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             " contrast."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
-    df_by_contrast, p_value = None, chi_square_tail(statistic, df)
+    df_by_contrast = None
+    p_value = chi_square_tail(statistic, df)
     if fit.is_over_people:
         df_by_contrast = np.array([fit.degrees(row[None]) for row in weight_contrasts])
         p_value = f_test_p_value(

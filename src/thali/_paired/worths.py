@@ -86,7 +86,9 @@ class WorthsRequest(NamedTuple):
             If individual worths are asked for by another method than chains.
         """
         if not self.has_individuals:
-            return self if self.method is not None else self._replace(method="laplace")
+            if self.method is not None:
+                return self
+            return self._replace(method="laplace")
         if self.method not in (None, "mcmc"):
             raise chains_required_error(self.people, self.method)
         return self._replace(method="mcmc")
@@ -163,7 +165,9 @@ class WorthsRequest(NamedTuple):
         assert isinstance(data, PairedComparisons)
         if self.since is not None or self.until is not None:
             data = data.between(self.since, self.until)
-        return data.without_dates() if self.period is None else data
+        if self.period is not None:
+            return data
+        return data.without_dates()
 
     def check_period(self, dates: Dates) -> str:
         """Return the period; raise if it does not match the dates."""
@@ -228,7 +232,8 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
             len(judges),
         )
         return BoardProblem(data, request, density, [""], judges)
-    rows, has_ties = list_finest_rows(data), bool(data.n_ties)
+    rows = list_finest_rows(data)
+    has_ties = bool(data.n_ties)
     zeros = np.zeros(len(rows.x), np.int64)
     period_number, period_names = zeros, [""]
     if request.period is not None:
@@ -245,7 +250,8 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
         row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
     )
     period, first, second, judge, x = (column[row_index] for column in (*row_columns, rows.x))
-    n, entry = data.n_options, np.full(data.n_options, len(distinct_periods))
+    n = data.n_options
+    entry = np.full(data.n_options, len(distinct_periods))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(distinct_periods)] = 0  # never compared
     wins, losses, tied = counts
@@ -282,8 +288,10 @@ def tabulate_judged_worths(
     spreads: "Spreads",
 ) -> JudgedWorths:
     """Tabulate judges and worths in time from draws."""
-    density, data = problem.density, problem.data
-    judges, in_time = _tabulate_judges(problem, points, marginal) if problem.judges else None, None
+    density = problem.density
+    data = problem.data
+    judges = _tabulate_judges(problem, points, marginal) if problem.judges else None
+    in_time = None
     if problem.request.period is not None:
         worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
         modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
@@ -332,12 +340,11 @@ def _tabulate_judges(
 
     from thali._worths.judge_agreement import measure_agreement
 
-    density, tails, covariates = (
-        problem.density,
-        interval_tails(problem.request.ci),
-        problem.data.covariate_names,
-    )
-    log_discriminations, rows = density.log_discriminations(points), density.rows
+    density = problem.density
+    tails = interval_tails(problem.request.ci)
+    covariates = problem.data.covariate_names
+    log_discriminations = density.log_discriminations(points)
+    rows = density.rows
     low, high = np.exp(np.quantile(log_discriminations, tails, axis=1))
     agreement = measure_agreement(marginal)
     n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
@@ -427,7 +434,8 @@ def _describe_worths(
     problem: BoardProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
 ) -> str:
     """Describe the columns, and the standard deviations of judges and periods."""
-    request, density = problem.request, problem.density
+    request = problem.request
+    density = problem.density
     sentences = []
     if judges is not None:
         judge_sd_text = _format_sd(request.judge_sd, spreads.judges, request.ci)
