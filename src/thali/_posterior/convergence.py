@@ -121,16 +121,15 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
             " summary()."
         )
     check = _assess_summary(summary, advice)
-    return (
-        replace(check, message=Message(*check.message.parts, *advice.note))
-        if advice.note
-        else check
-    )
+    if advice.note:
+        return replace(check, message=Message(*check.message.parts, *advice.note))
+    return check
 
 
 def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     """Return the convergence check without the note of the model."""
-    chains, draws = summary.attrs["chains"], summary.attrs["draws"]
+    chains = summary.attrs["chains"]
+    draws = summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
     subject = f"The {chains} chains" if chains > 1 else "The one chain"
     if draws < 4:
@@ -155,7 +154,8 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
     facts |= {"ess": min_ess, "ess_kind": ess_kind, "ess_of": min_ess_row, "wanted_ess": target_ess}
     if chains > 1:
         facts |= {"r_hat": max_r_hat, "r_hat_of": max_r_hat_row}
-    short, disagree = min_ess < target_ess, chains > 1 and max_r_hat > HIGHEST_R_HAT
+    short = min_ess < target_ess
+    disagree = chains > 1 and max_r_hat > HIGHEST_R_HAT
     length_factor = target_ess / max(min_ess, 1.0)
     faults = []
     if disagree:
@@ -172,10 +172,8 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
         )
     is_stuck = draws >= _MIN_DRAWS and length_factor > (30 if draws >= 1000 else 100)
     facts |= {"disagree": disagree, "longer": length_factor, "apart": disagree and is_stuck}
-    fault, remedy = (
-        " and ".join(faults),
-        _choose_remedy(draws, length_factor, disagree, is_stuck, advice),
-    )
+    fault = " and ".join(faults)
+    remedy = _choose_remedy(draws, length_factor, disagree, is_stuck, advice)
     if chains == 1:
         single_chain = (
             "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
@@ -215,7 +213,9 @@ def format_r_hat(r_hat: float) -> str:
     >>> format_r_hat(1.0049), format_r_hat(4e15)
     ('1.005', '> 100')
     """
-    return f"{r_hat:.3f}" if r_hat < 100 else "> 100"
+    if r_hat < 100:
+        return f"{r_hat:.3f}"
+    return "> 100"
 
 
 def shorten_row_name(row: str) -> str:
@@ -226,7 +226,9 @@ def shorten_row_name(row: str) -> str:
     >>> shorten_row_name("presence[a, b, c]")
     'presence[a, b, c]'
     """
-    return row if len(row) <= _LONGEST_NAME else f"{row[: _LONGEST_NAME - 1]}…"
+    if len(row) <= _LONGEST_NAME:
+        return row
+    return f"{row[: _LONGEST_NAME - 1]}…"
 
 
 def _choose_remedy(

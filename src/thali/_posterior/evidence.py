@@ -161,11 +161,9 @@ class LogEvidence(DescribedObject):
         from scipy.special import stdtrit
 
         level = check_open_interval("probability", probability, "that of the interval")
-        half = (
-            self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
-            if self.standard_error
-            else 0.0
-        )
+        half = 0.0
+        if self.standard_error:
+            half = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
         return self.value - half, self.value + half
 
     def _description(self) -> Description:
@@ -198,10 +196,12 @@ def estimate_log_evidence(
     blocks = min(BLOCKS, draws)
     constants = estimate_constants(beta, energies, blocks)
     influence = constants.influence[..., 0]
-    value, chain_influence = float(constants.log_z[0]) + log_constant, influence.sum(axis=1)
+    value = float(constants.log_z[0]) + log_constant
+    chain_influence = influence.sum(axis=1)
     error, df = influence_standard_error(influence)
     with np.errstate(invalid="ignore"):
-        mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
+        mean = energies.mean(axis=(0, 1)) + log_constant
+        sd = energies.std(axis=(0, 1))
     path = pd.DataFrame(
         {
             "inverse_temperature": beta,
@@ -265,13 +265,13 @@ def _compute_drift(influence: np.ndarray) -> float:
     """Return |z| of the difference between the first fifth and the last half of the draws."""
     # Chains started from one point agree trivially, so compare early and late draws.
     chains, blocks = influence.shape
-    early, late = blocks // 5, blocks // 2
+    early = blocks // 5
+    late = blocks // 2
     difference = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
-    variance = (
-        difference.var(ddof=1)
-        if chains >= CHAINS
-        else _variance_within_chains(influence) * (1.0 / early + 1.0 / late)
-    )
+    if chains >= CHAINS:
+        variance = difference.var(ddof=1)
+    else:
+        variance = _variance_within_chains(influence) * (1.0 / early + 1.0 / late)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
@@ -331,7 +331,8 @@ def integrate_log_likelihood(
 
     None for one chain, and if a draw from the prior has a likelihood of 0.
     """
-    gaps, chains = -np.diff(beta), len(energies)
+    gaps = -np.diff(beta)
+    chains = len(energies)
     if chains < 2 or not np.isfinite(energies).all():
         return None
     cumulants = compute_cumulants(energies.reshape(1, -1, beta.size))

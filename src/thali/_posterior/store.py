@@ -38,7 +38,8 @@ def check_contents(path: Path) -> None:
 
     size = path.stat().st_size
     with h5py.File(path, "r") as file:
-        n_bytes, n_characters = 0, _count_characters(file, path, "/", size)
+        n_bytes = 0
+        n_characters = _count_characters(file, path, "/", size)
         for name in map(str, file):
             group = _get_member(file, name, path)
             if not isinstance(group, h5py.Group):
@@ -210,14 +211,12 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
                     for name_of_variable in rounded
                 }
             )
-            bulky = (
-                {
+            bulky = {}
+            if name == "posterior":
+                bulky = {
                     name_of_variable: compression
                     for name_of_variable in {*rounded, *_BULKY} & set(dataset)
                 }
-                if name == "posterior"
-                else {}
-            )
             dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
     buffer.seek(0, os.SEEK_END)
     with buffer.getbuffer() as file_bytes:
@@ -355,7 +354,8 @@ def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarra
     for name, node in later.children.items():
         if "draw" in node.dims and name not in earlier.children:
             continue
-        old, new = earlier[name].to_dataset(), node.to_dataset()
+        old = earlier[name].to_dataset()
+        new = node.to_dataset()
         groups[name] = _concatenate_draws(old, new) if "draw" in new.dims else new
     return build_tree(groups, later.attrs)
 
@@ -367,7 +367,9 @@ def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree 
         name: group.isel(draw=slice(0, count)) if "draw" in group.dims else group
         for name, group in groups.items()
     }
-    return build_tree(cut, tree.attrs) if count else None
+    if count:
+        return build_tree(cut, tree.attrs)
+    return None
 
 
 def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
@@ -401,11 +403,9 @@ def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.
     """Pad a variable to the given sizes of ragged dimensions."""
     widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
     fill = _PADDING.get(str(variable.name), 0)
-    return (
-        np.pad(variable.values, widths, constant_values=fill)
-        if any(w for _, w in widths)
-        else variable.values
-    )
+    if any(w for _, w in widths):
+        return np.pad(variable.values, widths, constant_values=fill)
+    return variable.values
 
 
 # The posterior for ArviZ before 1.0, which does not compute with trees ----------------------------
