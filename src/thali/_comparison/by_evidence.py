@@ -132,7 +132,8 @@ def build_table_of_records(
 
 def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
     """Warn about missing and unreliable evidence."""
-    evidence_by_name, missing = table.attrs["evidence"], table.attrs["missing"]
+    evidence_by_name = table.attrs["evidence"]
+    missing = table.attrs["missing"]
     if waiting := list(missing["model"]):
         category, start = IncompleteWarning, "The"
         if table.attrs["interrupted"]:
@@ -381,7 +382,8 @@ def _build_sensitivity_table(
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     """Return sentences about the best model, the other models, and unreliable evidence."""
-    best, evidence_by_name = table.attrs["best"], table.attrs["evidence"]
+    best = table.attrs["best"]
+    evidence_by_name = table.attrs["evidence"]
     row = table.loc[best]
     prior = table.attrs["prior"]
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
@@ -451,4 +453,6 @@ def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
 
 def _format_probability(probability: float) -> str:
     """Return a probability as text."""
-    return "> 0.999" if probability > 0.999 else f"{probability:.3f}"
+    if probability > 0.999:
+        return "> 0.999"
+    return f"{probability:.3f}"

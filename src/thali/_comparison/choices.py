@@ -227,7 +227,8 @@ class ScoredOccasions:
             )
         questions = data.questions()
         answers = np.flatnonzero(questions.counts)
-        respondents, times = np.full(len(answers), -1), questions.counts[answers]
+        respondents = np.full(len(answers), -1)
+        times = questions.counts[answers]
         if questions.given is not None:
             _, respondents, answers, times = questions.given
         rows = np.repeat(np.arange(len(answers)), times.astype(np.int64))
@@ -287,7 +288,8 @@ class ScoredOccasions:
 
     def take(self, occasions: np.ndarray) -> "ScoredOccasions":
         """Return some of the occasions."""
-        respondents, answer = self.respondent_index[occasions], self.answer[occasions]
+        respondents = self.respondent_index[occasions]
+        answer = self.answer[occasions]
         return ScoredOccasions.__new__(ScoredOccasions)._fill(
             self.data, self.questions, respondents, answer
         )
@@ -346,11 +348,9 @@ class HitScorer(Scorer):
     per_unit_text: ClassVar[str]
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        log_score, hits, sizes = (
-            self.log_score(score_table),
-            score_table.frame("hits"),
-            score_table.observed("sizes"),
-        )
+        log_score = self.log_score(score_table)
+        hits = score_table.frame("hits")
+        sizes = score_table.observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
@@ -363,7 +363,8 @@ class HitScorer(Scorer):
         return f"held-out {self.called}"
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        row, guessing = table.loc[best], table.loc[BASE, "log_score"]
+        row = table.loc[best]
+        guessing = table.loc[BASE, "log_score"]
         return (
             f"{best!r} predicts the {self.describe_test_data(table)} best: log score"
             f" {row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing:.3f}),"

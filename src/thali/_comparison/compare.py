@@ -98,9 +98,9 @@ def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scor
             f" {form}. Remove the model."
         )
     if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
-        alternative = (
-            f", or have {list_names(scorer.required_methods)}" if scorer.required_methods else ""
-        )
+        alternative = ""
+        if scorer.required_methods:
+            alternative = f", or have {list_names(scorer.required_methods)}"
         raise ArgumentError(
             f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got"
             f" {model!r}."

@@ -74,12 +74,14 @@ def asked(table: "pandas.DataFrame", settings: None) -> Finding:
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the scores and the established differences."""
-    attrs, text = table.attrs, describe_comparison(table)
+    attrs = table.attrs
+    text = describe_comparison(table)
     scorer = SCORERS[attrs["scorer"]]
     n_counted = int(table[scorer.counted].iloc[0])
-    count = (
-        f"{n_counted:,}" if n_counted == attrs["units"] else f"{n_counted:,} of {attrs['units']:,}"
-    )
+    if n_counted == attrs["units"]:
+        count = f"{n_counted:,}"
+    else:
+        count = f"{n_counted:,} of {attrs['units']:,}"
     caption = str(phrase(ENGLISH, "comparison.caption", unit=attrs["unit"]))
     is_drawn = scorer.units == "pairs" and attrs["best"] is not None
     return Finding(

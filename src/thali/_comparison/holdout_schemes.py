@@ -36,7 +36,8 @@ def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
     """Return the schemes of a kind of data, by the values of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
-        splitter, scorer = load_object(splitter_path), load_object(scorer_path)
+        splitter = load_object(splitter_path)
+        scorer = load_object(scorer_path)
         if by_groups:
             scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
         else:
@@ -113,7 +114,9 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
 def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
     """Return the scheme of a form of data; None for its default."""
     schemes = SCHEMES[data_form]
-    return next(iter(schemes.values())) if leave_out is None else schemes[leave_out]
+    if leave_out is None:
+        return next(iter(schemes.values()))
+    return schemes[leave_out]
 
 
 def count_parts(data: Any, leave_out: str | None) -> int:

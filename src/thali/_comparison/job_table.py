@@ -24,9 +24,11 @@ def read_job_table(job: Any) -> "pandas.DataFrame":
 
 def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction."""
-    settings, source = parts.stamp["settings"], unpack(parts.source)
+    settings = parts.stamp["settings"]
+    source = unpack(parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
-    splitter, names = scheme.splitter(source["data"]), list(parts.stamp["models"])
+    splitter = scheme.splitter(source["data"])
+    names = list(parts.stamp["models"])
     held_out_parts = splitter.parts(
         decode_seed(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
     )

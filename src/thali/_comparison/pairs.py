@@ -102,12 +102,16 @@ def compute_mcse(draws: np.ndarray) -> float:
     """
     if draws.shape[1] < MIN_DRAWS:
         return np.nan
-    return 0.0 if np.ptp(draws) == 0 else float(compute_mean_mcse(draws[None])[0])
+    if np.ptp(draws) == 0:
+        return 0.0
+    return float(compute_mean_mcse(draws[None])[0])
 
 
 def compute_r_hat(draws: np.ndarray) -> float:
     """Return R-hat of draws (chain, draw); NaN for constant draws."""
-    return np.nan if np.ptp(draws) == 0 else float(compute_ess_and_r_hat(draws[None])[1][0])
+    if np.ptp(draws) == 0:
+        return np.nan
+    return float(compute_ess_and_r_hat(draws[None])[1][0])
 
 
 # Splitters of pairs -------------------------------------------------------------------------------
@@ -200,7 +204,8 @@ class PairSplitter(PairwiseSplitter):
 
     def _left_pair(self, pair: int) -> HeldOutPair:
         """Return the comparisons of a pair in the form that models predict."""
-        covariates, questions = self.data.covariates, self.data.questions(self.has_ties)
+        covariates = self.data.covariates
+        questions = self.data.questions(self.has_ties)
         rows = np.flatnonzero(self.data.cells.pair == pair)
         counts = questions.counts.reshape(len(questions.sizes), -1)[rows]
         if covariates is None or covariates.is_of_options.all():
@@ -345,10 +350,11 @@ class BinomialScorer(Scorer):
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         from scipy.special import xlogy
 
-        nll, log_pred = score_table.frame("nll"), score_table.frame("log_pred")
-        outcomes = (
-            ("wins", "tied", "losses") if score_table.observed("tied").any() else ("wins", "losses")
-        )
+        nll = score_table.frame("nll")
+        log_pred = score_table.frame("log_pred")
+        outcomes = ("wins", "losses")
+        if score_table.observed("tied").any():
+            outcomes = ("wins", "tied", "losses")
         counts = np.column_stack([score_table.observed(name) for name in outcomes])
         observed = counts / counts.sum(axis=1, keepdims=True)
         for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
@@ -363,13 +369,15 @@ class BinomialScorer(Scorer):
         }
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
-        nll, n = score_table.counted("nll"), _count_comparisons(score_table)[score_table.counts]
+        nll = score_table.counted("nll")
+        n = _count_comparisons(score_table)[score_table.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
         return super().compute_columns(score_table) | {"information": bits}
 
     def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
-        n, tied = _count_comparisons(score_table), score_table.observed("tied")
+        n = _count_comparisons(score_table)
+        tied = score_table.observed("tied")
         ties = {"observed_tie": tied / n} if tied.any() else {}
         return {"n": n, "observed": score_table.observed("wins") / n, **ties}
 
@@ -474,7 +482,8 @@ class GaussianScorer(Scorer):
         }
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        score, predicted = score_table.frame("log_score"), score_table.frame("predicted")
+        score = score_table.frame("log_score")
+        predicted = score_table.frame("predicted")
         data = score_table.splitter.observed()
         base = [
             score_constant_prediction(data["values"], data["judgements"], units)
@@ -489,7 +498,8 @@ class GaussianScorer(Scorer):
         return {"observed": score_table.observed("values")}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        row, base = table.loc[best], table.loc[BASE]
+        row = table.loc[best]
+        base = table.loc[BASE]
         return (
             f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per"
             f" pair (one distribution for all: {base['log_score']:.3f}), root mean squared error"

@@ -78,7 +78,9 @@ class RowSplitter(Splitter):
     def take_rows(self, is_row: np.ndarray) -> Any:
         """Return some rows of the covariates."""
         rows = np.flatnonzero(is_row)
-        return self.X.iloc[rows] if self.is_frame else self.X[rows]
+        if self.is_frame:
+            return self.X.iloc[rows]
+        return self.X[rows]
 
     def labels(self, units: np.ndarray) -> "pandas.Index":
         import pandas as pd
@@ -206,7 +208,8 @@ class ClassScorer(Scorer):
         return super().attrs(score_table) | {"fold": score_table.list_part_indices()}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        row, base = table.loc[best], table.loc[BASE]
+        row = table.loc[best]
+        base = table.loc[BASE]
         return (
             f"{best!r} predicts held-out rows best: log loss {row['log_loss']:.3f} (class"
             f" proportions: {base['log_loss']:.3f}), {format_percent(row['accuracy'], 1)} correct"
@@ -301,7 +304,8 @@ def cross_validate(
         return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
     except ArgumentError as error:
         return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
-    losses, hits = table.attrs["rows"], table.attrs["hits"]
+    losses = table.attrs["rows"]
+    hits = table.attrs["hits"]
     is_scored = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
     fault = missing.iloc[0] if len(missing) else ""

@@ -128,7 +128,9 @@ class Scorer(ABC):
 
     def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
         """Return the independent unit of each row; None if all rows are independent."""
-        return index.get_level_values(self.level) if self.level else None
+        if self.level:
+            return index.get_level_values(self.level)
+        return None
 
     def accepts_model(self, model: Any) -> bool:
         """Return whether a model from outside thali has the required methods."""
@@ -141,7 +143,8 @@ class Scorer(ABC):
 
         `ranked` lists the models, the best first.
         """
-        predictions, best = table.attrs["predictions"], table.attrs["best"]
+        predictions = table.attrs["predictions"]
+        best = table.attrs["best"]
         rows = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
         worst = rows.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
         listed = "; ".join(map(self.format_prediction, worst.itertuples()))

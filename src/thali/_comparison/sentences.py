@@ -50,7 +50,8 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
             " unchanged."
         )
     attrs = table.attrs
-    scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
+    scorer = SCORERS[attrs["scorer"]]
+    best = attrs["best"]
     if best is None:
         return [
             f"No {attrs['part']} was completed by every model, so the models cannot be compared."

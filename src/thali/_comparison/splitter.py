@@ -202,7 +202,8 @@ class GroupSplitter(Splitter):
         ]
 
     def build_part(self, blocks: np.ndarray) -> dict[str, Any]:
-        names, group = self.data.names, np.searchsorted(self._first, blocks, side="right") - 1
+        names = self.data.names
+        group = np.searchsorted(self._first, blocks, side="right") - 1
         return {
             names[g]: self.splitters[names[g]].build_part(blocks[group == g] - self._first[g])
             for g in np.unique(group)
