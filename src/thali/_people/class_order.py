@@ -56,7 +56,8 @@ def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
 
 def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the Rand index of each draw and the central partition, shape (draws,)."""
-    n_respondents, central = members.shape[1], central_partition(members, n_classes)
+    n_respondents = members.shape[1]
+    central = central_partition(members, n_classes)
     overlaps = np.stack(
         [
             [(members == g) @ (central == h).astype(float) for h in range(n_classes)]

@@ -98,11 +98,9 @@ class AlignedClassResults:
         from thali._tables import Table
 
         posterior = self._require_classes("classes")
-        members, n_classes, respondent_names = (
-            align_members(posterior),
-            posterior.most_classes,
-            np.array(posterior.respondents),
-        )
+        members = align_members(posterior)
+        n_classes = posterior.most_classes
+        respondent_names = np.array(posterior.respondents)
         class_of_respondent = membership_probabilities(posterior).argmax(axis=1)
         rows = []
         for g in range(n_classes):
@@ -177,7 +175,8 @@ class AlignedClassResults:
             probably in the class.
         """
         posterior = self._require_classes("of_class")
-        number, n_classes = check_integer("number", number, 1), posterior.most_classes
+        number = check_integer("number", number, 1)
+        n_classes = posterior.most_classes
         if number > n_classes:
             raise ArgumentError(
                 f"There is no class {number}; classes are numbered from 1 to {n_classes}."
@@ -209,15 +208,14 @@ def _population_share(
     if n_classes == 1:
         return 1.0, 1.0, 1.0
     distinct_counts, n_draws = np.unique(n_members, return_counts=True)
-    weight, a, b = (
-        n_draws / n_draws.sum(),
-        1.0 + distinct_counts,
-        n_classes - 1.0 + n_respondents - distinct_counts,
-    )
+    weight = n_draws / n_draws.sum()
+    a = 1.0 + distinct_counts
+    b = n_classes - 1.0 + n_respondents - distinct_counts
     ends_of_interval = []
     for p in interval_tails(ci):
         ends = betaincinv(a, b, p)
-        end, high = ends.min(), ends.max()
+        end = ends.min()
+        high = ends.max()
         if end < high:
             end = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, end, high)
         ends_of_interval.append(end)
@@ -230,7 +228,8 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
     `class_agreement`.
     """
-    n_classes, shape = posterior.most_classes, posterior.shape
+    n_classes = posterior.most_classes
+    shape = posterior.shape
     quantities = {} if posterior.kappa is None else {"kappa": posterior.kappa}
     if n_classes == 1:
         return quantities
@@ -251,7 +250,8 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
     """Return probabilities that a new respondent is in each common class, (draws, classes)."""
-    members, n_classes = posterior.members, posterior.most_classes
+    members = posterior.members
+    n_classes = posterior.most_classes
     sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
     return new_class_probabilities(np.take_along_axis(sizes, posterior.class_order, axis=1))
 

@@ -53,11 +53,9 @@ def tabulate_best_sets(
     """
     from thali._tables import Table
 
-    size, top, tails = (
-        check_integer("size", size, 1),
-        check_integer("top", top, 1),
-        interval_tails(ci),
-    )
+    size = check_integer("size", size, 1)
+    top = check_integer("top", top, 1)
+    tails = interval_tails(ci)
     n_draws, n_respondents, n_options = reaches.shape
     if size >= n_options:
         raise ArgumentError(
@@ -65,12 +63,11 @@ def tabulate_best_sets(
         )
     search = search_sets(reaches, size, max(_FINALISTS, 10 * top))
     rng = spawn_generators(random_seed, 1)[0]
-    weights, halves = (
-        rng.standard_gamma(1.0, (n_draws, n_respondents)),
-        rng.standard_gamma(0.5, (n_draws, 2)),
-    )
+    weights = rng.standard_gamma(1.0, (n_draws, n_respondents))
+    halves = rng.standard_gamma(0.5, (n_draws, 2))
     total = weights.sum(axis=1) + halves.sum(axis=1)
-    rows, reach = [], np.empty((len(search.sets), n_draws))
+    rows = []
+    reach = np.empty((len(search.sets), n_draws))
     for set_index, members in enumerate(search.sets):
         counts = reaches[:, :, members].sum(axis=2)
         reach[set_index] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
@@ -126,11 +123,10 @@ def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
     for first_options in combinations(range(len(bits)), size - 1):
         last_options = bits[first_options[-1] + 1 :] if first_options else bits
         if len(last_options):
-            first_bits = (
-                np.bitwise_or.reduce(bits[list(first_options)], axis=0)
-                if first_options
-                else np.zeros_like(bits[0])
-            )
+            if first_options:
+                first_bits = np.bitwise_or.reduce(bits[list(first_options)], axis=0)
+            else:
+                first_bits = np.zeros_like(bits[0])
             yield np.bitwise_count(last_options | first_bits).sum(axis=1, dtype=np.int64)
 
 
@@ -158,7 +154,8 @@ def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
     and than :math:`f(C_K) / (1 - (1 - 1/K)^K)` (Nemhauser, Wolsey & Fisher 1978).
     """
     chosen: list[int] = []
-    chosen_bits, reach = np.zeros_like(bits[0]), 0
+    chosen_bits = np.zeros_like(bits[0])
+    reach = 0
     bound = float(_count_reach(bits, range(len(bits))))
     for _ in range(size + 1):
         gains = np.bitwise_count(bits | chosen_bits).sum(axis=1, dtype=np.int64) - reach
@@ -173,14 +170,16 @@ def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
 
 def improve_by_exchange(bits: np.ndarray, members: list[int]) -> list[int]:
     """Exchange one option at a time, the best exchange first, while reach grows."""
-    best, reach = members, _count_reach(bits, members)
+    best = members
+    reach = _count_reach(bits, members)
     while True:
         candidates = list(list_neighbours(best, len(bits)))
         counts = [_count_reach(bits, candidate) for candidate in candidates]
         best_index = int(np.argmax(counts))
         if counts[best_index] <= reach:
             return best
-        best, reach = sorted(candidates[best_index]), counts[best_index]
+        best = sorted(candidates[best_index])
+        reach = counts[best_index]
 
 
 def list_neighbours(members: Sequence[int], n_options: int) -> Iterator[list[int]]:

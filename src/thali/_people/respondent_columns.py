@@ -101,7 +101,9 @@ def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
         return None
     with np.errstate(over="ignore"):
         weights = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
-    return weights if np.isfinite(weights).all() and (weights >= 0.0).all() else None
+    if np.isfinite(weights).all() and (weights >= 0.0).all():
+        return weights
+    return None
 
 
 # Covariates of respondents, on which parameters may depend ----------------------------------------
@@ -136,7 +138,9 @@ class RespondentCovariates(NamedTuple):
         """Return column, label and reference of a covariate; None for a numeric one."""
         index = self.names.index(name)
         column = self.columns[index]
-        return None if name == column else (column, _label_in(name, column), self.first[index])
+        if name == column:
+            return None
+        return (column, _label_in(name, column), self.first[index])
 
     @property
     def sources(self) -> list[str]:
@@ -167,12 +171,11 @@ class RespondentCovariates(NamedTuple):
         """
         import pandas as pd
 
-        sources, name = self.sources, Argument("respondent")
-        cells = (
-            {str(column): value for column, value in given.items()}
-            if isinstance(given, Mapping)
-            else {}
-        )
+        sources = self.sources
+        name = Argument("respondent")
+        cells = {}
+        if isinstance(given, Mapping):
+            cells = {str(column): value for column, value in given.items()}
         if missing := [column for column in sources if column not in cells]:
             raise ArgumentError(
                 name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}."
@@ -185,7 +188,8 @@ class RespondentCovariates(NamedTuple):
             raise ArgumentError(name, f" contains {unknown_columns[0]!r}, but {sources_text}")
         person = pd.DataFrame({column: [cells[column]] for column in sources}, dtype=object)
         for column in self.find_unknown_labels(person):
-            label, labels = str(cells[column]), self.list_labels()[column]
+            label = str(cells[column])
+            labels = self.list_labels()[column]
             message = (
                 f" has {label!r} for {column!r}, but the fitted respondents have only"
                 f" {shorten(labels)}."
@@ -228,11 +232,10 @@ class RespondentCovariates(NamedTuple):
                 )
         for index, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             cells = table.loc[:, column]
-            values = (
-                _read_numbers(name, cells)
-                if name == column
-                else cells.astype(str) == _label_in(name, column)
-            )
+            if name == column:
+                values = _read_numbers(name, cells)
+            else:
+                values = cells.astype(str) == _label_in(name, column)
             deviation = np.asarray(values, float) - self.mean[index]
             covariates[:, 1 + index] = deviation / self.sd[index]
         for column, rows in self.find_unknown_labels(table).items():

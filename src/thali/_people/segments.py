@@ -38,7 +38,9 @@ class Preferences(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns that identify a level."""
-        return ("option",) if len(self.levels[0]) == 1 else ("attribute", "level")
+        if len(self.levels[0]) == 1:
+            return ("option",)
+        return ("attribute", "level")
 
 
 def select_segment_draws(n_draws: int, n_respondents: int, n_levels: int) -> np.ndarray:
@@ -358,7 +360,8 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     # A centre without points stays.
     nearest = None
     for _ in range(_MAX_PASSES):
-        before, nearest = nearest, squared_distances(points, centres).argmin(axis=1)
+        before = nearest
+        nearest = squared_distances(points, centres).argmin(axis=1)
         if before is not None and np.array_equal(nearest, before):
             break
         counts = np.bincount(nearest, minlength=len(centres))
@@ -407,7 +410,9 @@ def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
     )
     expected = n_first * n_second / max(_count_pairs(np.array(float(len(rows)))), 1.0)
     maximum = 0.5 * (n_first + n_second)
-    return float((n_joint - expected) / (maximum - expected)) if maximum > expected else 1.0
+    if maximum > expected:
+        return float((n_joint - expected) / (maximum - expected))
+    return 1.0
 
 
 def _count_pairs(counts: np.ndarray) -> np.ndarray:
