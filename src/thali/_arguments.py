@@ -16,7 +16,9 @@ LEAST, MOST = 1e-100, 1e100  # limits of numbers that are squared
 
 def _name_argument(name: str | Fact) -> Fact:
     """Return the name of an argument as a fact of a message."""
-    return name if isinstance(name, Fact) else Argument(name)
+    if isinstance(name, Fact):
+        return name
+    return Argument(name)
 
 
 def is_list(argument: Any) -> TypeGuard[Iterable[Any]]:

@@ -87,9 +87,9 @@ def format_html(description: Description) -> str:
         parts.append(f"<div>{escape_unprintable(table)}</div>")
     if description.text:
         lines = description.text.split("\n")
-        more_line = (
-            [f"... and {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
-        )
+        more_line = []
+        if len(lines) > _MAX_LINES:
+            more_line = [f"... and {len(lines) - _MAX_LINES:,} more lines"]
         parts.append(f"<pre>{_escape_html(chr(10).join([*lines[:_MAX_LINES], *more_line]))}</pre>")
     if description.note:
         css_class = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[
@@ -158,7 +158,9 @@ def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
 def _shorten_line(text: str, max_length: int) -> str:
     """Return a text as one line of limited length."""
     line = " ".join(text.split())
-    return line if len(line) <= max_length else f"{line[: max_length - 3].rstrip()}..."
+    if len(line) <= max_length:
+        return line
+    return f"{line[: max_length - 3].rstrip()}..."
 
 
 def _escape_html(text: str) -> str:
@@ -170,7 +172,9 @@ def drop_empty_columns(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """Drop columns that are NaN in every row, except columns of a square table."""
     row_names = set(table.index)
     is_kept = [name in row_names or not is_empty for name, is_empty in table.isna().all().items()]
-    return table.loc[:, is_kept] if len(table) else table
+    if len(table):
+        return table.loc[:, is_kept]
+    return table
 
 
 def is_numbered(table: "pandas.DataFrame") -> bool:

@@ -115,4 +115,6 @@ def _suggest_file(path: Path, neighbours: list[str]) -> str:
     for name in sorted(neighbours):
         stems.setdefault(Path(name).stem.casefold(), name)
     similar_stems = difflib.get_close_matches(path.stem.casefold(), stems, n=1, cutoff=0.75)
-    return f" Did you mean {stems[similar_stems[0]]!r}?" if similar_stems else ""
+    if similar_stems:
+        return f" Did you mean {stems[similar_stems[0]]!r}?"
+    return ""

@@ -33,7 +33,9 @@ def _escape_latex(text: Any) -> str:
     """Return a name escaped for LaTeX."""
     escaped = "".join(_LATEX_ESCAPES.get(letter, letter) for letter in _format_name(text))
     # a preceding \\ would read a bracket or star as its argument
-    return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped
+    if escaped[:1] not in ("[", "*"):
+        return escaped
+    return f"{{}}{escaped}"
 
 
 def _escape_markdown(text: Any) -> str:
@@ -230,14 +232,18 @@ def _is_numeric(column: pd.Series) -> bool:
 def _count_column_decimals(column: str, numbers: pd.Series, digits: int | None) -> int:
     """Return the decimals of a column."""
     if not _is_numeric(numbers):
-        return DECIMALS if digits is None else digits
+        if digits is None:
+            return DECIMALS
+        return digits
     return count_decimals(column, numbers.tolist(), digits)
 
 
 def _choose_excel_format(numbers: pd.Series, digits: int | None) -> str:
     """Return the number format of a column in Excel."""
     decimals = _count_column_decimals(str(numbers.name), numbers, digits)
-    return "0." + "0" * decimals if decimals else "0"
+    if decimals:
+        return "0." + "0" * decimals
+    return "0"
 
 
 def _format_name(names: Any) -> str:
@@ -247,7 +253,9 @@ def _format_name(names: Any) -> str:
 
 def _format_excel_cell(cell: Any) -> Any:
     """Return a number unchanged, and any other cell as text."""
-    return cell if cell is None or isinstance(cell, int | float) else _format_name(cell)
+    if cell is None or isinstance(cell, int | float):
+        return cell
+    return _format_name(cell)
 
 
 def require_excel() -> None:
