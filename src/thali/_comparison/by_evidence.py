@@ -28,14 +28,12 @@ from thali.errors import (
     ConvergenceWarning,
     Fact,
     IncompleteWarning,
-    InPython,
     InterruptedWarning,
-    Message,
     ThaliError,
 )
 
 from .engine import ignore_sigint
-from .job import BY_EVIDENCE, Fit, format_fit_key, open_job
+from .job import BY_EVIDENCE, Fit, advise_resuming, format_fit_key, open_job
 from .scorer import BASE
 from .table import NOT_RUN
 
@@ -81,8 +79,9 @@ def compare_by_evidence(
         fits = number_models(models)
         if folder is not None:
             folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "models")
-        is_parallel = len(models) > 1 and has_workers()
-        if is_parallel:
+        run_tasks = run_serially
+        if len(models) > 1 and has_workers():
+            run_tasks = partial(run_all, cores=None)
             run = run._replace(cores=run.cores or 1, progressbar=False)
         tasks = [
             EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=seed), os.getpid())
@@ -94,18 +93,13 @@ def compare_by_evidence(
         interrupted = batch.finish(
             Progress(False, "", len(tasks)),
             lambda record: record["seconds"],
-            partial(run_all, cores=None) if is_parallel else run_serially,
+            run_tasks,
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
         table = build_table_of_records(models, batch.records, base, odds)
     table.attrs["interrupted"] = interrupted
-    resume_advice = InPython(
-        "set job=FOLDER to be able to resume", "add --out DIR to be able to resume"
-    )
-    warn_about_evidence(
-        table, resume_advice if job is None else f"repeat the call to resume from '{job}'"
-    )
+    warn_about_evidence(table, advise_resuming(job))
     return table
 
 
@@ -113,7 +107,7 @@ def build_table_of_records(
     names: Iterable[str],
     records: Mapping[str, Record],
     base: float | None,
-    odds: Mapping[str, float] | None = None,
+    odds: Mapping[str, float],
 ) -> "pandas.DataFrame":
     """Return the table of the models with records.
 
@@ -126,7 +120,7 @@ def build_table_of_records(
         if format_fit_key(fit) in records
     }
     missing = {name: NOT_RUN for name, _ in fits if name not in evidence}
-    prior = np.array([1.0 if odds is None else odds[name] for name in evidence])
+    prior = np.array([odds[name] for name in evidence])
     return build_evidence_table(evidence, prior / prior.sum(), base, missing)
 
 
@@ -147,7 +141,7 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
             )
         )
     if unusable := [name for name, evidence in evidence_by_name.items() if not evidence.usable]:
-        warn(ConvergenceWarning(*Message(*_format_unusable(unusable, evidence_by_name)).parts))
+        warn(ConvergenceWarning(*_format_unusable(unusable, evidence_by_name)))
 
 
 def number_models(names: Iterable[str]) -> list[Fit]:
@@ -193,10 +187,10 @@ def _check_model(name: str, model: Any, data: Any) -> None:
         raise type(error)(f"Model {name!r}: ", error) from None
 
 
-def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float] | None:
+def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
     """Return the checked prior odds of the models; None means equal odds."""
     if prior_odds is None:
-        return None
+        return dict.fromkeys(models, 1.0)
     if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(models):
         raise ArgumentError(
             Argument("prior_odds"),
@@ -270,15 +264,17 @@ def build_evidence_table(
     error = np.array([evidence.standard_error for evidence in evidence_by_name.values()])
     probability, probability_se = compute_posterior_probabilities(log_evidence, error, prior)
     best = int(np.argmax(log_evidence))
-    base_rows, base_values = ([], []) if base is None else ([BASE], [base])
+    base_rows = []
+    base_values = []
+    if base is not None:
+        base_rows = [BASE]
+        base_values = [base]
     padding = [math.nan] * len(base_rows)
     all_log_evidence = np.append(base_values, log_evidence)
     log_factors = log_evidence[best] - all_log_evidence
     errors = np.append([0.0] * len(base_rows), error)
-    evidence_against = [
-        "" if row == len(base_rows) + best else classify_evidence(log_factor)
-        for row, log_factor in enumerate(log_factors)
-    ]
+    evidence_against = [classify_evidence(log_factor) for log_factor in log_factors]
+    evidence_against[len(base_rows) + best] = ""
     table = Table(
         {
             "log_evidence": all_log_evidence,
@@ -385,8 +381,9 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     best = table.attrs["best"]
     evidence_by_name = table.attrs["evidence"]
     row = table.loc[best]
-    prior = table.attrs["prior"]
-    equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
+    odds_text = "these prior odds"
+    if len(set(table.attrs["prior"].values())) == 1:
+        odds_text = "equal prior odds"
     factors = {
         name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]])
         for name in evidence_by_name
@@ -394,7 +391,9 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     near = [
         name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error
     ]
-    caveat = f", but cannot be distinguished from {shorten(near)}" if near else ""
+    caveat = ""
+    if near:
+        caveat = f", but cannot be distinguished from {shorten(near)}"
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
@@ -407,12 +406,14 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
         sentences.append(f"The data {verb.format(best, second)} ({size}).")
     sentences += [
         f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
-        f" {row['std_error']:.2f}) and, with {equal}, a posterior probability of"
+        f" {row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
         f" {_format_probability(row['probability'])}{caveat}."
     ]
     for name in others:
         factor, error = factors[name]
-        unsure = ", not distinguishable from 0" if name in near else ""
+        unsure = ""
+        if name in near:
+            unsure = ", not distinguishable from 0"
         sentences.append(
             f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
             f" {error:.2f}{unsure}); by Kass & Raftery (1995) the evidence against {name!r} is"

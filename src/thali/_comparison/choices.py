@@ -71,8 +71,9 @@ class TaskSplitter(TaskDataSplitter):
             )
         n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
         if n_folds is None:
-            n_tasks = max(1, int(counts.min()) // 4) if hold_out is None else hold_out
-            return [select_held_tasks(self.tasks, n_tasks, None)]
+            if hold_out is None:
+                hold_out = max(1, int(counts.min()) // 4)
+            return [select_held_tasks(self.tasks, hold_out, None)]
         fold = np.concatenate([rng.permutation(count) % n_folds for count in counts])
         return [fold == k for k in range(n_folds)]
 
@@ -375,7 +376,6 @@ class HitScorer(Scorer):
 class ChoiceScorer(HitScorer):
     """Log probability of the choice of each task, and hits of the most probable alternative."""
 
-    fields = {"chosen": list, "hits": list, "seconds": float}
     units = "tasks"
     unit = "respondent"
     level = "respondent"
@@ -401,8 +401,10 @@ class ChoiceScorer(HitScorer):
     per_unit_text = "per choice"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        is_experiment = isinstance(test, ChoiceExperiment)
-        predicted = model.predict_proba(test) if is_experiment else test.predict_alternatives(model)
+        if isinstance(test, ChoiceExperiment):
+            predicted = model.predict_proba(test)
+        else:
+            predicted = test.predict_alternatives(model)
         chosen, hits = score_choices(check_probabilities(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
@@ -412,7 +414,9 @@ class ChoiceScorer(HitScorer):
 
     def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
         splitter = score_table.splitter
-        unit = "respondent" if splitter.knows_people else "choice"
+        unit = "choice"
+        if splitter.knows_people:
+            unit = "respondent"
         return super().attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
@@ -427,7 +431,6 @@ class ChoiceScorer(HitScorer):
 class PeopleScorer(ChoiceScorer):
     """Scores of choices, and the joint log probability of a respondent, divided by choices."""
 
-    fields = {**ChoiceScorer.fields, "together": list}
     table = (
         *ChoiceScorer.table,
         "together",
@@ -485,12 +488,6 @@ class PeopleScorer(ChoiceScorer):
 class AnswerScorer(HitScorer):
     """Log posterior mean probability of each answer, and hits, against guessing."""
 
-    fields = {
-        "log_score": list,
-        "log_score_mcse": list,
-        "hits": list,
-        "seconds": float,
-    }
     units = "answers"
     unit = "set"
     level = "set"

@@ -59,7 +59,9 @@ ENGLISH = {
 
 def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
     """Return the findings of the table that `thali.compare` returned."""
-    return Findings(table, BY_EVIDENCE if table.attrs.get("by") == EVIDENCE else BY_PREDICTION)
+    if table.attrs.get("by") == EVIDENCE:
+        return Findings(table, BY_EVIDENCE)
+    return Findings(table, BY_PREDICTION)
 
 
 # by prediction ------------------------------------------------------------------------------------
@@ -83,13 +85,15 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     else:
         count = f"{n_counted:,} of {attrs['units']:,}"
     caption = str(phrase(ENGLISH, "comparison.caption", unit=attrs["unit"]))
-    is_drawn = scorer.units == "pairs" and attrs["best"] is not None
+    picture = None
+    if scorer.units == "pairs" and attrs["best"] is not None:
+        picture = Picture("comparison", caption, table)
     return Finding(
         text[0],
         title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=count)),
         table=table.rename_axis("model"),
         shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
-        picture=Picture("comparison", caption, table) if is_drawn else None,
+        picture=picture,
         notes=(scorer.legend.format(unit=attrs["unit"]), *text[1:]),
         brief=Brief(
             "Models",
@@ -109,11 +113,12 @@ def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) ->
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the score of each unit."""
     scorer = SCORERS[table.attrs["scorer"]]
-    independent = table[f"{scorer.level}s" if scorer.level else scorer.counted]
+    column = scorer.counted
+    if scorer.level:
+        column = f"{scorer.level}s"
+    count = format_plural(int(table[column].iloc[0]), table.attrs["unit"])
     return Finding(
-        phrase(
-            ENGLISH, "scores", count=format_plural(int(independent.iloc[0]), table.attrs["unit"])
-        ),
+        phrase(ENGLISH, "scores", count=count),
         title=str(phrase(ENGLISH, "scores.title", units=scorer.called)),
         table=table.attrs[scorer.units].reset_index(),
     )
@@ -210,13 +215,12 @@ def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     evidence = table.attrs["evidence"]
     is_usable = all(log_evidence.usable for log_evidence in evidence.values())
     checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]
-    headline = ENGLISH["evidence.good" if is_usable else "evidence.bad"]
-    return Finding(
-        " ".join(checks),
-        good=is_usable,
-        headline=headline,
-        brief=Brief("Evidence", headline if is_usable else None),
-    )
+    headline = ENGLISH["evidence.bad"]
+    brief = Brief("Evidence")
+    if is_usable:
+        headline = ENGLISH["evidence.good"]
+        brief = Brief("Evidence", headline)
+    return Finding(" ".join(checks), good=is_usable, headline=headline, brief=brief)
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -89,10 +89,11 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
 def compute_log_mean(logs: np.ndarray) -> tuple[float, float]:
     """Return the log mean of exp(logs), (chain, draw), and its Monte Carlo error."""
     top = float(np.max(logs))
-    likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
+    if top == -np.inf:
+        return top, np.nan
+    likelihood = np.exp(logs - top)
     average = float(np.mean(likelihood))
-    error = compute_mcse(likelihood) / average if average else np.nan
-    return top + float(np.log(average)), error
+    return top + float(np.log(average)), compute_mcse(likelihood) / average
 
 
 def compute_mcse(draws: np.ndarray) -> float:
@@ -288,7 +289,6 @@ class BinomialScorer(Scorer):
     With ties the three outcomes have the score -ln Multinomial(x | n, p).
     """
 
-    fields = {field.name: list for field in fields(Score)}
     main = "nll"
     higher = False
     units = "pairs"
@@ -335,7 +335,7 @@ class BinomialScorer(Scorer):
 
     def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
-        return {name: [pair_scores[name] for pair_scores in scores] for name in self.fields}
+        return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
     def _score_pair(self, model: Any, test: HeldOutPair) -> Score:
         """Return the scores of one pair."""
@@ -378,8 +378,10 @@ class BinomialScorer(Scorer):
     def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
         n = _count_comparisons(score_table)
         tied = score_table.observed("tied")
-        ties = {"observed_tie": tied / n} if tied.any() else {}
-        return {"n": n, "observed": score_table.observed("wins") / n, **ties}
+        observed = {"n": n, "observed": score_table.observed("wins") / n}
+        if tied.any():
+            observed["observed_tie"] = tied / n
+        return observed
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
@@ -389,9 +391,9 @@ class BinomialScorer(Scorer):
         )
 
     def format_prediction(self, row: Any) -> str:
-        # the group of respondents, if there are several groups
-        group = row._asdict().get("group")
-        pair = f"{row.a} over {row.b}" + (f" by {group}" if group else "")
+        pair = f"{row.a} over {row.b}"
+        if group := row._asdict().get("group"):  # of respondents, if there are several
+            pair += f" by {group}"
         return (
             f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll"
             f" {row.nll:.1f})"
@@ -417,13 +419,6 @@ class GaussianScorer(Scorer):
     The reference predicts the normal distribution of the other parts for every similarity.
     """
 
-    fields = {
-        "log_score": list,
-        "log_score_mcse": list,
-        "predicted": list,
-        "predicted_mcse": list,
-        "r_hat": list,
-    }
     main = "log_score"
     units = "similarities"
     unit = "pair"

@@ -43,7 +43,9 @@ class RowSplitter(Splitter):
         self.is_frame = hasattr(X, "iloc")
         if hasattr(X, "tocsr"):
             X = X.tocsr()
-        self.X: Any = X if self.is_frame else np.asarray(X)
+        elif not self.is_frame:
+            X = np.asarray(X)
+        self.X: Any = X
         self.y = np.asarray(y)
         if self.y.ndim != 1 or self.X.shape[:1] != self.y.shape:
             raise DataError(
@@ -63,9 +65,10 @@ class RowSplitter(Splitter):
                 Argument("hold_out"),
                 ".",
             )
-        n_folds = FOLDS if folds is None else folds
-        fold = assign_folds(self.y, n_folds, seed)
-        return [fold == k for k in range(n_folds)]
+        if folds is None:
+            folds = FOLDS
+        fold = assign_folds(self.y, folds, seed)
+        return [fold == k for k in range(folds)]
 
     def train(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
         return self.take_rows(~part), self.y[~part]
@@ -135,12 +138,6 @@ class ClassScorer(Scorer):
     The reference predicts the class proportions of the other folds, or their largest class.
     """
 
-    fields = {
-        "chosen": list,
-        "hits": list,
-        "brier": list,
-        "seconds": float,
-    }
     main = "log_loss"
     higher = False
     units = "rows"
@@ -277,10 +274,12 @@ def cross_validate(
     Scores
         Scores of the folds that could be fitted and were finished before Ctrl-C.
     """
-    from thali._comparison.engine import run_comparison
-    from thali._comparison.scorer import BASE
+    from .engine import run_comparison
 
-    state = vars(model).get("_state_")
+    no_scores = Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0)
+    settings = {}
+    if "_state_" in vars(model):
+        settings["thin"] = model._state_.run.thin
     try:
         with warnings.catch_warnings():  # the error names both
             warnings.simplefilter("ignore", InterruptedWarning)
@@ -290,7 +289,7 @@ def cross_validate(
                 RowSplitter(rows),
                 ClassScorer(),
                 prepared={},
-                settings={} if state is None else {"thin": state.run.thin},
+                settings=settings,
                 hold_out=None,
                 folds=folds,
                 # one fold after another: the chains of each fit run in parallel, with loaded
@@ -301,16 +300,18 @@ def cross_validate(
                 progressbar=progressbar,
             )
     except KeyboardInterrupt:  # before the first fold was finished
-        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
+        return no_scores._replace(fault=STOPPED)
     except ArgumentError as error:
-        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
+        return no_scores._replace(fault=str(error))
     losses = table.attrs["rows"]
     hits = table.attrs["hits"]
     is_scored = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
-    fault = missing.iloc[0] if len(missing) else ""
+    fault = ""
     if table.attrs["interrupted"]:
         fault = STOPPED
+    elif len(missing):
+        fault = missing.iloc[0]
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
     fold, *costs = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
-    return Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)
+    return Scores(fold, *costs, folds, no_scores.seed, fault)

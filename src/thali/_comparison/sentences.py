@@ -69,10 +69,14 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
     def compute_difference(a: str, b: str) -> tuple[float, float] | None:
         if not np.isfinite(scores[[a, b]]).all(axis=None):
             return None
-        gains = scores[a] - scores[b] if scorer.higher else scores[b] - scores[a]
+        gains = scores[a] - scores[b]
+        if not scorer.higher:
+            gains = -gains
         return mean_and_error(gains.to_numpy(), groups)
 
-    n_units = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
+    n_units = len(scores)
+    if groups is not None:
+        n_units = len(np.unique(np.asarray(groups)))
     sentences = [scorer.write_headline(table, best), *scorer.write_remarks(table, ranked)]
     if unfinished:
         sentences[0] = (
@@ -92,7 +96,9 @@ def describe_best(
 ) -> str:
     """Return a sentence on whether the best model predicts better than the next."""
     best, second, *_ = ranked
-    size = "" if difference is None else " (difference {:.3f}, SE {:.3f})".format(*difference)
+    size = ""
+    if difference is not None:
+        size = " (difference {:.3f}, SE {:.3f})".format(*difference)
     if is_established(difference, n_units):
         return f"Held-out {unit_nouns}: {best!r} predicts better than {second!r}{size}."
     return (

@@ -1,14 +1,16 @@
 """The table of a comparison, built from the records of its fits and the columns of a scorer."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.scores import mean_and_error
-from thali._inference.parts import is_finished
+from thali._inference.parts import Record, is_finished
 from thali.errors import ArgumentError
 
+from .job import format_fit_key, list_fits
 from .scorer import Scorer
 from .splitter import Splitter
 
@@ -29,8 +31,8 @@ class ScoreTable:
         The held-out parts.
     names : list of str
         The names of the models.
-    records : mapping from (name, number of the part) to record
-        None, or a record with an "error", is treated as missing.
+    records : mapping from the key of a fit in its job to its record
+        A record with an "error" is treated as missing.
     """
 
     names: list[str]
@@ -53,10 +55,13 @@ class ScoreTable:
         scorer: Scorer,
         parts: list[Any],
         names: list[str],
-        records: dict[Any, Any],
+        records: Mapping[str, Record],
     ) -> None:
         self.splitter: Any = splitter
-        self.scorer, self.parts, self.names, self.records = scorer, parts, names, records
+        self.scorer, self.parts, self.names = scorer, parts, names
+        self.records = {
+            fit: records.get(format_fit_key(fit)) for fit in list_fits(names, len(parts))
+        }
         self.units = [splitter.units(part) for part in parts]
         self.numbers = np.concatenate(self.units)
         self.sizes = [len(units) for units in self.units]
@@ -88,11 +93,12 @@ class ScoreTable:
     def find_best(self, frame: str) -> str | None:
         """Return the model with the best mean; None if no unit counts."""
         scores = self.counted(frame)
-        means = [scores[name].mean() for name in self.started] if len(scores) else []
-        if not means:
+        if not len(scores) or not self.started:
             return None
-        pick = np.argmax if self.scorer.higher else np.argmin
-        return self.started[int(pick(means))]
+        means = scores[self.started].mean()
+        if self.scorer.higher:
+            return str(means.idxmax())
+        return str(means.idxmin())
 
     def counted(self, frame: str) -> Any:
         """Return the units of a frame that every model has finished."""
@@ -160,7 +166,9 @@ class ScoreTable:
         records = sorted(self.records.items(), key=lambda entry: self.names.index(entry[0][0]))
         for (name, part), record in records:
             if not is_finished(record):
-                why = NOT_RUN if record is None else record["error"]
+                why = NOT_RUN
+                if record is not None:
+                    why = record["error"]
                 rows.append({"model": name, **self.splitter.locate_part(part), "why": why})
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
@@ -175,20 +183,30 @@ class ScoreTable:
         return means, errors
 
 
-def build_comparison_table(score_table: ScoreTable) -> "pandas.DataFrame":
-    """Build the table that `thali.compare` returns."""
+def build_comparison_table(
+    splitter: Splitter,
+    scorer: Scorer,
+    parts: list[Any],
+    names: list[str],
+    records: Mapping[str, Record],
+) -> "pandas.DataFrame":
+    """Build the table that `thali.compare` returns, from the records of a job."""
     import pandas as pd
 
     from thali._tables import Table
 
+    score_table = ScoreTable(splitter, scorer, parts, names, records)
     missing = score_table.list_missing()
     failed = [why for why in missing["why"] if why != NOT_RUN]
     if failed and len(missing) == len(score_table.records):
         raise ArgumentError(f"No fit succeeded; the first failed with {failed[0]}")
-    scorer = score_table.scorer
     table = Table(index=pd.Index(score_table.order, name="model"))
-    for name, column in scorer.columns(score_table).items():
-        table[name] = pd.Series(column) if isinstance(column, dict) else column
+    columns = scorer.compute_columns(score_table)
+    for name in scorer.table:
+        column = columns[name]
+        if isinstance(column, dict):
+            column = pd.Series(column)
+        table[name] = column
     table.attrs.update(
         {
             scorer.units: score_table.frames[scorer.main],
@@ -196,7 +214,7 @@ def build_comparison_table(score_table: ScoreTable) -> "pandas.DataFrame":
             "best": score_table.best,
             "scorer": scorer.name,
         },
-        part=score_table.splitter.part,
+        part=splitter.part,
         units=len(score_table.numbers),
         fits=len(score_table.records),
         unit=scorer.unit,
