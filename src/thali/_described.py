@@ -60,6 +60,13 @@ class DescribedObject:
         return format_html(self._description())
 
 
+class PrintedObject(DescribedObject):
+    """An object that prints its description as text."""
+
+    def __repr__(self) -> str:
+        return format_text(self._description())
+
+
 def format_html(description: Description) -> str:
     """Return a description as HTML for any part of a page.
 
@@ -87,10 +94,10 @@ def format_html(description: Description) -> str:
         parts.append(f"<div>{escape_unprintable(table)}</div>")
     if description.text:
         lines = description.text.split("\n")
-        more_line = []
         if len(lines) > _MAX_LINES:
-            more_line = [f"... and {len(lines) - _MAX_LINES:,} more lines"]
-        parts.append(f"<pre>{_escape_html(chr(10).join([*lines[:_MAX_LINES], *more_line]))}</pre>")
+            lines[_MAX_LINES:] = [f"... and {len(lines) - _MAX_LINES:,} more lines"]
+        text = "\n".join(lines)
+        parts.append(f"<pre>{_escape_html(text)}</pre>")
     if description.note:
         css_class = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[
             description.good
@@ -110,6 +117,7 @@ def format_text(description: Description) -> str:
       pairs    1
     """
     width = max((len(name) for name, _ in description.facts), default=0)
+    separator = "\n"
     parts = [
         _shorten_line(description.title, _LONGEST_TITLE),
         *(
@@ -123,8 +131,9 @@ def format_text(description: Description) -> str:
             float_format=format_for_python, max_rows=_MAX_LINES, index=index
         )
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
+        separator = "\n\n"
     parts = [part for part in (*parts, description.text, description.note) if part]
-    return escape_unprintable(("\n" if description.table is None else "\n\n").join(parts))
+    return escape_unprintable(separator.join(parts))
 
 
 def _format_fact_html(fact_value: str | tuple[str, ...]) -> str:
@@ -151,8 +160,10 @@ def _format_fact_text(fact_value: str | tuple[str, ...]) -> str:
 
 def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
     """Join the first names, and the number of the others."""
-    n_more = len(names) - len(first_names)
-    return ", ".join([*first_names, *([f"... and {n_more:,} more"] if n_more else [])])
+    text = ", ".join(first_names)
+    if n_more := len(names) - len(first_names):
+        text += f", ... and {n_more:,} more"
+    return text
 
 
 def _shorten_line(text: str, max_length: int) -> str:

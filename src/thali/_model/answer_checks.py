@@ -17,7 +17,7 @@ from thali._data.questions import AnswerProbabilities, Questions, draw_answers
 from thali._inference.indexing import part_bounds
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali.errors import DataError
 
 from .predictive_check import (
@@ -149,7 +149,7 @@ def predict_answers(
             expected, _ = _sum_answers(questions, respondents, rows, question_slice, draws, None)
             rows, expected = rows[is_shown[rows]], expected[is_shown[rows]]
             p = expected / times[rows, None]
-            predictions.append([p.mean(axis=1), *np.quantile(p, interval_tails(ci), axis=1)])
+            predictions.append([p.mean(axis=1), *compute_interval(p, ci, axis=1)])
             row_blocks.append(rows)
     rows = np.concatenate(row_blocks)
     n = (questions.sums @ questions.totals)[rows]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import COVARIATE
 from thali.errors import ArgumentError
 
@@ -70,7 +70,7 @@ def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> 
 
     from thali._tables import Table
 
-    low, high = np.quantile(beta, interval_tails(ci), axis=0)
+    low, high = compute_interval(beta, ci)
     mean = beta.mean(axis=0)
     columns = {
         "mean": mean,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from thali._described import DescribedObject, Description
+from thali._described import Description, PrintedObject
 from thali._inference.warn import warn_of_loss
 from thali._labels import shorten, suggest
 from thali._lazy_imports import load_method
@@ -73,7 +73,7 @@ class Brief:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(DescribedObject):
+class Finding(PrintedObject):
     """One result: a sentence, a table, a picture.
 
     Attributes
@@ -181,13 +181,6 @@ class Finding(DescribedObject):
         note = "\n".join(self.format_sentences())
         return Description(self.question, table=self.main_table, note=note, good=self.good)
 
-    def __str__(self) -> str:
-        from thali._described import format_text
-
-        return format_text(self._description())
-
-    __repr__ = __str__
-
 
 def render_text(text: Text, words: Words) -> str:
     """Format a text for an interface."""
@@ -288,7 +281,7 @@ def finding(
     return partial(FindingMaker, key, question, place, chapter=chapter)
 
 
-class Findings(Sequence[Finding], DescribedObject):
+class Findings(Sequence[Finding], PrintedObject):
     """Findings of one source, in reading order; each is computed once on request.
 
     `findings["ranks"]` is the one of that key, `findings[0]` the first.
@@ -387,8 +380,3 @@ class Findings(Sequence[Finding], DescribedObject):
     def _description(self) -> Description:
         facts = tuple((result.key, result.question) for result in self)
         return Description("Findings", facts)
-
-    def __repr__(self) -> str:
-        from thali._described import format_text
-
-        return format_text(self._description())

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from thali._digits import format_number
-from thali._posterior.interval import describe_interval, interval_tails
+from thali._posterior.interval import compute_interval, describe_interval
 from thali.errors import Fact, Message
 
 
 def format_estimate(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws."""
-    low, high = np.quantile(draws, interval_tails(ci))
+    low, high = compute_interval(draws, ci)
     return (
         f"{format_number(float(draws.mean()))} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"

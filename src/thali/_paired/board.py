@@ -121,8 +121,9 @@ class Leaderboard(PrintedResult):
         return self.people.sentence
 
     def _description(self) -> Description:
-        sentence = self.dependence_sentence
-        note = self.note if sentence is None else f"{self.note} {sentence}"
+        note = self.note
+        if self.dependence_sentence is not None:
+            note = f"{note} {self.dependence_sentence}"
         return Description(self.title, table=self.table, note=note)
 
     def convergence(self) -> ConvergenceCheck:
@@ -487,10 +488,9 @@ def encode_netcdf(board: Leaderboard) -> memoryview:
     from thali._model.model_files import encode_result
 
     assert board.made is not None
-    seed = board.made.settings["random_seed"]
-    settings = board.made.settings | {
-        "random_seed": seed if isinstance(seed, int | np.random.SeedSequence) else 0
-    }
+    settings = board.made.settings
+    if not isinstance(settings["random_seed"], int | np.random.SeedSequence):
+        settings = settings | {"random_seed": 0}
     return encode_result(replace(board, made=board.made._replace(settings=settings)))
 
 

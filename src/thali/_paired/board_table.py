@@ -11,7 +11,7 @@ from thali._digits import format_probability
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import format_plural, list_names
 from thali._posterior.certain_signs import CERTAIN
-from thali._posterior.interval import describe_interval, interval_tails
+from thali._posterior.interval import compute_interval, describe_interval, interval_tails
 
 from .board import Leaderboard
 from .estimates import WorthEstimates
@@ -122,13 +122,12 @@ def build_board(
     worths = _normalise_worths(log_worths)
     option_names = np.array(data.labels, dtype=object)[order_indices]
     labels = pd.Index(option_names, name="option")
-    tails = interval_tails(ci)
-    low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
+    low, high = np.quantile(rank, interval_tails(ci), axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["p_1"] = (rank == 1).mean(axis=0)
     columns["tier"] = number_tiers(tiers, n)
     columns["rating"] = scale.compute_ratings(mean_log_worths)
-    low, high = scale.compute_ratings(np.quantile(log_worths, tails, axis=0))
+    low, high = scale.compute_ratings(compute_interval(log_worths, ci))
     columns |= {"rating_low": low, "rating_high": high}
     if estimates.without is not None:
         columns["rank_without"] = (np.argsort(sort_descending(estimates.without.modes)) + 1)[
@@ -137,36 +136,41 @@ def build_board(
         columns["rating_without"] = scale.compute_ratings(
             scale.subtract_anchor(estimates.without.monotone_means, data.labels)[order_indices]
         )
-    columns["worth"] = (
-        worths.mean(axis=0) if estimates.estimate is None else _normalise_worths(mean_log_worths)
-    )
-    columns["worth_low"], columns["worth_high"] = np.quantile(worths, tails, axis=0)
+    if estimates.estimate is None:
+        columns["worth"] = worths.mean(axis=0)
+    else:
+        columns["worth"] = _normalise_worths(mean_log_worths)
+    columns["worth_low"], columns["worth_high"] = compute_interval(worths, ci)
     wins, losses, ties = _count_outcomes(data)
-    count_columns = {
-        "comparisons": wins + losses + ties,
-        "wins": wins,
-        "losses": losses,
-        "ties": ties,
-    }
     columns |= {
-        name: convert_whole_counts(counts[order_indices]) for name, counts in count_columns.items()
+        name: convert_whole_counts(counts[order_indices])
+        for name, counts in (
+            ("comparisons", wins + losses + ties),
+            ("wins", wins),
+            ("losses", losses),
+            ("ties", ties),
+        )
     }
-    nu = float(estimates.nu.mean()) if len(estimates.nu) else np.nan
+    nu = np.nan
+    if len(estimates.nu):
+        nu = float(estimates.nu.mean())
     judged = estimates.judged
-    anchor_sentence = "" if judged is not None and judged.in_time is not None else scale.sentence
-    note = _describe_table(data, wins + ties, losses + ties, nu, anchor_sentence, ci)
+    anchor_text = "."
+    if judged.in_time is None:
+        anchor_text = f"; {scale.sentence}."
+    note = _describe_table(data, wins + ties, losses + ties, nu, anchor_text, ci)
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
-        note=note if judged is None else f"{note} {judged.note}",
+        note=f"{note} {judged.note}".rstrip(),
         order=pd.DataFrame(order, labels, labels),
         groups=tuple(tuple(option_names[members].tolist()) for members in tiers),
         tie=nu,
         data=data,
         effects=_tabulate_effects(data, estimates, ci),
         people=estimates.people,
-        of_judges=None if judged is None else judged.judges,
-        in_time=None if judged is None else judged.in_time,
+        of_judges=judged.judges,
+        in_time=judged.in_time,
         of_chains=estimates.of_chains,
         ci=ci,
     )
@@ -180,7 +184,7 @@ def _tabulate_effects(
 
     if data.covariates is None:
         return None
-    low, high = np.quantile(estimates.beta, interval_tails(ci), axis=0)
+    low, high = compute_interval(estimates.beta, ci)
     names = pd.Index(data.covariates.names, name="covariate")
     return pd.DataFrame({"effect": estimates.effects, "low": low, "high": high}, index=names)
 
@@ -217,7 +221,7 @@ def _describe_table(
     not_lost: np.ndarray,
     not_won: np.ndarray,
     nu: float,
-    anchor_sentence: str,
+    anchor_text: str,
     ci: float,
 ) -> str:
     """Describe the columns of the table, and options whose worths depend on the prior."""
@@ -225,7 +229,7 @@ def _describe_table(
         f"Intervals are central {describe_interval(ci)}s. Two options share a tier if neither"
         " ranks"
         f" higher than the other with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating"
-        " points means odds of 10 to 1" + (f"; {anchor_sentence}." if anchor_sentence else ".")
+        f" points means odds of 10 to 1{anchor_text}"
     ]
     if not np.isnan(nu):
         sentences.append(
@@ -237,7 +241,9 @@ def _describe_table(
         ("chosen", (not_lost == 0) & (not_won > 0)),
     ):
         if is_extreme.any():
-            auxiliary = "was" if is_extreme.sum() == 1 else "were"
+            auxiliary = "was"
+            if is_extreme.sum() > 1:
+                auxiliary = "were"
             sentences.append(
                 f"{list_names(names[is_extreme].tolist())} {auxiliary} never {verb}, so the size of"
                 " the gap depends on the prior."

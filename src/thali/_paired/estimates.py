@@ -45,7 +45,7 @@ class WorthEstimates(NamedTuple):
     # log worths and beta; None: means of draws
     estimate: tuple[np.ndarray, np.ndarray] | None = None
     people: Dependence | None = None  # treatment of repeated answers
-    judged: JudgedWorths | None = None  # results for judges or periods
+    judged: JudgedWorths = JudgedWorths()  # results for judges or periods
     of_chains: ConvergenceCheck | None = None  # None without chains
     # log worths widened for few respondents; None: `log_worths`
     with_variance: np.ndarray | None = None
@@ -61,7 +61,10 @@ class WorthEstimates(NamedTuple):
     @property
     def monotone_means(self) -> np.ndarray:
         """Reported log worths: means made monotone in rank."""
-        means = self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+        if self.estimate is None:
+            means = self.log_worths.mean(axis=0)
+        else:
+            means = self.estimate[0]
         return fit_descending_means(sort_descending(self.modes), means)
 
     @property
@@ -70,6 +73,13 @@ class WorthEstimates(NamedTuple):
         if self.estimate is None:
             return self.beta.mean(axis=0)
         return self.estimate[1]
+
+    @property
+    def design_effect(self) -> float:
+        """Design effect for which the intervals are adjusted; 1 without adjustment."""
+        if self.people is None or self.people.model != ADJUSTED:
+            return 1.0
+        return max(1.0, self.people.effect)
 
 
 def estimate_worths(
@@ -82,6 +92,9 @@ def estimate_worths(
 
     data = convert_for_likelihood(data)
     by_chains = request.method == "mcmc"
+    default_people = ADJUSTED
+    if by_chains:
+        default_people = INDEPENDENT
     problem = build_worth_problem(data, request)
     if not request.has_prior:
         check_estimable(data, problem.density)
@@ -91,9 +104,7 @@ def estimate_worths(
         marginal = Marginal(problem.density, request.spread, request.judge_sd, request.drift)
         respondents = RespondentAdjustment()
         if request.is_plain:
-            respondents = build_adjustment(
-                data, marginal, request.people, INDEPENDENT if by_chains else ADJUSTED
-            )
+            respondents = build_adjustment(data, marginal, request.people, default_people)
         if not by_chains:
             return _estimate_by_laplace(problem, scale, marginal, respondents)
     return _estimate_by_chains(problem, scale, marginal, respondents.power_dependence, progressbar)
@@ -107,7 +118,9 @@ def fit_individuals(data: Judgements, request: WorthsRequest, progressbar: bool)
     with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=request.random_seed, progressbar=progressbar)
     draws, people, convergence = model._draws, model._view.dependence, model.convergence()
-    nu = np.zeros(0) if draws.nu is None else draws.nu
+    nu = draws.nu
+    if nu is None:
+        nu = np.zeros(0)
     estimates = WorthEstimates(
         draws.log_worths, draws.log_worths.mean(axis=0), nu, draws.beta, None, people
     )

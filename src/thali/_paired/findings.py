@@ -11,7 +11,17 @@ from thali._digits import format_percent, format_probability
 from thali._labels import format_plural, simplify_number
 from thali._labels import list_names as in_words
 from thali._model.common_findings import build_check_finding, passes_check
-from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
+from thali._model.finding import (
+    FULL,
+    MISSES,
+    ON_SCREEN,
+    Brief,
+    Finding,
+    Findings,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.predictive_check import describe_check
 from thali._posterior.certain_signs import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
@@ -49,8 +59,10 @@ _COVARIATE_COLUMNS = ("rank_without", "rating_without")  # with covariates
 
 def shorten_words(words: list[str]) -> str:
     """Join the first of several words, with the number of others."""
-    rest_text = f" and {len(words) - _MAX_NAMED} more" if len(words) > _MAX_NAMED else ""
-    return ", ".join(words[:_MAX_NAMED]) + rest_text
+    text = ", ".join(words[:_MAX_NAMED])
+    if len(words) > _MAX_NAMED:
+        text += f" and {len(words) - _MAX_NAMED} more"
+    return text
 
 
 def build_board_findings(board: Leaderboard) -> Findings:
@@ -58,25 +70,21 @@ def build_board_findings(board: Leaderboard) -> Findings:
     return Findings(
         board,
         (
-            *(
-                leaderboard,
-                groups,
-                votes,
-                reliability,
-                judges,
-                worths_in_time,
-                covariates,
-                boards,
-                order,
-                votes_by_pair,
-            ),
-            *(
-                check,
-                board_report.data,
-                board_report.methods,
-                board_report.convergence,
-                board_report.independence,
-            ),
+            leaderboard,
+            groups,
+            votes,
+            reliability,
+            judges,
+            worths_in_time,
+            covariates,
+            boards,
+            order,
+            votes_by_pair,
+            check,
+            board_report.data,
+            board_report.methods,
+            board_report.convergence,
+            board_report.independence,
         ),
     )
 
@@ -93,24 +101,24 @@ def _describe_omitted(names: list[str], n_drawn: int) -> str:
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Report ranks and ratings with intervals."""
-    covariate_columns = () if board.effects is None else _COVARIATE_COLUMNS
-    dependence_sentence = board.dependence_sentence
+    columns = list(_MAIN_COLUMNS)
+    if board.effects is not None:
+        columns += _COVARIATE_COLUMNS
+    notes: list[Text] = [f"{board.title}.", board.note]
+    if board.dependence_sentence is not None:
+        notes.append(board.dependence_sentence)
     return Finding(
         _describe_leader(board),
         title="Ranks and ratings",
         table=board.table,
-        shown=board.table[[*_MAIN_COLUMNS, *covariate_columns]],
+        shown=board.table[columns],
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be"
             " distinguished." + _describe_omitted(board.table.index.tolist(), _MAX_OPTIONS),
             board.table,
         ),
-        notes=(
-            f"{board.title}.",
-            board.note,
-            *(() if dependence_sentence is None else (dependence_sentence,)),
-        ),
+        notes=tuple(notes),
         brief=Brief("Ranks", table=board.table[list(_MAIN_COLUMNS)]),
     )
 
@@ -158,7 +166,9 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     sentence = (
         f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
     )
-    votes_text = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
+    votes_text = "votes on pairs"
+    if isinstance(board.data, Choices):
+        votes_text = "choices out of sets"
     brief_text = sentence
     texts_by_column = {
         "as_so_far": f"{votes_text} in the current mix",
@@ -173,7 +183,8 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             )
             shown_rows.update(filter(None, (n_half, n_certain)))
             sentence += f" {_describe_votes_needed(text, n_half, n_certain, table.index[-1])}."
-            brief_text = sentence if column == "as_so_far" else brief_text
+            if column == "as_so_far":
+                brief_text = sentence
     note = (
         "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The"
         " forecast uses posterior simulation with a normal approximation; options of nearly equal"
@@ -234,7 +245,9 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
         return Finding(board.check_facts["missing"])
     table = board.of_check
     fits = passes_check(board.of_check)
-    picture = None if fits is None else Picture("check", _CHECK, table)
+    picture = None
+    if fits is not None:
+        picture = Picture("check", _CHECK, table)
     sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
         sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
@@ -308,9 +321,8 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     )
     caption = (
         "Ratings in each period with their intervals; coloured: options that have clearly"
-        " become better or worse, and "
+        " become better or worse, and the best option."
     )
-    caption += "the best option."
     return Finding(
         sentence,
         title="Ratings over time",
@@ -327,7 +339,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     if board.effects is None or pair_covariates is None:
         return None
     table = board.covariate_effects().rename(columns={"effect": "log_odds"})
-    names = list(board.effects.index)
+
     table["more"] = pair_covariates.units(table["log_odds"].tolist())
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
@@ -340,10 +352,12 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     rank_changes: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if rank_changes.max() > 0:
         option = rank_changes.idxmax()
-        row = board.table.loc[rank_changes.idxmax()]
+        row = board.table.loc[option]
+        covariates_text = "this covariate"
+        if len(table) > 1:
+            covariates_text = "these covariates"
         sentence += (
-            " Without controlling for"
-            f" {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would rank"
+            f" Without controlling for {covariates_text}, {option} would rank"
             f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
@@ -362,11 +376,13 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
     ]
     is_different = rating_ends[0].max() > rating_ends[1].min()
     options = [option for option in board.table.index if is_different.get(option, False)]
-    sentence += (
-        f" Ratings that differ between parts (intervals do not overlap): {in_words(options, 8)}."
-        if options
-        else " No rating clearly differs between parts (all intervals overlap)."
-    )
+    if options:
+        sentence += (
+            " Ratings that differ between parts (intervals do not overlap):"
+            f" {in_words(options, 8)}."
+        )
+    else:
+        sentence += " No rating clearly differs between parts (all intervals overlap)."
     notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(
         sentence,
@@ -415,10 +431,9 @@ def order(board: Leaderboard, settings: None) -> Finding:
     """Report the probability that the row option is above the column option."""
     leaders = board.table.index[:_MAX_ORDERS]
     table = board.order.loc[leaders, leaders].rename_axis("option")
-    n_omitted = len(board.order) - len(leaders)
-    scope = f", of the first {len(leaders)} of {len(board.order):,}" if n_omitted else ""
+    title = "Probability that the row option is better than the column option"
     return Finding(
-        title=f"Probability that the row option is better than the column option{scope}",
+        title=f"{title}{_describe_scope(len(leaders), len(board.order))}",
         table=table.where(~np.eye(len(leaders), dtype=bool)),
     )
 
@@ -432,7 +447,11 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
     compared = total[total > 0]
     most_frequent = int(total.argmax())
-    verb = "shown together" if isinstance(board.data, Choices) else "compared"
+    verb = "compared"
+    noun = "Comparisons of"
+    if isinstance(board.data, Choices):
+        verb = "shown together"
+        noun = "Sets containing"
     sentence = (
         f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"
         f" {verb} (median "
@@ -441,7 +460,13 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
         f" and {labels[second[most_frequent]]}, {simplify_number(float(total[most_frequent])):,}"
         " times)."
     )
-    noun = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
     first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]
-    scope = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
+    scope = _describe_scope(len(first), len(table))
     return Finding(sentence, title=f"{noun} each pair{scope}", table=first)
+
+
+def _describe_scope(n_shown: int, n_options: int) -> str:
+    """Return the end of the title of a table that shows the first options; "" for all."""
+    if n_shown == n_options:
+        return ""
+    return f", of the first {n_shown} of {n_options:,}"

@@ -163,14 +163,9 @@ def group_test(
     data_sets = prepare_groups(groups, "groups")
     names = list_group_names(groups, len(data_sets), "group")
     pooled_fit = estimate(pool_groups(data_sets), aspects, unique)
-    fits = []
-    for name, data in zip(names, data_sets, strict=True):
-        try:
-            fits.append(estimate(data, aspects, unique))
-        except DataError as error:
-            raise DataError(f"In {name}: {error}") from None
-        for warning in warn_unbounded(fits[-1]):
-            warn(warning)
+    fits = [
+        _fit_group(name, data, aspects, unique) for name, data in zip(names, data_sets, strict=True)
+    ]
     wins, losses = (
         np.concatenate([getattr(data, side) for data in data_sets]) for side in ("wins", "losses")
     )
@@ -189,19 +184,8 @@ def group_test(
         "effect": (0, weights, float(log_binomial(wins, losses, 0.5).sum()), pooled_value),
         "imbalance": equal_means_row(n),
     }
-    df = rows["model"][1] - rows["model"][0]
-
-    def model_test(statistic: float) -> FitTest:
-        inverse = np.concatenate([fit.inverse for fit in fits])
-        is_whole = all(fit.is_whole for fit in fits)
-        free = len(pooled_fit.weights) * len(fits)
-
-        def replicate(rng: np.random.Generator) -> float:
-            return sum(fit.replicate(rng) for fit in fits)
-
-        return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * free**2)
-
-    test = model_test(max(2.0 * (saturated - by_group), 0.0))
+    df = len(n) - weights * len(data_sets)
+    test = _test_fits(fits, max(2.0 * (saturated - by_group), 0.0), df, n)
     tests: dict[str, Callable[[float], FitTest]] = {
         "overall": lambda value: run_equal_means_test(cells, value),
         "model": lambda _: test,
@@ -227,6 +211,29 @@ def group_test(
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
         weights=pd.DataFrame(columns, index=pd.Index(pooled_fit.known.names, name="aspect")),
     )
+
+
+def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -> Estimates:
+    """Fit the choices of one group; errors name the group."""
+    try:
+        fit = estimate(data, aspects, unique)
+    except DataError as error:
+        raise DataError(f"In {name}: {error}") from None
+    for warning in warn_unbounded(fit):
+        warn(warning)
+    return fit
+
+
+def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) -> FitTest:
+    """Test the joint fit of separate models of all groups; n: comparisons of each pair."""
+
+    def replicate(rng: np.random.Generator) -> float:
+        return sum(fit.replicate(rng) for fit in fits)
+
+    inverse = np.concatenate([fit.inverse for fit in fits])
+    is_whole = all(fit.is_whole for fit in fits)
+    n_weights = sum(len(fit.weights) for fit in fits)
+    return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * n_weights**2)
 
 
 def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:

@@ -44,7 +44,9 @@ def vote_information(difference: np.ndarray, nu: float, lapse: float) -> np.ndar
     has_ties = not np.isnan(nu)
     log_nu = np.log(nu)
     no_vote = VoteOutcome(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
-    ratio = compute_tie_ratio(no_vote, q, rest, log_nu) if has_ties else np.zeros_like(q)
+    ratio = np.zeros_like(q)
+    if has_ties:
+        ratio = compute_tie_ratio(no_vote, q, rest, log_nu)
     p = (1.0 - lapse) * q + lapse / 2.0
     expected = no_vote._replace(
         wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .estimates import DRAWS, WorthEstimates
@@ -25,23 +25,22 @@ def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
         return
     columns = list_names_argument(by)
     if len(columns) != 1:
-        columns_text = "none" if not columns else shorten(columns)
+        columns_text = shorten(columns) or "none"
         raise ArgumentError(
             Argument("pool"),
             " requires subsets defined by a single column of ",
             Argument("by"),
             f"; got {columns_text}.",
         )
-    if not request.is_plain:
-        conflict = Argument("judges" if request.judges else "period")
-        raise ArgumentError(
-            Argument("pool"), " cannot be combined with ", conflict, "; remove one."
-        )
-    if request.has_individuals:
-        conflict = Setting("people", request.people)
-        raise ArgumentError(
-            Argument("pool"), " cannot be combined with ", conflict, "; remove one."
-        )
+    for conflict, is_given in (
+        (Argument("judges"), request.judges),
+        (Argument("period"), request.period is not None),
+        (Setting("people", request.people), request.has_individuals),
+    ):
+        if is_given:
+            raise ArgumentError(
+                Argument("pool"), " cannot be combined with ", conflict, "; remove one."
+            )
     if not request.has_prior:
         raise ArgumentError(
             Argument("pool"),
@@ -103,12 +102,14 @@ def pool_worths(
     for part_worths, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
         options = [option_index[label] for label in part.labels]
         log_worths = part_worths[options].T
-        has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
+        part_nu = np.zeros(0)
+        if part.n_ties:
+            part_nu = nu
         estimates_by_part[name] = WorthEstimates(
-            log_worths, highest[options], has_ties, beta, of_chains=chains
+            log_worths, highest[options], part_nu, beta, of_chains=chains
         )
-    low, high = np.quantile(spreads.drift, interval_tails(request.ci))
+    low, high = compute_interval(spreads.drift, request.ci)
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
         f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."

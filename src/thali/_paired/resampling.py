@@ -12,7 +12,7 @@ from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, format_level, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, format_level
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
@@ -170,7 +170,7 @@ def _refit_samples(
         weights[index] = refit.weights
         at_infinity += bool(refit.vanishing.any())
     names = pd.Index(fit.known.names, name="aspect")
-    low, high = np.quantile(weights, interval_tails(ci), axis=0)
+    low, high = compute_interval(weights, ci)
     columns = {
         "estimate": fit.weights,
         "mean": weights.mean(axis=0),

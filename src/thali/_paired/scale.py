@@ -28,7 +28,9 @@ class WorthScale(NamedTuple):
         """Build the scale from `anchor_model`: None, an option (1000), or {option: rating}."""
         if anchor_model is None:
             return cls()
-        ratings = {anchor_model: CENTRE} if isinstance(anchor_model, str) else anchor_model
+        ratings = anchor_model
+        if isinstance(anchor_model, str):
+            ratings = {anchor_model: CENTRE}
         if not isinstance(ratings, Mapping) or len(ratings) != 1:
             raise ArgumentError(
                 Argument("anchor_model"),
@@ -77,9 +79,9 @@ class WorthScale(NamedTuple):
     def sentence(self) -> str:
         """Description of the fixed rating."""
         if self.anchor is None:
-            among = ", as for the same options in the full leaderboard"
-            if self.rating == CENTRE:
-                among = ""
+            among = ""
+            if self.rating != CENTRE:
+                among = ", as for the same options in the full leaderboard"
             return f"the mean rating is {self.rating:.0f}{among}"
         return (
             f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"

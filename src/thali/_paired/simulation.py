@@ -56,7 +56,9 @@ def simulate(
         data = fit.data
         p = fit.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
-        totals = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
+        totals = data.wins + data.losses
+        if comparisons is not None:
+            totals = np.full(len(p), comparisons)
         if not are_integers(totals):
             raise DataError(
                 "The model was fitted to fractional counts; give the number of comparisons per pair"

@@ -98,17 +98,14 @@ def transitivity(data: Any) -> Transitivity:
             "There is no triple of options with all three pairs compared, so there is nothing to"
             " test; compare more pairs."
         )
-    deviations = [np.array([row[3] for row in rows]) for rows in violations_by_kind]
+    deviations = [np.array([row[3] for row in rows] or [0.0]) for rows in violations_by_kind]
     table = pd.DataFrame(
         {
             "violations": [len(rows) for rows in violations_by_kind],
             "tests": tests,
             "error_ratio": [len(rows) / tests for rows in violations_by_kind],
-            "mean_deviation": [
-                kind_deviations.mean() if len(kind_deviations) else 0.0
-                for kind_deviations in deviations
-            ],
-            "max_deviation": [kind_deviations.max(initial=0.0) for kind_deviations in deviations],
+            "mean_deviation": [kind_deviations.mean() for kind_deviations in deviations],
+            "max_deviation": [kind_deviations.max() for kind_deviations in deviations],
         },
         index=list(KINDS),
     )

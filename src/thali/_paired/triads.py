@@ -47,7 +47,9 @@ class CircularTriads(PrintedResult):
     def _get_column(self, name: str) -> "float | pandas.Series":
         """Return a column, or its number if there is one judge."""
         column = self.table[name]
-        return float(column.iloc[0]) if len(column) == 1 else column  # type: ignore[return-value]
+        if len(column) == 1:
+            return float(column.iloc[0])
+        return column  # type: ignore[return-value]
 
     @property
     def circular(self) -> "float | pandas.Series":
@@ -110,8 +112,9 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     import pandas as pd
 
     check_allowed("test", test, (None, "exact", "asymptotic"))
-    single = isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1
-    judges = prepare_groups([np.asarray(data)] if single else data, "judges")
+    if isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1:
+        data = [np.asarray(data)]
+    judges = prepare_groups(data, "judges")
     n = judges[0].n_options
     if n < 3:
         raise DataError(f"Circular triads require at least three options; got {n}.")
@@ -136,7 +139,10 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
         f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"
         " chance"
     )
-    note += " (exact)." if exact else " (chi-square)."
+    if exact:
+        note += " (exact)."
+    else:
+        note += " (chi-square)."
     if majority:
         note += " Each pair judged more than once counts once, by majority choice."
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
@@ -163,7 +169,9 @@ def _describe_judges(table: "pandas.DataFrame") -> str:
         f" chance (p < {_LEVEL:g}).",
     ]
     if not n_certain:
-        condition = ", for a judge without circular triads" if n_flawless else ""
+        condition = ""
+        if n_flawless:
+            condition = ", for a judge without circular triads"
         sentences[-1] = (
             f"No judge is more consistent than chance (p < {_LEVEL:g}): the smallest p is"
             f" {p_value.min():.3g}{condition}."
@@ -181,7 +189,9 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     dominance[judge.second, judge.first] = (1 - lead) / 2
     # with ties the mean, pair by pair independent
     circular = float(np.trace(dominance @ dominance @ dominance)) / 3
-    max_triads = n * (n**2 - (1 if n % 2 else 4)) / 24
+    max_triads = n * (n**2 - 4) / 24
+    if n % 2:
+        max_triads = n * (n**2 - 1) / 24
     statistic = np.nan
     df = np.nan
     if exact:

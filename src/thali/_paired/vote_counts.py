@@ -52,11 +52,13 @@ def treat_ties(data: Judgements, ties: str) -> Judgements:
 def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
     """Merge two data sets; comparisons become choices if the other has sets."""
     if bool(old.respondents) != bool(new.respondents):
-        subject = "new answers do" if old.respondents else "earlier answers do"
+        subject = "earlier"
+        if old.respondents:
+            subject = "new"
         warn(
             DataWarning(
-                f"The {subject} not identify users, so users are ignored in all votes; name the"
-                " column of users with ",
+                f"The {subject} answers do not identify users, so users are ignored in all votes;"
+                " name the column of users with ",
                 Argument("respondent"),
                 ".",
             )
@@ -77,11 +79,12 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
-        names = data.covariate_names
         text = "dates"
+        absent = "dates"
         if data.covariates is not None:
+            names = data.covariate_names
             text = f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
-        absent = "dates" if data.covariates is None else "covariates"
+            absent = "covariates"
         raise DataError(
             f"Paired comparisons with {text} cannot be combined with choices from larger sets,"
             f" which have no {absent}; make separate leaderboards."
@@ -111,10 +114,7 @@ def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> Pa
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
     """Drop a covariate that is used elsewhere; raise for others."""
     data.refuse_dates()
-    names = ()
-    if data.covariates is not None:
-        names = tuple(name for name in data.covariates.names if name != used_covariate)
-    if names:
+    if names := [name for name in data.covariate_names if name != used_covariate]:
         raise DataError(
             "This analysis requires comparisons without covariates, but these have"
             f" {shorten(names)}; fit a model instead, or remove the covariates with"
@@ -134,7 +134,7 @@ def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
 
 
 def read_rows_of_frame(
-    frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...] = ()
+    frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...]
 ) -> "ComparisonTable":
     """Read the rows of a data frame that meet the conditions, and its column roles."""
     from thali._reading.large_tables import ComparisonTable
@@ -148,7 +148,7 @@ def read_rows_of_frame(
     )
 
 
-def split_by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
+def split_by_order(data: Any) -> list[PairedComparisons]:
     """Split comparisons by whether the earlier label was first, or at home.
 
     `data` identify the first option, are such a data frame, or are the two parts already. `ties`:
@@ -158,9 +158,10 @@ def split_by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
     welcome.
     """
     if isinstance(data, tuple | list) and len(data) == 2:
-        return prepare_groups(data, "two orders of presentation", ties)
-    pairs = read_comparisons(data) if hasattr(data, "columns") else data
-    return list(prepare_pairs(pairs, ties, ORDER).by_order())
+        return prepare_groups(data, "two orders of presentation", ties=True)
+    if hasattr(data, "columns"):
+        data = read_comparisons(data)
+    return list(prepare_pairs(data, True, ORDER).by_order())
 
 
 def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
@@ -311,15 +312,14 @@ def count_votes(
         for name, value in column_arguments.items()
         if name not in ("covariates", "by", "id")
     }
-    covariates = None
-    if column_arguments["covariates"] is not None:
-        covariates = list_names_argument(column_arguments["covariates"])
+    covariates = column_arguments["covariates"]
     by = list_names_argument(column_arguments["by"])
     identifier = list_names_argument(column_arguments["id"])
     check_names(columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
-            source = convert_to_judgements(source).with_covariates(covariates)
+            names = list_names_argument(covariates)
+            source = convert_to_judgements(source).with_covariates(names)
         if columns or identifier:
             raise ArgumentError(
                 f"leaderboard has no argument {next(iter(columns), 'id')!r} for"
@@ -331,8 +331,8 @@ def count_votes(
             None,
             0,
         )
-    if covariates:
-        columns["covariates"] = list(covariates)
+    if names := list_names_argument(covariates):
+        columns["covariates"] = names
     if isinstance(source, str | Path):
         from thali._reading.large_tables import read_rows
 
@@ -356,11 +356,13 @@ def count_rows(
     if identifier:
         if not len(rows.table.frame):
             raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
-        rows, ids, repeated = rows.drop_known_answers(
-            identifier[0], np.zeros(0, np.uint64) if known_ids is None else known_ids
-        )
+        if known_ids is None:
+            known_ids = np.zeros(0, np.uint64)
+        rows, ids, repeated = rows.drop_known_answers(identifier[0], known_ids)
         if not len(rows.table.frame):
-            subject = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
+            subject = "The vote was"
+            if repeated != 1:
+                subject = f"All {repeated:,} votes were"
             raise DataError(
                 f"{rows.table.file}: {subject} already counted, according to column"
                 f" {identifier[0]!r}."
@@ -382,7 +384,9 @@ def name_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, A
     """Return column and part by name: the value, or column and value if several columns."""
     parts_by_name = {}
     for column, parts_of_column in parts.items():
-        prefix = f"{column} " if len(parts) > 1 else ""
+        prefix = ""
+        if len(parts) > 1:
+            prefix = f"{column} "
         parts_by_name |= {
             f"{prefix}{value}": (column, part) for value, part in parts_of_column.items()
         }

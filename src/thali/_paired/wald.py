@@ -77,10 +77,20 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
     check_allowed("scale", scale, ("utility", "weights"))
     fit = require_estimates(model, "wald_test")
-    names = fit.known.labels if scale == "utility" else fit.known.names
-    c = _build_contrasts(contrasts, list(names), "options" if scale == "utility" else "aspects")
-    estimates_used = fit.raw_utility if scale == "utility" else fit.weights
-    covariance = fit.raw_utility_covariance() if scale == "utility" else fit.covariance
+    if scale == "utility":
+        names = fit.known.labels
+        c = _build_contrasts(contrasts, list(names), "options")
+        estimates_used = fit.raw_utility
+        covariance = fit.raw_utility_covariance()
+        weight_contrasts = c @ fit.known.owners
+        title = "Wald test on the utility scale"
+    else:
+        names = fit.known.names
+        c = _build_contrasts(contrasts, list(names), "aspects")
+        estimates_used = fit.weights
+        covariance = fit.covariance
+        weight_contrasts = c
+        title = "Wald test on the weights"
     is_used = (c != 0).any(axis=0)
     if missing := [
         name
@@ -91,7 +101,6 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             f"{shorten(missing)} has no standard error, because its weight is zero or not"
             " identified; leave it out of the contrasts."
         )
-    weight_contrasts = c @ fit.known.owners if scale == "utility" else c
     c = c[:, is_used]
     estimates_used = estimates_used[is_used]
     covariance = covariance[np.ix_(is_used, is_used)]
@@ -121,14 +130,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     )
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, {format_p_value(p_value)}"
-    return WaldTest(
-        f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}",
-        table,
-        note,
-        statistic,
-        df,
-        p_value,
-    )
+    return WaldTest(title, table, note, statistic, df, p_value)
 
 
 def f_test_p_value(statistic: float, df: int, error_df: float) -> float:

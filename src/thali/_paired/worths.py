@@ -15,7 +15,7 @@ from thali._inference.numerics.ranks import fit_descending_means, sort_descendin
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
@@ -224,7 +224,9 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     if request.is_plain:
         density = build_density(data, request.lapse, bool(data.n_ties), has_prior=request.has_prior)
         return BoardProblem(data, request, density, [""], ())
-    judges = data.respondents if request.judges else ()
+    judges = ()
+    if request.judges:
+        judges = data.respondents
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
             count_distinct_answers(data, request.lapse, with_judges=True),
@@ -235,17 +237,16 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     rows = list_finest_rows(data)
     has_ties = bool(data.n_ties)
     zeros = np.zeros(len(rows.x), np.int64)
-    period_number, period_names = zeros, [""]
+    judge = zeros
+    if request.judges:
+        judge = rows.respondent
+    period_number = zeros
+    period_names = [""]
     if request.period is not None:
         assert data.dates is not None
         period_number, period_names = data.dates.periods(request.check_period(data.dates))
     distinct_periods, period_index = np.unique(period_number, return_inverse=True)
-    row_columns = [
-        period_index,
-        rows.first,
-        rows.second,
-        rows.respondent if request.judges else zeros,
-    ]
+    row_columns = [period_index, rows.first, rows.second, judge]
     row_index, counts = group_equal_rows(
         row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
     )
@@ -275,9 +276,9 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
 class JudgedWorths(NamedTuple):
     """Tables of judges and of worths in time."""
 
-    judges: "pandas.DataFrame | None"
-    in_time: "pandas.DataFrame | None"
-    note: str
+    judges: "pandas.DataFrame | None" = None
+    in_time: "pandas.DataFrame | None" = None
+    note: str = ""
 
 
 def tabulate_judged_worths(
@@ -290,8 +291,10 @@ def tabulate_judged_worths(
     """Tabulate judges and worths in time from draws."""
     density = problem.density
     data = problem.data
-    judges = _tabulate_judges(problem, points, marginal) if problem.judges else None
+    judges = None
     in_time = None
+    if problem.judges:
+        judges = _tabulate_judges(problem, points, marginal)
     if problem.request.period is not None:
         worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
         modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
@@ -319,7 +322,9 @@ def check_worth_chains(
     `other_names` names trailing entries of a point.
     """
     density = marginal.density
-    period_suffixes = [f", {period}" if len(periods) > 1 else "" for period in periods]
+    period_suffixes = [""]
+    if len(periods) > 1:
+        period_suffixes = [f", {period}" for period in periods]
     names = [
         f"log_worth[{options[k]}{period_suffixes[t]}]"
         for t, k in np.argwhere(density.present).tolist()
@@ -341,11 +346,11 @@ def _tabulate_judges(
     from thali._worths.judge_agreement import measure_agreement
 
     density = problem.density
-    tails = interval_tails(problem.request.ci)
+    ci = problem.request.ci
     covariates = problem.data.covariate_names
     log_discriminations = density.log_discriminations(points)
     rows = density.rows
-    low, high = np.exp(np.quantile(log_discriminations, tails, axis=1))
+    low, high = np.exp(compute_interval(log_discriminations, ci, axis=1))
     agreement = measure_agreement(marginal)
     n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
@@ -364,7 +369,7 @@ def _tabulate_judges(
             points[density.bias].reshape(density.n_judges, len(covariates), -1)
             + points[density.beta]
         )
-        ends = np.quantile(individual_coefficients, tails, axis=2)
+        ends = compute_interval(individual_coefficients, ci, axis=2)
         for k, name in enumerate(covariates):
             columns |= {f"bias_{name}": individual_coefficients[:, k].mean(axis=1)}
             columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
@@ -397,16 +402,20 @@ def _tabulate_periods(
     import pandas as pd
     from scipy.special import expit
 
-    density, period_tables, tails = problem.density, [], interval_tails(problem.request.ci)
+    density = problem.density
+    period_tables = []
+    ci = problem.request.ci
     lapse = float(density.rows.lapse)
     labels = np.array(problem.data.labels, dtype=object)
     for t, name in enumerate(problem.periods):
         present = np.flatnonzero(density.present[t])
         present_worths = worths[t, present]
         rating = scale.compute_ratings(present_worths)
-        low, high = np.quantile(rating, tails, axis=1)
+        low, high = compute_interval(rating, ci, axis=1)
         rank = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
-        rank_low, rank_high = np.quantile(rank, tails, axis=1, method="inverted_cdf").astype(int)
+        rank_low, rank_high = np.quantile(
+            rank, interval_tails(ci), axis=1, method="inverted_cdf"
+        ).astype(int)
         order = sort_descending(modes[t, present])
         mean_rating = fit_descending_means(order, rating.mean(axis=1))
         first_worths = worths[density.entry[present], present]
@@ -455,7 +464,9 @@ def _describe_worths(
             if count < MIN_JUDGE_COMPARISONS
         ]
         if few_judges and request.method == "laplace":
-            verb = "have" if len(few_judges) > 1 else "has"
+            verb = "has"
+            if len(few_judges) > 1:
+                verb = "have"
             sentences.append(
                 "Discriminations are approximate, because"
                 f" {format_plural(len(few_judges), 'judge')}"
@@ -484,5 +495,5 @@ def _format_sd(fixed: float | None, draws: np.ndarray, ci: float) -> str:
     """Format a fixed or estimated standard deviation."""
     if fixed is not None:
         return f"{fixed:g} (fixed)"
-    low, high = np.quantile(draws, interval_tails(ci))
+    low, high = compute_interval(draws, ci)
     return f"{draws.mean():.2g} ({low:.2g} to {high:.2g})"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
@@ -106,7 +106,7 @@ class AlignedClassResults:
         for g in range(n_classes):
             n_members = (members == g).sum(axis=1)
             share = n_members / len(respondent_names)
-            sample_interval = share.mean(), *np.quantile(share, interval_tails(ci))
+            sample_interval = share.mean(), *compute_interval(share, ci)
             population_interval = _population_share(n_members, len(respondent_names), n_classes, ci)
             respondents = tuple(respondent_names[class_of_respondent == g].tolist())
             rows.append(

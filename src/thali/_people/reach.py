@@ -14,7 +14,7 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval, interval_tails
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def tabulate_best_sets(
 
     size = check_integer("size", size, 1)
     top = check_integer("top", top, 1)
-    tails = interval_tails(ci)
+    interval_tails(ci)  # raises before the search
+
     n_draws, n_respondents, n_options = reaches.shape
     if size >= n_options:
         raise ArgumentError(
@@ -71,7 +72,7 @@ def tabulate_best_sets(
     for set_index, members in enumerate(search.sets):
         counts = reaches[:, :, members].sum(axis=2)
         reach[set_index] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
-        low, high = np.quantile(reach[set_index], tails)
+        low, high = compute_interval(reach[set_index], ci)
         names = tuple(options[k] for k in members)
         rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
     table = Table(rows, columns=["members", "reach", "low", "high", "frequency"])

@@ -8,12 +8,12 @@ import numpy as np
 
 from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
-from thali._described import DescribedObject, Description, format_text
+from thali._described import Description, PrintedObject
 from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali.errors import Argument, DataError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class SegmentResults:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Segments(DescribedObject):
+class Segments(PrintedObject):
     """Segments of the respondents.
 
     Attributes
@@ -174,11 +174,6 @@ class Segments(DescribedObject):
             table=self.table().round(2),
             note=note,
         )
-
-    def __str__(self) -> str:
-        return format_text(self._description())
-
-    __repr__ = __str__
 
 
 def build_segments(
@@ -300,7 +295,7 @@ def _build_result(
     profiles = _segment_profiles(preferences.values, labels, n_segments)
     average = preferences.values.mean(axis=(0, 1))
     means = np.nanmean(profiles, axis=0)
-    low, high = np.quantile(shares, interval_tails(ci), axis=0)
+    low, high = compute_interval(shares, ci)
     sizes = Table(
         {
             "name": name_segments(preferences.levels, means, average),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_open_interval
-from thali._described import DescribedObject, Description, format_text
+from thali._described import Description, PrintedObject
 from thali._digits import format_percent
 from thali._inference.mbar import estimate_constants
 from thali.errors import Argument, Message, Remedy
@@ -82,7 +82,7 @@ class ThermodynamicIntegral:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LogEvidence(DescribedObject):
+class LogEvidence(PrintedObject):
     r"""Log evidence of a model with its checks, as `log_evidence` returns it.
 
     .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
@@ -179,11 +179,6 @@ class LogEvidence(DescribedObject):
             note=str(self.convergence),
             good=self.usable,
         )
-
-    def __str__(self) -> str:
-        return format_text(self._description())
-
-    __repr__ = __str__
 
 
 def estimate_log_evidence(
