@@ -178,7 +178,7 @@ def run_comparison(
         interrupted = batch.finish(
             progress,
             lambda record: record.get("seconds", 0.0),
-            partial(run_all, cores=cores),
+            lambda run, waiting: run_all(run, waiting, cores),
             partial(_compile_models, prepared, progress),
         )
         if interrupted and not batch.records:

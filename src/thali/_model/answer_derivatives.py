@@ -71,7 +71,7 @@ def _answer_rankings(
     order_index = np.arange(len(orders))
     p = np.ones((len(orders), len(weights), 1))
     g = np.zeros((len(orders), *weights.shape))
-    hessian = np.zeros((*g.shape, m)) if has_hessian else np.zeros(())
+    hessian = np.zeros(())
     is_left = np.ones((len(orders), 1, m))
     for stage, chosen in enumerate(orders.T[:-1]):
         q = weights * is_left

@@ -447,24 +447,19 @@ def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any
 
 def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
     """Return the error that names where an unknown argument belongs."""
-    other_parameters = cls._get_parameters() if is_fit else inspect.signature(cls.fit).parameters
-    if name in other_parameters and name not in ("self", "data"):
-        if is_fit:
-            call = f"the constructor, {cls.__name__}({name}=...)"
-        else:
-            call = f"fit(data, {name}=...)"
-        return UnknownArgumentError(
-            f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; pass it to {call}."
-        )
-    names = [
-        parameter
-        for parameter in inspect.signature(cls.fit if is_fit else cls.__init__).parameters
-        if parameter != "self"
-    ]
-    available = ", ".join(names) if names else "nothing"
+    place = cls.__name__
+    names = list(cls._get_parameters())
+    other_names = list(inspect.signature(cls.fit).parameters)[1:]  # without `self`
+    call = f"fit(data, {name}=...)"
+    if is_fit:
+        names, other_names = other_names, names
+        call = f"the constructor, {place}({name}=...)"
+        place = f"{place}.fit"
+    if name in other_names and name != "data":
+        return UnknownArgumentError(f"{place} has no parameter `{name}`; pass it to {call}.")
+    available = ", ".join(names) or "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; available:"
-        f" {available}.{suggest(name, names)}"
+        f"{place} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
     )
 
 
@@ -531,7 +526,9 @@ class SampledModel(Model):
         """
         from thali._posterior.store import to_inference_data
 
-        return to_inference_data(self._require_posterior() if tree is None else tree)
+        if tree is None:
+            tree = self._require_posterior()
+        return to_inference_data(tree)
 
     def _get_advice(self) -> "Advice":
         """Return the remedy for chains that disagree."""

@@ -49,7 +49,9 @@ def answer_probabilities(
     sizes = np.diff(start)
     first_answers = find_first_answers(start)
     probabilities = np.empty((len(weights), first_answers[-1]))
-    rule_probabilities = _ranking_probabilities if rule == RANKING else _difference_probabilities
+    rule_probabilities = _difference_probabilities
+    if rule == RANKING:
+        rule_probabilities = _ranking_probabilities
     for m in np.unique(sizes).tolist():
         sets = np.flatnonzero(sizes == m)
         for part in np.split(sets, range(step := max(1, BLOCK // len(weights)), len(sets), step)):

@@ -73,7 +73,9 @@ def compute_design_effect(
     Columns of `larger` and `smaller` span what the models can change; None: the saturated model.
     """
     small_basis = compute_orthonormal_basis(smaller)
-    large_basis = None if larger is None else compute_orthonormal_basis(larger)
+    large_basis = None
+    if larger is not None:
+        large_basis = compute_orthonormal_basis(larger)
 
     def project(block: np.ndarray) -> np.ndarray:
         """Project onto the large model, orthogonal to the small one."""

@@ -71,7 +71,9 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
     import pandas as pd
 
     facts = model._describe_fitted_data()
-    table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
+    table = None
+    if facts:
+        table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact")
     sentence = phrase(SENTENCES, "data", data=model._fitted_to_)
     return Finding(sentence, title=SENTENCES["facts"], table=table)
 
@@ -83,12 +85,14 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
         table = model.summary().rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = find_spec(model)
-    is_drawn = spec is not None and _TRACE in spec.pictures
+    picture = None
+    if spec is not None and _TRACE in spec.pictures:
+        picture = Picture(_TRACE, SENTENCES["trace"], model._get_quantities())
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
-        picture=Picture(_TRACE, SENTENCES["trace"], model._get_quantities()) if is_drawn else None,
+        picture=picture,
     )
 
 
@@ -96,14 +100,22 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
 def convergence(model: Any, settings: AnswerSettings) -> Finding:
     """Report whether the chains agree, or whether the estimation converged."""
     check = model.convergence()
-    by_chains = "chains" in check.facts
-    chain_keys, estimate_keys = (
-        ("chains agree", "chains differ"),
-        ("estimate found", "estimate doubtful"),
-    )
-    headline = SENTENCES[(chain_keys if by_chains else estimate_keys)[not check.agrees]]
-    brief = build_chain_brief(check) if by_chains else Brief("Estimate")
+    if "chains" in check.facts:
+        brief = build_chain_brief(check)
+        headline = describe_agreement(check.agrees)
+    else:
+        brief = Brief("Estimate")
+        headline = SENTENCES["estimate doubtful"]
+        if check.agrees:
+            headline = SENTENCES["estimate found"]
     return Finding(check.message, good=check.agrees, headline=headline, brief=brief)
+
+
+def describe_agreement(agrees: bool) -> str:
+    """Return the headline on whether the chains agree."""
+    if agrees:
+        return SENTENCES["chains agree"]
+    return SENTENCES["chains differ"]
 
 
 def build_chain_brief(check: Any) -> Brief:
@@ -131,7 +143,11 @@ def build_check_finding(
     picture: Picture | None = None,
 ) -> Finding:
     """Build the finding about a check of observations against replicates."""
-    headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
+    headline = ""
+    if good:
+        headline = SENTENCES["check good"]
+    elif good is not None:
+        headline = SENTENCES["check bad"]
     return Finding(
         sentence,
         title=title,
@@ -157,16 +173,16 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
         return (phrase(SENTENCES, "computed", program=describe_program()),)
     sizes = model._view.draws.sizes
     facts = model.convergence().facts
-    facts_of_run = {
-        "program": describe_program(),
-        "chains": f"{sizes['chain']:,}",
-        "draws": f"{sizes['draw']:,}",
-    }
-    intervals = phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci))
     return (
-        phrase(SENTENCES, "kept", **facts_of_run),
+        phrase(
+            SENTENCES,
+            "kept",
+            program=describe_program(),
+            chains=f"{sizes['chain']:,}",
+            draws=f"{sizes['draw']:,}",
+        ),
         *describe_convergence_criteria(facts),
-        intervals,
+        phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci)),
     )
 
 

@@ -69,8 +69,9 @@ class ModelOffer(NamedTuple):
         """
         spec = self.spec
         words = {*words}
-        has_all_methods = "method" in words or not spec.methods or bool(spec.method_of_individuals)
-        options = spec.options if has_all_methods else spec.select_options(spec.methods[0])
+        options = spec.options
+        if spec.methods and not spec.method_of_individuals and "method" not in words:
+            options = spec.select_options(spec.methods[0])
         return {option.word for option in options}.issuperset(words)
 
 
@@ -216,9 +217,10 @@ def fit(data: Any, **settings: Any) -> Any:
             " table first."
         )
     offer, typed, _ = choose_default_model(data)
-    arguments: dict[str, Any] = {word.replace("-", "_"): value for word, value in typed.items()}
-    if "people" in typed:
+    arguments = {}
+    if "people" in typed:  # the only option of a default model
         arguments["people"] = parse_people(typed["people"])
     model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **arguments)
-    fit_data = (data.covariates, data.labels) if offer.kind == CLASSES else (data,)
-    return model.fit(*fit_data, **settings)
+    if offer.kind == CLASSES:
+        return model.fit(data.covariates, data.labels, **settings)
+    return model.fit(data, **settings)

@@ -105,11 +105,10 @@ class SamplingEngine(Engine):
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if model._interrupted_:
-            n_draws = model._view.shape[1]
-            n_requested = "" if job.draws is None else f" of {job.draws}"
-            yield InterruptedWarning(
-                f"Stopped early; {n_draws}{n_requested} draws per chain were kept."
-            )
+            draws = str(model._view.shape[1])
+            if job.draws is not None:
+                draws = f"{draws} of {job.draws}"
+            yield InterruptedWarning(f"Stopped early; {draws} draws per chain were kept.")
         convergence = model.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
@@ -127,8 +126,9 @@ class SamplingEngine(Engine):
         from thali._posterior.summary import format_main_rows
 
         chains, n_draws = model._view.shape
-        stopped = ", stopped early" if model._interrupted_ else ""
-        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}{stopped}"
+        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}"
+        if model._interrupted_:
+            draws += ", stopped early"
         return ("draws", draws), *format_main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
@@ -158,7 +158,9 @@ class RespondentChainEngine(ChainEngine):
     def convergence(self, model: Any) -> "ConvergenceCheck":
         check = self.check_chains(model)
         dependence = model._view.dependence
-        return replace(check, people=None if dependence is None else dependence.warning)
+        if dependence is None:
+            return check
+        return replace(check, people=dependence.warning)
 
 
 MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), ChainEngine()

@@ -164,15 +164,19 @@ class Finding(PrintedObject):
             key, question, sentence, title, table (columns, index, index_names, data, attrs),
             picture (name, caption), notes, good.
         """
+        table = None
+        if self.table is not None:
+            table = _table_to_json(self.table)
+        picture = None
+        if self.picture is not None:
+            picture = {"name": self.picture.name, "caption": self.picture.caption}
         return {
             "key": self.key,
             "question": self.question,
             "sentence": str(self.sentence),
             "title": self.title,
-            "table": None if self.table is None else _table_to_json(self.table),
-            "picture": None
-            if self.picture is None
-            else {"name": self.picture.name, "caption": self.picture.caption},
+            "table": table,
+            "picture": picture,
             "notes": [str(note) for note in self.notes],
             "good": self.good,
         }
@@ -192,12 +196,11 @@ def render_text(text: Text, words: Words) -> str:
 def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
     """Convert a table to lists of JSON types."""
     split = table.to_dict("split")
-    names = [None if name is None else str(name) for name in table.index.names]
     return {
         "columns": [str(name) for name in split["columns"]],
-        "index_names": names,
-        "index": [_to_json(label) for label in split["index"]],
-        "data": [[_to_json(value) for value in row] for row in split["data"]],
+        "index_names": _to_json(list(table.index.names)),
+        "index": _to_json(split["index"]),
+        "data": _to_json(split["data"]),
         "attrs": _to_json(table.attrs),
     }
 
@@ -222,34 +225,19 @@ def _to_json(cell: Any) -> Any:
 # Makers of findings -------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class FindingMaker:
     """Function that computes one finding on request, with its key and question."""
 
     key: str
     question: str
     place: tuple[str, ...]
-    chapter: str
-
-    def __init__(
-        self,
-        key: str,
-        question: str,
-        place: tuple[str, ...],
-        make: Callable[..., Finding | None],
-        chapter: str = ANSWERS,
-    ) -> None:
-        self.key, self.question, self.place, self.chapter, self._make = (
-            key,
-            question,
-            place,
-            chapter,
-            make,
-        )
-        self.__doc__ = make.__doc__
+    make: Callable[..., Finding | None]
+    chapter: str = ANSWERS
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
         """Return the finding of a source; None if there is nothing to report."""
-        unnamed_finding = self._make(source, settings)
+        unnamed_finding = self.make(source, settings)
         if unnamed_finding is None:
             return None
         return self.add_key(unnamed_finding)

@@ -63,13 +63,14 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
     groups = {}
+    attrs = describe_origin()
     if posterior is not None:
         groups = {name: node.to_dataset() for name, node in posterior.children.items()}
+        attrs = posterior.attrs
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
     arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
     groups[FITTED] = xr.Dataset(_array_variables(arrays))
-    attrs = describe_origin() if posterior is None else posterior.attrs
     return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
@@ -180,14 +181,11 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
 
 def find_model_file(folder: Any) -> Path | None:
     """Find the file of the model or leaderboard in a folder of `--out`; else None."""
-    return next(
-        (
-            file
-            for name in (*MODEL_FILES, LEADERBOARD_FILE)
-            if (file := Path(folder) / name).is_file()
-        ),
-        None,
-    )
+    for name in (*MODEL_FILES, LEADERBOARD_FILE):
+        file = Path(folder) / name
+        if file.is_file():
+            return file
+    return None
 
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
@@ -231,11 +229,11 @@ def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     if isinstance(part, list):
         return [encode(v, arrays) for v in part]
     if type(part).__module__.startswith(_LIBRARY) and not _is_table(part):
-        fields = {
-            name: encode(field_object, arrays)
-            for name, field_object in _object_fields(part).items()
+        fields = _object_fields(part).items()
+        return {
+            "object": class_name_in_file(type(part)),
+            "fields": {name: encode(field_object, arrays) for name, field_object in fields},
         }
-        return {"object": class_name_in_file(type(part)), "fields": fields}
     if callable(part):
         from thali._compile.jit import code_digest
 
@@ -256,7 +254,10 @@ def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> An
         name = f"array_{len(arrays)}"
         arrays[name] = array
         return {"array": name, "dtype": array.dtype.str}
-    return {"list": array.tolist(), "dtype": "object" if array.dtype == object else array.dtype.str}
+    dtype = array.dtype.str
+    if array.dtype == object:
+        dtype = "object"
+    return {"list": array.tolist(), "dtype": dtype}
 
 
 def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:

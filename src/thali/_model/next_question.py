@@ -193,13 +193,11 @@ QUESTIONS = 5_000  # maximum of sets or triplets that are evaluated; more are sa
 VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled at random
 
 
-def tabulate_questions(
-    questions: dict[str, Any], extra_columns: dict[str, Any], chosen: Any
-) -> "pandas.DataFrame":
+def tabulate_questions(questions: dict[str, Any], chosen: ChosenQuestions) -> "pandas.DataFrame":
     """Tabulate chosen questions, with columns information and alone."""
     from thali._tables import Table
 
-    return Table(questions | extra_columns | {"information": chosen.gains, "alone": chosen.alone})
+    return Table(questions | {"information": chosen.gains, "alone": chosen.alone})
 
 
 def allowed_options(among: Any, labels: list[str], min_options: int) -> list[int]:
@@ -272,11 +270,10 @@ def tabulate_pairs(
     chosen = choose_questions(outcomes, target, n, rng)
     mean = p.mean(axis=0)[chosen.questions]
     a, b = ([labels[k] for k in column] for column in pairs[chosen.questions].T)
-    return tabulate_questions(
-        {"a": a, "b": b},
-        {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if n_outcomes == 3 else {}),
-        chosen,
-    )
+    probabilities = {"p_a": mean[:, 0]}
+    if n_outcomes == 3:
+        probabilities["p_tie"] = mean[:, 1]
+    return tabulate_questions({"a": a, "b": b} | probabilities, chosen)
 
 
 def tabulate_sets(
@@ -291,9 +288,8 @@ def tabulate_sets(
     chosen = choose_questions(
         QuestionOutcomes(p, np.arange(len(sets) + 1) * sets.shape[1]), target, n, rng
     )
-    return tabulate_questions(
-        {"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen
-    )
+    members = [tuple(labels[k] for k in sets[q]) for q in chosen.questions]
+    return tabulate_questions({"members": members}, chosen)
 
 
 def check_goal(goal: Any, words: Any = WORDS, more: str = "") -> None:

@@ -32,7 +32,9 @@ def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Mes
     """
     parts: list[Any] = []
     for text, name, _, _ in Formatter().parse(sentences[key]):
-        parts += [text] if name is None else [text, facts[name]]
+        parts.append(text)
+        if name is not None:
+            parts.append(facts[name])
     if any(isinstance(part, Fact) for part in parts):
         return Message(*parts)
     return "".join(map(str, parts))

@@ -39,11 +39,10 @@ class PriorSample:
         """Build the tree of the draws in the ArviZ schema."""
         from thali._posterior.store import build_tree, describe_origin
 
-        latent = {} if self.latent is None else {f"prior_{LATENT}": self.latent}
-        return build_tree(
-            {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed, **latent},
-            describe_origin(),
-        )
+        groups = {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}
+        if self.latent is not None:
+            groups[f"prior_{LATENT}"] = self.latent
+        return build_tree(groups, describe_origin())
 
 
 def draw_prior(
@@ -84,9 +83,9 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
 def select_observed(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
     """Return the observed variables of stored data; {} for another design."""
     for name, constant in stored.constants.items():
-        if not np.array_equal(
-            posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant
-        ):
+        if isinstance(constant, tuple):  # dimensions, values
+            constant = constant[1]
+        if not np.array_equal(posterior.fixed[name].values, constant):
             return {}
     return {name: np.asarray(array) for name, (_, array) in stored.observed.items()}
 

@@ -40,7 +40,9 @@ def tabulate_ranks(
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
     low, high = np.quantile(rank, interval_tails(ci), axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
-    shown_ranks = range(n if every_rank else 1)
+    shown_ranks = range(1)
+    if every_rank:
+        shown_ranks = range(n)
     table |= {f"p_{r + 1}": probability[:, r] for r in shown_ranks}
     frame = Table(table, index=pd.Index(labels, name="option"))
     frame.attrs |= {

@@ -261,7 +261,9 @@ def raise_improbable_variance(
 
     eigenvalues, vectors = np.linalg.eigh(score_variance.about_pull)
     unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
-    min_variance = 1.0 if unlikely.all() else min(1.0, freedom) ** 3
+    min_variance = 1.0
+    if not unlikely.all():
+        min_variance = min(1.0, freedom) ** 3
     directions = vectors[:, unlikely]
     eigenvalues, vectors = np.linalg.eigh(directions.T @ score_variance.variance @ directions)
     directions = directions @ vectors

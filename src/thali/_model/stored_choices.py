@@ -75,7 +75,6 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
     log_coefficients = np.bincount(
         data.cells.pair, data.questions().log_coefficients(), data.n_pairs
     )
-    constants, names = ({}, {}) if data.covariates is None else store_covariates(data.covariates)
     constants = {
         "first": ("compared_pair", data.first),
         "second": ("compared_pair", data.second),
@@ -83,11 +82,15 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
         "log_binomial_coefficient": ("compared_pair", log_coefficients),
         "lapse": float(lapse),
         "has_ties": has_ties,
-        **constants,
     }
     observed = {"wins": ("compared_pair", convert_counts(data.wins))}
-    observed |= {"ties": ("compared_pair", convert_counts(data.tied))} if has_ties else {}
-    coordinates = pair_coordinates("compared_pair", labels, data.first, data.second) | names
+    if has_ties:
+        observed["ties"] = ("compared_pair", convert_counts(data.tied))
+    coordinates = pair_coordinates("compared_pair", labels, data.first, data.second)
+    if data.covariates is not None:
+        variables, names = store_covariates(data.covariates)
+        constants |= variables
+        coordinates |= names
     return StoredData(
         PAIRS, log_coefficients, observed, constants, coordinates, ("compared_pair", "cell")
     )
@@ -125,14 +128,11 @@ def member_coordinates(data: "Choices") -> dict[Any, Any]:
     """Return coordinates of the members of all sets: `place` is "a | a, b"."""
     offered = join_set_members(data)[data.set_of]
     alternative = np.asarray(data.labels, dtype=str)[data.members]
+    places = [
+        f"{member} | {set_name}" for member, set_name in zip(alternative, offered, strict=True)
+    ]
     return {
-        "place": np.array(
-            [
-                f"{member} | {set_name}"
-                for member, set_name in zip(alternative, offered, strict=True)
-            ],
-            dtype=str,
-        ),
+        "place": np.array(places, dtype=str),
         "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
         "alternative": ("place_number", alternative),
     }
@@ -140,6 +140,7 @@ def member_coordinates(data: "Choices") -> dict[Any, Any]:
 
 def set_size_variables(data: "Choices", rule: str) -> dict[Any, Any]:
     """Return variables with the size of each set and the rule of best and worst."""
-    return {"shown_size": ("shown_set", data.sizes)} | (
-        {} if data.worst is None else {"best_worst": rule}
-    )
+    variables = {"shown_size": ("shown_set", data.sizes)}
+    if data.worst is not None:
+        variables["best_worst"] = rule
+    return variables

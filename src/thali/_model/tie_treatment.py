@@ -29,4 +29,6 @@ def select_covariates(data: Judged, names: Any) -> Any:
     """Return the data with the named covariates; None: all of them."""
     if names is None:
         return data
-    return data.with_covariates(names if is_list(names) else [names])
+    if not is_list(names):
+        names = [names]
+    return data.with_covariates(names)

@@ -63,9 +63,10 @@ def _check_pairs(
     cells = CovariateCells(
         np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
     )
-    questions = build_questions(
-        data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells
-    )
+    outcomes = ("wins", "losses")
+    if rows.has_ties:
+        outcomes = ("wins", "tied", "losses")
+    questions = build_questions(data, outcomes, cells)
     return questions, [
         EqualRespondents.from_times(_make_pair_probabilities(density, points), questions.times)
     ]

@@ -93,10 +93,10 @@ def _format_runs(numbers: np.ndarray) -> list[str]:
     """Format numbers, with runs as ranges."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
     ends = numbers[np.append(starts[1:], len(numbers)) - 1].tolist()
-    return [
-        str(a) if a == b else f"{a}-{b}"
-        for a, b in zip(numbers[starts].tolist(), ends, strict=True)
-    ]
+    runs = [f"{a}-{b}" for a, b in zip(numbers[starts].tolist(), ends, strict=True)]
+    for run_index in np.flatnonzero(numbers[starts] == ends):
+        runs[run_index] = str(ends[run_index])
+    return runs
 
 
 # The table ----------------------------------------------------------------------------------------

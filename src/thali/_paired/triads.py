@@ -130,10 +130,12 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     rows = [_analyse_judge(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
-    if len(judges) == 1:
-        names = ["majority" if majority else "judge"]
-    else:
+    if len(judges) > 1:
         names = list_group_names(data, len(judges), "judge")
+    elif majority:
+        names = ["majority"]
+    else:
+        names = ["judge"]
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
     note = (
         f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"

@@ -108,7 +108,9 @@ class WorthsRequest(NamedTuple):
         for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if sd is not None:
                 check_positive(name, sd, "a standard deviation")
-        conflict = "judges" if self.judges else "period"
+        conflict = "period"
+        if self.judges:
+            conflict = "judges"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
                 Setting("people", self.people),
