@@ -153,8 +153,10 @@ def format_cell(column: str, content: Any, decimals: int | None, marks: Marks) -
     content = float(content)
     if math.isnan(content):
         return marks.missing
-    if math.isinf(content):
-        return f"{'-' if content < 0 else ''}{marks.infinite}"
+    if content == math.inf:
+        return marks.infinite
+    if content == -math.inf:
+        return f"-{marks.infinite}"
     if column == "r_hat" and content > LARGEST_R_HAT:
         return f"> {LARGEST_R_HAT:.0f}"
     if decimals is None and (is_count(column) or abs(content) >= _LARGE):

@@ -69,7 +69,9 @@ def normalise_spelling(text: str) -> str:
     >>> normalise_spelling(" green tea ")
     'green tea'
     """
-    stripped = (text if text.isprintable() else escape_unprintable(text)).strip()
+    if not text.isprintable():
+        text = escape_unprintable(text)
+    stripped = text.strip()
     if stripped.isascii():
         return stripped
     normalised = unicodedata.normalize("NFC", stripped).translate(_EQUIVALENT_LETTERS).strip()
@@ -205,8 +207,10 @@ def suggest(name: str, known_names: Sequence[str]) -> str:
 
 def shorten(names: Sequence[str], max_names: int = 6) -> str:
     """Return the names, quoted; at most `most` are written."""
-    remaining = [f"{len(names) - max_names:,} more"] if len(names) > max_names else []
-    return _join_with_and([*map(repr, names[:max_names]), *remaining])
+    quoted_names = list(map(repr, names[:max_names]))
+    if len(names) > max_names:
+        quoted_names.append(f"{len(names) - max_names:,} more")
+    return _join_with_and(quoted_names)
 
 
 def format_plural(number: float, noun: str) -> str:
@@ -226,11 +230,9 @@ def simplify_number(number: float) -> int | float:
 def list_names(names: Iterable[Any], max_names: int = 6) -> str:
     """Return names for a sentence; at most `most` are written."""
     names = [str(name) for name in names]
-    if len(names) <= max_names:
-        written_names = names
-    else:
-        written_names = [*names[: max_names - 1], f"{len(names) - max_names + 1:,} more"]
-    return _join_with_and(written_names)
+    if len(names) > max_names:
+        names[max_names - 1 :] = [f"{len(names) - max_names + 1:,} more"]
+    return _join_with_and(names)
 
 
 def _join_with_and(names: list[str]) -> str:

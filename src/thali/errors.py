@@ -185,7 +185,7 @@ class InPython(Fact):
         """Return the text for the reader of a surface."""
         if words.is_python():
             return self.text
-        return _render_parts((self.elsewhere,), words)
+        return _render_part(self.elsewhere, words)
 
 
 class Message(Fact):
@@ -237,10 +237,14 @@ def one_of(
 
 def _render_parts(parts: tuple[object, ...], words: Words) -> str:
     """Return parts of a message as text in the words of a surface."""
-    return "".join(
-        part.render(words) if isinstance(part, Fact | _MessageWithParts) else str(part)
-        for part in parts
-    )
+    return "".join(_render_part(part, words) for part in parts)
+
+
+def _render_part(part: object, words: Words) -> str:
+    """Return a text, a fact or another error as text in the words of a surface."""
+    if isinstance(part, Fact | _MessageWithParts):
+        return part.render(words)
+    return str(part)
 
 
 # errors -------------------------------------------------------------------------------------------

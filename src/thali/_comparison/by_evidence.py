@@ -260,44 +260,31 @@ def build_evidence_table(
     from thali._tables import Table
 
     names = list(evidence_by_name)
-    log_evidence = np.array([evidence.value for evidence in evidence_by_name.values()])
-    error = np.array([evidence.standard_error for evidence in evidence_by_name.values()])
-    probability, probability_se = compute_posterior_probabilities(log_evidence, error, prior)
-    best = int(np.argmax(log_evidence))
-    base_rows = []
-    base_values = []
+    rows = {
+        name: (evidence.value, evidence.standard_error, evidence.df, evidence.usable)
+        for name, evidence in evidence_by_name.items()
+    }
     if base is not None:
-        base_rows = [BASE]
-        base_values = [base]
-    padding = [math.nan] * len(base_rows)
-    all_log_evidence = np.append(base_values, log_evidence)
-    log_factors = log_evidence[best] - all_log_evidence
-    errors = np.append([0.0] * len(base_rows), error)
-    evidence_against = [classify_evidence(log_factor) for log_factor in log_factors]
-    evidence_against[len(base_rows) + best] = ""
-    table = Table(
-        {
-            "log_evidence": all_log_evidence,
-            "std_error": errors,
-            "df": [
-                *[math.inf] * len(base_rows),
-                *(evidence.df for evidence in evidence_by_name.values()),
-            ],
-            "probability": [*padding, *probability],
-            "probability_se": [*padding, *probability_se],
-            "log_bayes_factor": log_factors,
-            "log_bayes_factor_se": np.where(log_factors == 0.0, 0.0, np.hypot(errors, error[best])),
-            "evidence_against": evidence_against,
-            "usable": [
-                *[True] * len(base_rows),
-                *(evidence.usable for evidence in evidence_by_name.values()),
-            ],
-        },
-        index=pd.Index([*base_rows, *names], name="model"),
+        rows = {BASE: (base, 0.0, math.inf, True)} | rows
+    index = pd.Index(list(rows), name="model")
+    table = Table(list(rows.values()), index, ["log_evidence", "std_error", "df", "usable"])
+    models = table.loc[names]
+    best = models["log_evidence"].idxmax()
+    table.loc[names, "probability"], table.loc[names, "probability_se"] = (
+        compute_posterior_probabilities(
+            models["log_evidence"].to_numpy(), models["std_error"].to_numpy(), prior
+        )
     )
+    log_factors = models.loc[best, "log_evidence"] - table["log_evidence"]
+    errors = np.hypot(table["std_error"], models.loc[best, "std_error"])
+    table["log_bayes_factor"] = log_factors
+    table["log_bayes_factor_se"] = errors.where(log_factors != 0.0, 0.0)
+    table["evidence_against"] = log_factors.map(classify_evidence)
+    table.loc[best, "evidence_against"] = ""
+    table["usable"] = table.pop("usable")
     table.attrs.update(
         by=EVIDENCE,
-        best=names[best],
+        best=best,
         evidence=evidence_by_name,
         prior=dict(zip(names, prior.tolist(), strict=True)),
         fits=len(evidence_by_name) + len(missing),

@@ -16,7 +16,6 @@ from thali._model.finding import (
     Picture,
     finding,
 )
-from thali._model.phrases import phrase
 
 from .by_evidence import EVIDENCE, describe_evidence
 from .holdout_schemes import SCORERS
@@ -70,7 +69,7 @@ def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
 @finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the finding about the held-out parts."""
-    return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
+    return Finding(ENGLISH["asked"].format(part=table.attrs["part"]))
 
 
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
@@ -84,13 +83,13 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         count = f"{n_counted:,}"
     else:
         count = f"{n_counted:,} of {attrs['units']:,}"
-    caption = str(phrase(ENGLISH, "comparison.caption", unit=attrs["unit"]))
+    caption = ENGLISH["comparison.caption"].format(unit=attrs["unit"])
     picture = None
     if scorer.units == "pairs" and attrs["best"] is not None:
         picture = Picture("comparison", caption, table)
     return Finding(
         text[0],
-        title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=count)),
+        title=ENGLISH["comparison.title"].format(units=scorer.called, count=count),
         table=table.rename_axis("model"),
         shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
         picture=picture,
@@ -118,8 +117,8 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
         column = f"{scorer.level}s"
     count = format_plural(int(table[column].iloc[0]), table.attrs["unit"])
     return Finding(
-        phrase(ENGLISH, "scores", count=count),
-        title=str(phrase(ENGLISH, "scores.title", units=scorer.called)),
+        ENGLISH["scores"].format(count=count),
+        title=ENGLISH["scores.title"].format(units=scorer.called),
         table=table.attrs[scorer.units].reset_index(),
     )
 
@@ -149,7 +148,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the explanation of evidence, and the prior probabilities."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
-        ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),)
+        ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior),)
     )
 
 
@@ -157,23 +156,16 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the evidence and the probability of each model."""
     text = describe_evidence(table)
-    columns = (
-        "log_evidence",
-        "std_error",
-        "probability",
-        "log_bayes_factor",
-        "log_bayes_factor_se",
-    )
+    columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
+    columns += ["log_bayes_factor_se", "evidence_against"]
+    table = table.rename_axis("model")
     return Finding(
         text[0],
         title=ENGLISH["evidence.title"],
-        table=table.rename_axis("model"),
-        shown=table[[*columns, "evidence_against"]].rename_axis("model"),
+        table=table,
+        shown=table[columns],
         notes=(ENGLISH["evidence.legend"], *text[1:]),
-        brief=Brief(
-            "Models",
-            table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model"),
-        ),
+        brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]]),
     )
 
 

@@ -59,11 +59,12 @@ class Scorer(ABC):
         """Return the scores of a fitted model for a test part, a list by name of a score."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
-        has_groups = find_spec(model) is not None or "of_group" in self.required_methods
-        group_scores = [
-            self.score_one(model.of_group(name) if has_groups else model, part)
-            for name, part in test.items()
-        ]
+        if find_spec(model) is None and "of_group" not in self.required_methods:
+            group_scores = [self.score_one(model, part) for part in test.values()]
+        else:
+            group_scores = [
+                self.score_one(model.of_group(name), part) for name, part in test.items()
+            ]
         return {
             name: [number for group in group_scores for number in group[name]]
             for name in group_scores[0]

@@ -179,7 +179,9 @@ def describe_disagreement(table: "pandas.DataFrame") -> str | Message:
         is_unconverged = rows["r_hat"] > HIGHEST_R_HAT
         if is_unconverged.any():
             error = table.loc[name, f"{main}_mcse"]
-            score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
+            score = ""
+            if not math.isnan(error):
+                score = f", Monte Carlo error of {main} {error:.3f}"
             sentences.append(
                 f"{name!r} on {is_unconverged.sum():,} of {len(rows):,} pairs (R-hat up to"
                 f" {rows['r_hat'].max():.3f}{score})"

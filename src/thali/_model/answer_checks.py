@@ -15,7 +15,7 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
 from thali._inference.indexing import part_bounds
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._labels import shorten
 from thali._posterior.interval import compute_interval
 from thali.errors import DataError
@@ -72,7 +72,7 @@ def check_answers(
 
     rows = questions.rows
     n = questions.sums @ questions.times
-    rng = spawn_generators(random_seed, 1)[0]
+    rng = build_generator(random_seed)
     row_blocks = []
     discrepancy = np.zeros((2, draws))
     for block_rows, question_slice in _split_groups(

@@ -129,14 +129,13 @@ def describe_best(table: Any) -> str:
     """Return the sentence that names the best option, or the candidates."""
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= SURE:
-        probability_text = format_probability(likely.iloc[0])
-        return str(
-            phrase(SENTENCES, "ranks.sure", option=likely.index[0], probability=probability_text)
+        return SENTENCES["ranks.sure"].format(
+            option=likely.index[0], probability=format_probability(likely.iloc[0])
         )
     candidates = list_names(
         [f"{name} ({format_probability(p)})" for name, p in likely.head(NAMED).items()]
     )
-    return str(phrase(SENTENCES, "ranks.open", named=candidates))
+    return SENTENCES["ranks.open"].format(named=candidates)
 
 
 def build_covariate_finding(
@@ -144,7 +143,7 @@ def build_covariate_finding(
 ) -> Finding:
     """Build the finding about effects of covariates."""
     factors = list_names(
-        [f"{format_factor(float(np.exp(effect)))} for {name!r}" for name, effect in effects.items()]
+        [f"{format_factor(np.exp(effect))} for {name!r}" for name, effect in effects.items()]
     )
     sentence = phrase(SENTENCES, "covariates", factors=factors)
     return Finding(
@@ -227,9 +226,7 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
 def _list_best_scores(table: "pandas.DataFrame") -> str:
     """List the options with the highest scores, in a sentence."""
     best = table["score"].sort_values(ascending=False, kind="stable").head(NAMED)
-    return list_names(
-        [f"{option} ({format_number(float(score))})" for option, score in best.items()]
-    )
+    return list_names([f"{option} ({format_number(score)})" for option, score in best.items()])
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)

@@ -15,7 +15,7 @@ def format_estimate(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws."""
     low, high = compute_interval(draws, ci)
     return (
-        f"{format_number(float(draws.mean()))} ({describe_interval(ci)} {format_number(low)} to"
+        f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._posterior.interval import format_level, interval_tails
+from thali._posterior.interval import compute_discrete_interval, format_level
 from thali.errors import ArgumentError
 
 from .common_findings import MISFIT
@@ -131,8 +131,13 @@ def build_check_table(
         p_value = _tail_probability(*discrepancy)
     else:
         p_value = math.nan
-    frame.attrs |= {"p_value": p_value, "interval": ci, "expected_missed": expected}
-    frame.attrs |= {"draws": discrepancy.shape[1], ROWS: kind}
+    frame.attrs |= {
+        "p_value": p_value,
+        "interval": ci,
+        "expected_missed": expected,
+        "draws": discrepancy.shape[1],
+        ROWS: kind,
+    }
     return frame
 
 
@@ -230,7 +235,7 @@ def compute_check_rows(
 ) -> dict[str, np.ndarray]:
     """Compute table columns for a block of pairs, and the share outside intervals."""
     # quantiles are possible counts: values between counts cannot be observed
-    low, high = np.quantile(replicates, interval_tails(ci), axis=1, method="inverted_cdf")
+    low, high = compute_discrete_interval(replicates, ci, axis=1)
     twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
     outside = (replicates < low[:, None]) | (replicates > high[:, None])
     n = n[:, 0]

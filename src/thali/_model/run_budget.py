@@ -52,7 +52,7 @@ def limit_run(
     slow, a run without a fixed length has fewer draws and warm-up draws. Requested numbers of draws
     are kept.
     """
-    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+    settings = run.lengths
     # a longer warm-up was requested
     sweeps = int(share * BUDGET / run.chains / sweep)
     tune = min(run.tune, FIRST_DRAWS)

@@ -152,7 +152,7 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
     run = sampling.run
     settings = sampling.settings
     if settings is None:
-        settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+        settings = run.lengths
     with open_fit_folder(model, settings, sampling.source, run) as (folder, seed):
         start = None
         position = {"draws": 0, "tempered": False}
@@ -176,8 +176,10 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
         )
         work.shortened = shortened
         tree, attributes, chains = work.run_until_done(target, start)
-    digest_and_parameters = compute_digest(sampling.source), get_model_parameters(model)
-    return attributes | {"_state_": work.build_continuation(chains, tree, *digest_and_parameters)}
+    state = work.build_continuation(
+        chains, tree, compute_digest(sampling.source), get_model_parameters(model)
+    )
+    return attributes | {"_state_": state}
 
 
 def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.progress import Progress
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._inference.warn import silence_warnings
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.certain_signs import CERTAIN
@@ -73,6 +73,13 @@ class WorthEstimates(NamedTuple):
         if self.estimate is None:
             return self.beta.mean(axis=0)
         return self.estimate[1]
+
+    @property
+    def mean_nu(self) -> float:
+        """Mean of Davidson's parameter of ties; NaN without ties."""
+        if not len(self.nu):
+            return np.nan
+        return float(self.nu.mean())
 
     @property
     def design_effect(self) -> float:
@@ -142,7 +149,7 @@ def _estimate_by_laplace(
     density = problem.density
     spreads = None
     n_draws = int(np.clip(MAX_NUMBERS // density.size, MIN_DRAWS, DRAWS))
-    (rng,) = spawn_generators(problem.request.random_seed, 1)
+    rng = build_generator(problem.request.random_seed)
     if problem.request.has_prior:
         points, spreads = sample_posterior(marginal, rng, n_draws)
         mean_point = points.mean(axis=1)

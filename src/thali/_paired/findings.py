@@ -455,9 +455,9 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     sentence = (
         f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"
         f" {verb} (median "
-        f"{simplify_number(float(np.median(compared))):,} times; most often"
+        f"{simplify_number(np.median(compared)):,} times; most often"
         f" {labels[first[most_frequent]]}"
-        f" and {labels[second[most_frequent]]}, {simplify_number(float(total[most_frequent])):,}"
+        f" and {labels[second[most_frequent]]}, {simplify_number(total[most_frequent]):,}"
         " times)."
     )
     first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]

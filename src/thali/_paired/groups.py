@@ -18,7 +18,7 @@ from thali._aspects.maximum_likelihood.maximum import estimate_maximum
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value
 from thali._inference.numerics.counts import log_binomial
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
 from thali._printed import PrintedResult
@@ -54,7 +54,7 @@ def permutation_test(
     pose = pooled_fit.problem
     start = np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max()))
     samples = choose_n_samples(pose.work * len(groups))
-    rng = spawn_generators(random_seed, 1)[0]
+    rng = build_generator(random_seed)
     n_reached = 0
     ends = np.cumsum(sizes)[:-1]
     for _ in range(samples):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._labels import shorten
 from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -91,7 +91,7 @@ def pool_worths(
             spreads=("spread", "", "part_sd", ""),
         )
     else:
-        (rng,) = spawn_generators(request.random_seed, 1)
+        rng = build_generator(request.random_seed)
         points, spreads = sample_posterior(marginal, rng, DRAWS)
     worths = density.worths_by_period(points)
     modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]

@@ -10,7 +10,7 @@ from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, compute_interval, format_level
 from thali._printed import PrintedResult
@@ -89,7 +89,7 @@ def bootstrap(
     for index, respondent in enumerate(data_sets):
         pair_indices = find_pair_indices(respondent, data)
         wins[index, pair_indices], losses[index, pair_indices] = respondent.wins, respondent.losses
-    rng = spawn_generators(random_seed, 1)[0]
+    rng = build_generator(random_seed)
     n_draws = rng.multinomial(
         len(data_sets), np.full(len(data_sets), 1 / len(data_sets)), size=samples
     )
@@ -151,7 +151,7 @@ def parametric_bootstrap(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
             " round the counts, or resample respondents with `bootstrap`."
         )
-    wins = spawn_generators(random_seed, 1)[0].binomial(
+    wins = build_generator(random_seed).binomial(
         totals.astype(np.int64), fit.fitted()[::2], size=(samples, len(totals))
     )
     return _refit_samples(fit, wins.astype(float), totals - wins, "Parametric bootstrap", ci)

@@ -11,7 +11,7 @@ from thali._aspects.maximum_likelihood.engine import (
 )
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali.errors import ArgumentError, DataError
 
 
@@ -72,7 +72,7 @@ def simulate(
                 " simulate(probabilities)."
             )
         totals = np.full(len(p), comparisons)
-    wins = spawn_generators(random_seed, 1)[0].binomial(totals.astype(np.int64), p)
+    wins = build_generator(random_seed).binomial(totals.astype(np.int64), p)
     names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {

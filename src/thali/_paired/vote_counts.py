@@ -166,26 +166,11 @@ def split_by_order(data: Any) -> list[PairedComparisons]:
 
 def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
     """Merge both orders into comparisons with the covariate "order"."""
-    rows = [
-        (first, second, counts, tied, was_first)
-        for comparisons, was_first in ((forward, True), (backward, False))
-        for first, second, counts, tied, was_first in (
-            (
-                comparisons.first,
-                comparisons.second,
-                comparisons.wins,
-                comparisons.tied,
-                np.full(comparisons.n_pairs, was_first),
-            ),
-            (
-                comparisons.second,
-                comparisons.first,
-                comparisons.losses,
-                0.0 * comparisons.tied,
-                np.full(comparisons.n_pairs, not was_first),
-            ),
-        )
-    ]
+    rows = []
+    for data, is_forward in ((forward, True), (backward, False)):
+        was_first = np.full(data.n_pairs, is_forward)
+        rows.append((data.first, data.second, data.wins, data.tied, was_first))
+        rows.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
     winner, loser, counts, tied, in_order = (
         np.concatenate(column) for column in zip(*rows, strict=True)
     )

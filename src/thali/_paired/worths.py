@@ -15,7 +15,12 @@ from thali._inference.numerics.ranks import fit_descending_means, sort_descendin
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
+from thali._posterior.interval import (
+    INTERVAL,
+    compute_discrete_interval,
+    compute_interval,
+    interval_tails,
+)
 from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
@@ -373,8 +378,8 @@ def _tabulate_judges(
         )
         ends = compute_interval(individual_coefficients, ci, axis=2)
         for k, name in enumerate(covariates):
-            columns |= {f"bias_{name}": individual_coefficients[:, k].mean(axis=1)}
-            columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
+            columns[f"bias_{name}"] = individual_coefficients[:, k].mean(axis=1)
+            columns[f"bias_{name}_low"], columns[f"bias_{name}_high"] = ends[:, :, k]
     table = pd.DataFrame(
         columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
     )
@@ -415,28 +420,26 @@ def _tabulate_periods(
         rating = scale.compute_ratings(present_worths)
         low, high = compute_interval(rating, ci, axis=1)
         rank = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
-        rank_low, rank_high = np.quantile(
-            rank, interval_tails(ci), axis=1, method="inverted_cdf"
-        ).astype(int)
+        rank_low, rank_high = compute_discrete_interval(rank, ci, axis=1).astype(int)
         order = sort_descending(modes[t, present])
         mean_rating = fit_descending_means(order, rating.mean(axis=1))
         first_worths = worths[density.entry[present], present]
-        columns: dict[str, Any] = {
+        can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
+        p_better = (present_worths > first_worths).mean(axis=1)
+        p = (1.0 - lapse) * expit(present_worths - worths[t, 0]) + lapse / 2.0
+        is_compared = (present != 0) & (density.entry[0] <= t)
+        columns = {
             "option": labels[present],
             "period": name,
             "rating": mean_rating,
             "low": low,
             "high": high,
+            "rank": np.argsort(order) + 1,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "p_better": np.where(can_change, p_better, np.nan),
+            "probability": np.where(is_compared, p.mean(axis=1), np.nan),
         }
-        columns["rank"] = np.argsort(order) + 1
-        columns |= {"rank_low": rank_low, "rank_high": rank_high}
-        can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
-        columns["p_better"] = np.where(
-            can_change, (present_worths > first_worths).mean(axis=1), np.nan
-        )
-        p = (1.0 - lapse) * expit(present_worths - worths[t, 0]) + lapse / 2.0
-        is_compared = (present != 0) & (density.entry[0] <= t)
-        columns["probability"] = np.where(is_compared, p.mean(axis=1), np.nan)
         period_tables.append(pd.DataFrame(columns))
     return pd.concat(period_tables, ignore_index=True)
 

@@ -37,6 +37,11 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
 
 
+def share_by_class(members: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
+    """Return the share of each class among members along an axis, classes last."""
+    return np.stack([(members == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
+
+
 def same_class_probabilities(members: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the share of draws with both in one class, (respondents, respondents)."""
     stacked = np.concatenate([(members == g) for g in range(n_classes)]).astype(np.float32)

@@ -9,7 +9,7 @@ from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from .class_order import rand_index, same_class_probabilities
+from .class_order import rand_index, same_class_probabilities, share_by_class
 from .populations import LatentClasses
 
 if TYPE_CHECKING:
@@ -106,11 +106,14 @@ class AlignedClassResults:
         for g in range(n_classes):
             n_members = (members == g).sum(axis=1)
             share = n_members / len(respondent_names)
-            sample_interval = share.mean(), *compute_interval(share, ci)
-            population_interval = _population_share(n_members, len(respondent_names), n_classes, ci)
-            respondents = tuple(respondent_names[class_of_respondent == g].tolist())
             rows.append(
-                (*sample_interval, *population_interval, np.mean(n_members > 0), respondents)
+                (
+                    share.mean(),
+                    *compute_interval(share, ci),
+                    *_population_share(n_members, len(respondent_names), n_classes, ci),
+                    np.mean(n_members > 0),
+                    tuple(respondent_names[class_of_respondent == g].tolist()),
+                )
             )
         ends = "share", "share_low", "share_high"
         columns = [f"{scope}_{name}" for scope in ("sample", "population") for name in ends]
@@ -120,11 +123,8 @@ class AlignedClassResults:
             [*columns, "occupied", "respondents"],
         )
         occupied = posterior.n_classes.ravel()
-        table.attrs["interval"] = ci
-        table.attrs["n_classes"] = {
-            n_members: float(np.mean(occupied == n_members))
-            for n_members in range(1, n_classes + 1)
-        }
+        probabilities = {n: float(np.mean(occupied == n)) for n in range(1, n_classes + 1)}
+        table.attrs |= {"interval": ci, "n_classes": probabilities}
         return table
 
     def membership(self) -> "pandas.DataFrame":
@@ -193,8 +193,7 @@ def align_members(posterior: Posterior) -> np.ndarray:
 
 def membership_probabilities(posterior: Posterior) -> np.ndarray:
     """Return probabilities of common classes, shape (respondents, classes)."""
-    members = align_members(posterior)
-    return np.stack([(members == g).mean(axis=0) for g in range(posterior.most_classes)], axis=1)
+    return share_by_class(align_members(posterior), posterior.most_classes, axis=0)
 
 
 def _population_share(
@@ -230,22 +229,19 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     """
     n_classes = posterior.most_classes
     shape = posterior.shape
-    quantities = {} if posterior.kappa is None else {"kappa": posterior.kappa}
+    quantities = {}
+    if posterior.kappa is not None:
+        quantities["kappa"] = posterior.kappa
     if n_classes == 1:
         return quantities
     members = posterior.members
-    sizes = -np.sort(
-        -np.stack([(members == g).mean(axis=1) for g in range(n_classes)], axis=1), axis=1
-    )
+    sizes = -np.sort(-share_by_class(members, n_classes, axis=1), axis=1)
     quantities["n_classes"] = posterior.n_classes
-    quantities |= {
-        f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(n_classes)
-    }
-    return quantities | (
-        {"class_agreement": rand_index(members, n_classes).reshape(shape)}
-        if members.shape[1] > 1
-        else {}
-    )
+    for rank in range(n_classes):
+        quantities[f"class_share[{rank + 1}]"] = sizes[:, rank].reshape(shape)
+    if members.shape[1] > 1:
+        quantities["class_agreement"] = rand_index(members, n_classes).reshape(shape)
+    return quantities
 
 
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:

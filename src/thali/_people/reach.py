@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._arguments import check_integer
 from thali._inference.indexing import space_evenly
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._posterior.interval import compute_interval, interval_tails
 from thali.errors import Argument, ArgumentError
 
@@ -63,7 +63,7 @@ def tabulate_best_sets(
             Argument("size"), f" must be less than {n_options}, the number of options; got {size}."
         )
     search = search_sets(reaches, size, max(_FINALISTS, 10 * top))
-    rng = spawn_generators(random_seed, 1)[0]
+    rng = build_generator(random_seed)
     weights = rng.standard_gamma(1.0, (n_draws, n_respondents))
     halves = rng.standard_gamma(0.5, (n_draws, 2))
     total = weights.sum(axis=1) + halves.sum(axis=1)
@@ -79,9 +79,14 @@ def tabulate_best_sets(
     is_best = reach == reach.max(axis=0)
     table["best"] = (is_best / is_best.sum(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
-    table.attrs |= {"interval": ci, "sets": comb(len(options), size), "exact": search.is_exact}
+    bound = search.bound
+    if search.is_exact:
+        bound = float(table["reach"].iloc[0])
     table.attrs |= {
-        "bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound,
+        "interval": ci,
+        "sets": comb(len(options), size),
+        "exact": search.is_exact,
+        "bound": bound,
         "people": n_respondents,
     }
     return table
@@ -92,7 +97,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
     n_draws, n_respondents, n_options = reaches.shape
     draw_indices = space_evenly(n_draws, max(2, _MAX_ROWS // n_respondents))
     if comb(n_options, size) <= MAX_SETS:
-        bits = pack_reaches(reaches[draw_indices] if len(draw_indices) < n_draws else reaches)
+        bits = pack_reaches(reaches[draw_indices])
         sets = np.fromiter(
             chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
@@ -122,12 +127,12 @@ def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
     """Yield reach counts of all sets, in the order of `combinations`."""
     # Sets with the same first options are counted together.
     for first_options in combinations(range(len(bits)), size - 1):
-        last_options = bits[first_options[-1] + 1 :] if first_options else bits
+        last_options = bits
+        first_bits = np.zeros_like(bits[0])
+        if first_options:
+            last_options = bits[first_options[-1] + 1 :]
+            first_bits = np.bitwise_or.reduce(bits[list(first_options)], axis=0)
         if len(last_options):
-            if first_options:
-                first_bits = np.bitwise_or.reduce(bits[list(first_options)], axis=0)
-            else:
-                first_bits = np.zeros_like(bits[0])
             yield np.bitwise_count(last_options | first_bits).sum(axis=1, dtype=np.int64)
 
 

@@ -56,7 +56,9 @@ def describe_respondents(
 ) -> MarketRespondents | None:
     """Describe respondents by the columns of a table; None if all are equal."""
     columns, weights, other_columns = [], [], []
-    cells_by_name = {} if table is None else {str(name): cells for name, cells in table.items()}
+    cells_by_name = {}
+    if table is not None:
+        cells_by_name = {str(name): cells for name, cells in table.items()}
     for name in list_differing_columns(table):
         column = _encode_column(name, cells_by_name[name])
         weight = _read_weights(cells_by_name[name])
@@ -82,15 +84,15 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
-    labels = [
-        *(value if isinstance(value, str) else format_label(value) for value in labels_in_order),
-        MISSING,
-    ]
-    return RespondentColumn(
-        name,
-        tuple(labels[: None if (codes < 0).any() else -1]),
-        (codes % len(labels)).astype(np.uint8),
-    )
+    labels = []
+    for label in labels_in_order:
+        if not isinstance(label, str):
+            label = format_label(label)
+        labels.append(label)
+    if (codes < 0).any():
+        codes[codes < 0] = len(labels)
+        labels.append(MISSING)
+    return RespondentColumn(name, tuple(labels), codes.astype(np.uint8))
 
 
 def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
@@ -301,9 +303,12 @@ def build_covariates(
                 f" {shorten(column_names, 20)}.{suggest(name, column_names)}",
             )
         for label, numbers in _expand_column(name, table.loc[:, name], argument):
+            reference = ""
+            if label != name:
+                reference = min(map(str, table.loc[:, name]))
             names.append(label)
             covariate_columns.append(numbers)
-            references.append("" if label == name else min(map(str, table.loc[:, name])))
+            references.append(reference)
             columns.append(name)
     matrix = np.array(covariate_columns, float).reshape(len(covariate_columns), people).T
     sd = matrix.std(axis=0)

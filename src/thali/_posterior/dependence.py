@@ -66,17 +66,14 @@ class Dependence:
         """Warning about too narrow intervals; None if they are correct."""
         if self.width_deficit == 1.0:
             return None
-        individuals = Remedy("people", load_method("Individuals")())
-        return Message(
+        text = (
             f"Intervals are about {self.width_deficit:.2g} times too narrow to generalise to new"
-            f" respondents, because {self.size} are treated as independent",
-            *(
-                ()
-                if self.grouped
-                else (Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals),)
-            ),
-            ".",
+            f" respondents, because {self.size} are treated as independent"
         )
+        if self.grouped:
+            return Message(f"{text}.")
+        individuals = Remedy("people", load_method("Individuals")())
+        return Message(text, Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals), ".")
 
     @property
     def is_good(self) -> bool | None:
@@ -94,9 +91,11 @@ class Dependence:
     def sentence(self) -> Message | None:
         """Sentence about the treatment of respondents; None if not worth reporting."""
         if self.model == INDIVIDUALS:
-            once_text = " One answer per respondent contains little information on heterogeneity."
-            if self.most > 1.0:
-                once_text = ""
+            once_text = ""
+            if self.most <= 1.0:
+                once_text = (
+                    " One answer per respondent contains little information on heterogeneity."
+                )
             return Message(
                 f"{self.size}; each respondent has individual values, which vary around those of"
                 f" the population.{once_text}"
@@ -148,8 +147,12 @@ def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:
 
 def format_degrees(df: float) -> str:
     """Format degrees of freedom, such as "3.1 degrees of freedom"."""
-    number = f"{df:.3g}" if df < 100.0 else f"{df:,.0f}"
-    return f"{number} degree{'s' * (number != '1')} of freedom"
+    number = f"{df:.3g}"
+    if df >= 100.0:
+        number = f"{df:,.0f}"
+    if number == "1":
+        return "1 degree of freedom"
+    return f"{number} degrees of freedom"
 
 
 def format_dominance(share: float) -> str:

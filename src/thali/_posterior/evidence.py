@@ -75,10 +75,13 @@ class ThermodynamicIntegral:
         return abs(self.difference) <= WITHIN * self.difference_se + self.bias
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.value:.2f} (standard error {self.standard_error:.3f}, bias up to"
-            f" {self.bias:.3f}), {'in agreement' if self.agrees else 'not in agreement'}"
+            f" {self.bias:.3f})"
         )
+        if self.agrees:
+            return f"{text}, in agreement"
+        return f"{text}, not in agreement"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -277,43 +280,34 @@ def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
         f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']}"
         " temperatures"
     )
-    remedy = Remedy("draws", 4 * facts["draws"])
+    swaps_text = f"{format_percent(facts['swap_rate'])} of attempts (target: at least"
+    swaps_text += f" {format_percent(MIN_SWAPS)})"
+    ending: tuple[Any, ...] = (".",)
     if not facts["swap_rate"] >= MIN_SWAPS:
-        sentence = (
-            f"The log evidence is not usable: adjacent temperatures of {chains_text} swap in"
-            f" {format_percent(facts['swap_rate'])} of attempts (target: at least"
-            f" {format_percent(MIN_SWAPS)}); repeat with ",
-            remedy,
-            ", which also improves the choice of temperatures.",
-        )
+        fault = f"adjacent temperatures of {chains_text} swap in {swaps_text}"
+        ending = (", which also improves the choice of temperatures.",)
     elif not facts["apart"] <= MAX_DEVIATION:
-        sentence = (
-            f"The log evidence is not usable: the {chains_text} differ by up to"
-            f" {facts['apart']:.1f}"
-            f" standard errors (target: at most {MAX_DEVIATION:g}), so they explored different"
-            " features; repeat with ",
-            remedy,
-            ".",
+        fault = (
+            f"the {chains_text} differ by up to {facts['apart']:.1f} standard errors (target: at"
+            f" most {MAX_DEVIATION:g}), so they explored different features"
         )
     elif not facts["drift"] <= DRIFT:
-        sentence = (
-            f"The log evidence is not usable: the {chains_text} still depend on their starting"
-            " points: the first fifth of the draws differs from the second half by"
-            f" {facts['drift']:.1f} standard errors (target: at most {DRIFT:g}); repeat with ",
-            remedy,
-            " and increase ",
-            Argument("tune"),
-            " likewise.",
+        fault = (
+            f"the {chains_text} still depend on their starting points: the first fifth of the draws"
+            f" differs from the second half by {facts['drift']:.1f} standard errors (target: at"
+            f" most {DRIFT:g})"
         )
+        ending = (" and increase ", Argument("tune"), " likewise.")
     else:
-        sentence = (
+        agreement = (
             f"The {chains_text} agree: they differ by at most {facts['apart']:.1f} standard errors"
             f" (target: at most {MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap"
-            f" in at least {format_percent(facts['swap_rate'])} of attempts (target: at least"
-            f" {format_percent(MIN_SWAPS)}).",
+            f" in at least {swaps_text}."
         )
-        return ConvergenceCheck(True, facts, Message(*sentence))
-    return ConvergenceCheck(False, facts, Message(*sentence))
+        return ConvergenceCheck(True, facts, Message(agreement))
+    remedy = Remedy("draws", 4 * facts["draws"])
+    message = Message(f"The log evidence is not usable: {fault}; repeat with ", remedy, *ending)
+    return ConvergenceCheck(False, facts, message)
 
 
 # Thermodynamic integration along temperatures, an independent check of the log evidence -----------

@@ -44,3 +44,8 @@ def describe_interval(ci: float = INTERVAL) -> str:
 def compute_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:
     """Return the ends of the equal-tailed interval of draws along an axis, shape (2, ...)."""
     return np.quantile(draws, interval_tails(ci), axis=axis)
+
+
+def compute_discrete_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:
+    """Return the ends of the interval of counts or ranks; each end is one of the draws."""
+    return np.quantile(draws, interval_tails(ci), axis=axis, method="inverted_cdf")

@@ -326,7 +326,7 @@ def describe_origin() -> dict[Any, Any]:
     from thali import __version__
     from thali._compile import USED
 
-    return {
+    attributes: dict[Any, Any] = {
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "creation_library": "thali",
         "creation_library_version": __version__,
@@ -334,8 +334,10 @@ def describe_origin() -> dict[Any, Any]:
         "inference_library": "thali",
         "inference_library_version": __version__,
         "thali_schema": SCHEMA,
-        **({"compiled_for": ", ".join(sorted(USED))} if USED else {}),
     }
+    if USED:
+        attributes["compiled_for"] = ", ".join(sorted(USED))
+    return attributes
 
 
 # Appending later draws of the same chains ---------------------------------------------------------
@@ -354,49 +356,35 @@ def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarra
     for name, node in later.children.items():
         if "draw" in node.dims and name not in earlier.children:
             continue
-        old = earlier[name].to_dataset()
-        new = node.to_dataset()
-        groups[name] = _concatenate_draws(old, new) if "draw" in new.dims else new
+        groups[name] = node.to_dataset()
+        if "draw" in node.dims:
+            groups[name] = _concatenate_draws(earlier[name].to_dataset(), groups[name])
     return build_tree(groups, later.attrs)
 
 
 def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
     """Return a tree with the first `count` draws; None for 0."""
-    groups = {name: node.to_dataset() for name, node in tree.children.items()}
-    cut = {
-        name: group.isel(draw=slice(0, count)) if "draw" in group.dims else group
-        for name, group in groups.items()
+    if not count:
+        return None
+    groups = {
+        name: node.to_dataset().isel(draw=slice(0, count), missing_dims="ignore")
+        for name, node in tree.children.items()
     }
-    if count:
-        return build_tree(cut, tree.attrs)
-    return None
+    return build_tree(groups, tree.attrs)
 
 
 def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
     """Concatenate two groups along the draws, padding ragged dimensions."""
     ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
     sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
-    variables = {
-        name: (
-            variable.dims,
-            np.concatenate([_pad_ragged(group[name], sizes) for group in (old, new)], axis),
-            variable.attrs,
-        )
-        for name, variable in new.data_vars.items()
-        for axis in [variable.dims.index("draw") if "draw" in variable.dims else None]
-        if axis is not None
-    }
-    fixed = {
-        name: variable for name, variable in new.data_vars.items() if "draw" not in variable.dims
-    }
-    draws = old.sizes["draw"] + new.sizes["draw"]
-    coordinates = {
-        name: coordinate for name, coordinate in new.coords.items() if name != "draw"
-    } | {"draw": np.arange(draws)}
-    joined: Any = {
-        name: variables[name] if name in variables else fixed[name] for name in new.data_vars
-    }
-    return type(new)(joined, coordinates, new.attrs)
+    variables: dict[Any, Any] = dict(new.data_vars)
+    for name, variable in new.data_vars.items():
+        if "draw" in variable.dims:
+            arrays = [_pad_ragged(group[name], sizes) for group in (old, new)]
+            joined = np.concatenate(arrays, variable.dims.index("draw"))
+            variables[name] = variable.dims, joined, variable.attrs
+    draws = np.arange(old.sizes["draw"] + new.sizes["draw"])
+    return type(new)(variables, dict(new.coords) | {"draw": draws}, new.attrs)
 
 
 def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:

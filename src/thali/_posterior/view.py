@@ -41,8 +41,9 @@ _OF_POPULATION = (
     "common_weights",
     "common_unique_weights",
     "population_probability",
+    "slopes",
+    "unique_slopes",
 )
-_OF_POPULATION += ("slopes", "unique_slopes")
 
 
 class PosteriorTree:
@@ -455,8 +456,10 @@ class Posterior(PosteriorTree):
     @property
     def parameters(self) -> dict[str, np.ndarray]:
         """Parameters of a custom likelihood (chain, draw), by name."""
-        names = str(self.fixed["parameters"].item()) if "parameters" in self.fixed else ""
-        return {name: self.draws[name].values for name in filter(None, names.split(","))}
+        if "parameters" not in self.fixed:
+            return {}
+        names = str(self.fixed["parameters"].item()).split(",")
+        return {name: self.draws[name].values for name in filter(None, names)}
 
     # observations and predictions -----------------------------------------------------------------
 
