@@ -113,13 +113,13 @@ def build_table_of_records(
 
     `odds` are the prior odds; None means equal odds.
     """
-    fits = number_models(names)
-    evidence: dict[str, LogEvidence] = {
-        fit[0]: decode(records[format_fit_key(fit)]["evidence"], {})
-        for fit in fits
-        if format_fit_key(fit) in records
-    }
-    missing = {name: NOT_RUN for name, _ in fits if name not in evidence}
+    evidence: dict[str, LogEvidence] = {}
+    missing = {}
+    for fit in number_models(names):
+        if format_fit_key(fit) in records:
+            evidence[fit[0]] = decode(records[format_fit_key(fit)]["evidence"], {})
+        else:
+            missing[fit[0]] = NOT_RUN
     prior = np.array([odds[name] for name in evidence])
     return build_evidence_table(evidence, prior / prior.sum(), base, missing)
 
@@ -334,33 +334,28 @@ def _build_sensitivity_table(
     # A change applies to all models with such a prior.
     import pandas as pd
 
+    unchanged = pd.DataFrame(
+        [(evidence.value, evidence.standard_error) for evidence in evidence_by_name.values()],
+        list(evidence_by_name),
+        ["log_evidence", "std_error"],
+    )
     changes = {
-        name: evidence.sensitivity
+        name: evidence.sensitivity[["log_evidence", "std_error"]]
         for name, evidence in evidence_by_name.items()
         if evidence.sensitivity is not None
     }
-    tables = []
+    tables = {}
     for change in dict.fromkeys(label for rows in changes.values() for label in rows.index):
-        table = pd.DataFrame(
-            {
-                "prior": change,
-                "model": list(evidence_by_name),
-                "log_evidence": [evidence.value for evidence in evidence_by_name.values()],
-                "std_error": [evidence.standard_error for evidence in evidence_by_name.values()],
-            }
+        table = unchanged.copy()
+        for name, rows in changes.items():
+            if change in rows.index:
+                table.loc[name] = rows.loc[change]
+        table["probability"], _ = compute_posterior_probabilities(
+            table["log_evidence"].to_numpy(), table["std_error"].to_numpy(), prior
         )
-        for i, name in enumerate(evidence_by_name):
-            if name in changes and change in changes[name].index:
-                for column in ("log_evidence", "std_error"):
-                    table.loc[i, column] = float(changes[name].loc[change, column])
-        log_evidence = table["log_evidence"].to_numpy()
-        probability, _ = compute_posterior_probabilities(
-            log_evidence, table["std_error"].to_numpy(), prior
-        )
-        table["probability"] = probability
-        table["log_bayes_factor"] = log_evidence.max() - log_evidence
-        tables.append(table)
-    return pd.concat(tables).set_index(["prior", "model"])
+        table["log_bayes_factor"] = table["log_evidence"].max() - table["log_evidence"]
+        tables[change] = table
+    return pd.concat(tables, names=["prior", "model"])
 
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
@@ -374,16 +369,15 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     factors = {
         name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]])
         for name in evidence_by_name
+        if name != best
     }
-    near = [
-        name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error
-    ]
+    near = [name for name, (factor, error) in factors.items() if factor < 2.0 * error]
     caveat = ""
     if near:
         caveat = f", but cannot be distinguished from {shorten(near)}"
     sentences = []
-    if others := [name for name in factors if name != best]:
-        second = min(others, key=lambda name: factors[name])
+    if factors:
+        second = min(factors, key=lambda name: factors[name])
         verb = "support {!r} over {!r}"
         if second in near:
             verb = "do not separate {!r} and {!r}"
@@ -391,13 +385,12 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
             verb = "hardly favour {!r} over {!r}"
         size = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {verb.format(best, second)} ({size}).")
-    sentences += [
+    sentences.append(
         f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
         f" {row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
         f" {_format_probability(row['probability'])}{caveat}."
-    ]
-    for name in others:
-        factor, error = factors[name]
+    )
+    for name, (factor, error) in factors.items():
         unsure = ""
         if name in near:
             unsure = ", not distinguishable from 0"

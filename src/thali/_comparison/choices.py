@@ -146,14 +146,8 @@ class QuestionSplitter(EvenSplitter):
     def __init__(self, data: Any) -> None:
         super().__init__(data)
         self.questions = data.questions()
-        if not np.array_equal(self.questions.counts, np.floor(self.questions.counts)):
-            raise DataError(
-                "compare leaves out whole answers, but these have fractional weights; give integer"
-                " counts."
-            )
-        self.places = np.repeat(
-            np.arange(len(self.questions.counts)), self.questions.counts.astype(np.int64)
-        )
+        _refuse_fractions(self.questions.counts, "answers")
+        self.places = _repeat_answers(self.questions.counts)
         self.set = self.questions.question[self.places]
 
     @property
@@ -186,6 +180,20 @@ class QuestionSplitter(EvenSplitter):
         )
 
 
+def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
+    """Raise if counts of answers are fractional."""
+    if not np.array_equal(counts, np.floor(counts)):
+        raise DataError(
+            f"compare leaves out whole {noun}, but these have fractional weights; give integer"
+            " counts."
+        )
+
+
+def _repeat_answers(counts: np.ndarray) -> np.ndarray:
+    """Return the index of each answer as often as it was given."""
+    return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+
+
 class ScoredOccasions:
     """The occasions of `Choices`, sorted by respondent, for scores of choices.
 
@@ -214,11 +222,7 @@ class ScoredOccasions:
     respondent_of_task: np.ndarray
 
     def __init__(self, data: Choices) -> None:
-        if not np.array_equal(data.times, np.floor(data.times)):
-            raise DataError(
-                "compare leaves out whole choices, but these have fractional weights; give integer"
-                " counts."
-            )
+        _refuse_fractions(data.times, "choices")
         if data.n_ties:
             raise DataError(
                 "Held-out choices cannot be ties in rankings, but the data contain"
@@ -232,7 +236,7 @@ class ScoredOccasions:
         times = questions.counts[answers]
         if questions.given is not None:
             _, respondents, answers, times = questions.given
-        rows = np.repeat(np.arange(len(answers)), times.astype(np.int64))
+        rows = _repeat_answers(times)
         self._fill(data, questions, respondents[rows], answers[rows])
 
     def _fill(
@@ -505,9 +509,13 @@ class AnswerScorer(HitScorer):
     )
     counted = "answers"
     shown = (
-        *HitScorer.shown[:2],
+        "log_score",
+        "log_score_se",
         "log_score_mcse",
-        *HitScorer.shown[2:],
+        "hit_rate",
+        "hit_rate_se",
+        "difference",
+        "difference_se",
     )
     called = "answers"
     legend = (
@@ -519,7 +527,7 @@ class AnswerScorer(HitScorer):
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         questions = test.questions()
-        answers = np.repeat(np.arange(len(questions.counts)), questions.counts.astype(np.int64))
+        answers = _repeat_answers(questions.counts)
         if find_spec(model) is None:  # a model from outside thali
             p = np.concatenate([np.asarray(p, float) for p in model.predict_proba(test)])
             errors = np.zeros(len(p))

@@ -99,17 +99,15 @@ def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     >>> np.bincount(assign_folds(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()
     [3, 3, 3]
     """
-    if (
-        isinstance(folds, bool)
-        or not isinstance(folds, int | np.integer)
-        or not 2 <= folds <= count_foldable_rows(labels)
-    ):
+    limit = count_foldable_rows(labels)
+    is_integer = isinstance(folds, int | np.integer) and not isinstance(folds, bool)
+    if not is_integer or not 2 <= folds <= limit:
         raise ArgumentError(
             Argument("folds"),
-            f" must be from 2 to {count_foldable_rows(labels):,} (the number of rows in classes"
-            f" with at least two members); got {folds!r}.",
+            f" must be from 2 to {limit:,} (the number of rows in classes with at least two"
+            f" members); got {folds!r}.",
         )
-    codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     shared = counts[codes] > 1
     rng = np.random.default_rng(seed)
     # Rows are dealt like cards, class after class, so the sizes of folds differ by at most one,

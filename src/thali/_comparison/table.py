@@ -104,23 +104,17 @@ class ScoreTable:
         """Return the units of a frame that every model has finished."""
         return self.frames[frame][self.counts]
 
-    def compute_means(self, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Return the mean over units of each row, and its standard error."""
-        scores = self.counted(frame)
-        return self._compute_means(
-            {name: scores[name].to_numpy() for name in self.order}, scores.index
-        )
+    def compute_means(self, frame: str) -> tuple[Any, Any]:
+        """Return the mean over units of each row, and its standard error, as series."""
+        return self._compute_means(self.counted(frame))
 
-    def compute_differences(
-        self, best: str | None, frame: str
-    ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Return mean differences from a model, and their standard errors."""
-        scores = self.counted(frame)
+    def compute_differences(self, best: str | None, frame: str) -> tuple[Any, Any]:
+        """Return mean differences from a model, and their standard errors; NaN for None."""
         if best is None:
-            return dict.fromkeys(self.order, math.nan), dict.fromkeys(self.order, math.nan)
+            return math.nan, math.nan
+        scores = self.counted(frame)
         with np.errstate(invalid="ignore"):  # two infinite scores
-            differences = {name: (scores[name] - scores[best]).to_numpy() for name in self.order}
-        return self._compute_means(differences, scores.index)
+            return self._compute_means(scores.sub(scores[best], axis=0))
 
     def compute_monte_carlo_error(self, frame: str) -> Any:
         """Return the Monte Carlo error of a mean from the errors of its units."""
@@ -129,13 +123,15 @@ class ScoreTable:
             return math.nan
         return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
 
-    def sum_seconds(self) -> dict[str, float]:
-        """Return the CPU seconds of all fits of each model."""
-        seconds: dict[str, list[float]] = {name: [] for name in self.names}
+    def sum_seconds(self) -> "pandas.Series":
+        """Return the CPU seconds of all fits of each model with a finished fit."""
+        import pandas as pd
+
+        seconds: dict[str, float] = {}
         for (name, _), record in self.records.items():
             if is_finished(record):
-                seconds[name].append(record["seconds"])
-        return {name: float(np.sum(fits)) for name, fits in seconds.items() if fits}
+                seconds[name] = seconds.get(name, 0.0) + record["seconds"]
+        return pd.Series(seconds)
 
     def list_part_indices(self) -> "pandas.Series":
         """Return the index of the part of each unit."""
@@ -148,14 +144,12 @@ class ScoreTable:
         import pandas as pd
 
         frames = {field: self.frame(field) for field in fields}
-        tables = [
-            self.index.to_frame(index=False)
-            .assign(
-                **observed, **{field: frame[name].to_numpy() for field, frame in frames.items()}
-            )
-            .pipe(lambda table, name=name: table.assign(model=name)[["model", *table.columns]])
-            for name in self.names
-        ]
+        tables = []
+        for name in self.names:
+            columns = {field: frame[name].to_numpy() for field, frame in frames.items()}
+            table = self.index.to_frame(index=False).assign(**observed, **columns)
+            table.insert(0, "model", name)
+            tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
     def list_missing(self) -> "pandas.DataFrame":
@@ -163,8 +157,7 @@ class ScoreTable:
         import pandas as pd
 
         rows = []
-        records = sorted(self.records.items(), key=lambda entry: self.names.index(entry[0][0]))
-        for (name, part), record in records:
+        for (name, part), record in self.records.items():
             if not is_finished(record):
                 why = NOT_RUN
                 if record is not None:
@@ -172,15 +165,13 @@ class ScoreTable:
                 rows.append({"model": name, **self.splitter.locate_part(part), "why": why})
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
-    def _compute_means(
-        self, scores_by_name: dict[str, np.ndarray], index: "pandas.Index"
-    ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Return means and standard errors of scores, by name."""
-        groups = self.scorer.groups(index)
-        means, errors = {}, {}
-        for name, scores in scores_by_name.items():
-            means[name], errors[name] = mean_and_error(scores, groups)
-        return means, errors
+    def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
+        """Return means and standard errors of the columns of a frame, as series."""
+        groups = self.scorer.groups(scores.index)
+        means_and_errors = scores.apply(
+            lambda column: mean_and_error(column.to_numpy(), groups), result_type="expand"
+        )
+        return means_and_errors.loc[0], means_and_errors.loc[1]
 
 
 def build_comparison_table(
@@ -203,10 +194,7 @@ def build_comparison_table(
     table = Table(index=pd.Index(score_table.order, name="model"))
     columns = scorer.compute_columns(score_table)
     for name in scorer.table:
-        column = columns[name]
-        if isinstance(column, dict):
-            column = pd.Series(column)
-        table[name] = column
+        table[name] = columns[name]
     table.attrs.update(
         {
             scorer.units: score_table.frames[scorer.main],

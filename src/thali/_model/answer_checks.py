@@ -113,12 +113,11 @@ def _split_groups(
 
 def check_unweighted(questions: Questions) -> None:
     """Raise if counts are not integers."""
-    row, answer = questions.rows.counted[
-        :, questions.counts != np.floor(questions.counts)
-    ].nonzero()
+    is_fractional = questions.counts != np.floor(questions.counts)
+    row, answer = questions.rows.counted[:, is_fractional].nonzero()
     if not len(row):
         return
-    weight = questions.counts[questions.counts != np.floor(questions.counts)][answer[0]]
+    weight = questions.counts[is_fractional][answer[0]]
     shown_index = np.cumsum(questions.rows.is_shown)[row[0]] - 1
     options = (
         questions.rows.names[column][shown_index] for column in CHECKED[questions.rows.kind].options

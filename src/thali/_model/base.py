@@ -428,18 +428,14 @@ def _are_identical(attributes: dict[str, Any], other_attributes: dict[str, Any])
 
 def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a constructor or `fit` so that unknown arguments raise."""
-    names = set(inspect.signature(function).parameters)
-    takes_any = any(
-        p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()
-    )
+    parameters = inspect.signature(function).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if not takes_any and not names.issuperset(kwargs):
-            of_fit = function.__name__ == "fit"
-            raise _unknown_argument_error(
-                type(args[0]), of_fit, next(name for name in kwargs if name not in names)
-            )
+        for name in kwargs:
+            if name not in parameters and not takes_any:
+                raise _unknown_argument_error(type(args[0]), function.__name__ == "fit", name)
         return function(*args, **kwargs)
 
     return checked

@@ -149,10 +149,7 @@ def join_rank_tables(
     """Join rank tables of groups or classes into one finding."""
     import pandas as pd
 
-    ranks_by_name = [table.reset_index().assign(**{column: name}) for name, table in tables.items()]
-    joined = pd.concat(ranks_by_name, ignore_index=True)
-    joined.insert(0, column, joined.pop(column))
-    joined = joined.set_index([column, "option"])
+    joined = pd.concat(tables, names=[column])
     main_columns = joined[["rank", "rank_low", "rank_high", "p_1"]]
     table = joined.reset_index("option")
     rank_lines = [

@@ -58,14 +58,14 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     """Build the tree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.store import build_tree, describe_origin, get_groups
 
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
     groups = {}
     attrs = describe_origin()
     if posterior is not None:
-        groups = {name: node.to_dataset() for name, node in posterior.children.items()}
+        groups = get_groups(posterior)
         attrs = posterior.attrs
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
@@ -190,16 +190,15 @@ def find_model_file(folder: Any) -> Path | None:
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes that a model file contains."""
-    from thali._posterior.store import build_tree
+    from thali._posterior.store import build_tree, get_groups
 
-    group = tree[FITTED].to_dataset()
+    groups = get_groups(tree)
+    group = groups.pop(FITTED)
     arrays = {str(name): group[name].values for name in group.data_vars}
     text = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
     attributes = {name: decode(json_value, arrays) for name, json_value in text.items()}
-    if "posterior" in tree.children:
-        attributes["posterior_"] = build_tree(
-            {n: node.to_dataset() for n, node in tree.children.items() if n != FITTED}, tree.attrs
-        )
+    if "posterior" in groups:
+        attributes["posterior_"] = build_tree(groups, tree.attrs)
     return attributes
 
 
@@ -416,11 +415,6 @@ def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) ->
     return np.array(encoded_part["list"], dtype=dtype)
 
 
-def _decode_function(encoded_part: dict[Any, Any], arrays: Any) -> Any:
-    """Return a stand-in for a function that files do not contain."""
-    return UnsavedFunction(encoded_part["function"])
-
-
 _DECODERS = {
     "array": lambda value, arrays: arrays[value["array"]].astype(_decode_dtype(value)),
     "list": _decode_list,
@@ -436,5 +430,5 @@ _DECODERS = {
     "series": _decode_series,
     "labels": _decode_labels,
     "sparse": _decode_sparse,
-    "function": _decode_function,
+    "function": lambda value, arrays: UnsavedFunction(value["function"]),
 }

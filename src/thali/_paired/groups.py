@@ -46,17 +46,14 @@ def permutation_test(
     p = (1 + permutations with a statistic at least as large) / (1 + permutations). All answers of a
     respondent stay together, so that they may depend on each other.
     """
-    tallies = _tally_respondents(groups, pooled_fit.data)
-    sizes = []
-    for group in groups:
-        assert group.answers is not None
-        sizes.append(len(np.unique(group.answers.respondent)))
+    group_tallies = [_tally_respondents(group, pooled_fit.data) for group in groups]
+    tallies = np.concatenate(group_tallies)
     pose = pooled_fit.problem
     start = np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max()))
     samples = choose_n_samples(pose.work * len(groups))
     rng = build_generator(random_seed)
     n_reached = 0
-    ends = np.cumsum(sizes)[:-1]
+    ends = np.cumsum([len(tally) for tally in group_tallies])[:-1]
     for _ in range(samples):
         parts = np.split(rng.permutation(len(tallies)), ends)
         problems = (pose.with_counts(tallies[part].sum(axis=0)) for part in parts)
@@ -79,21 +76,16 @@ def permutation_test(
     )
 
 
-def _tally_respondents(
-    groups: Sequence[PairedComparisons], pooled: PairedComparisons
-) -> np.ndarray:
-    """Count choices of each side of the pooled pairs by respondent, group by group."""
-    tallies = []
-    for group in groups:
-        assert group.answers is not None
-        answers = group.answers
-        pair_indices = find_pair_indices(group, pooled)
-        respondents, row = np.unique(answers.respondent, return_inverse=True)
-        tally = np.zeros((len(respondents), pooled.n_pairs, 2))
-        tally[row, pair_indices[answers.pair], 0] = answers.wins
-        tally[row, pair_indices[answers.pair], 1] = answers.losses
-        tallies.append(tally.reshape(len(respondents), -1))
-    return np.concatenate(tallies)
+def _tally_respondents(group: PairedComparisons, pooled: PairedComparisons) -> np.ndarray:
+    """Count choices of each side of the pooled pairs, shape (respondents, 2 * pairs)."""
+    answers = group.answers
+    assert answers is not None
+    pair_index = find_pair_indices(group, pooled)[answers.pair]
+    respondents, row = np.unique(answers.respondent, return_inverse=True)
+    tally = np.zeros((len(respondents), pooled.n_pairs, 2))
+    tally[row, pair_index, 0] = answers.wins
+    tally[row, pair_index, 1] = answers.losses
+    return tally.reshape(len(respondents), -1)
 
 
 _LEVEL = 0.05  # p-values below indicate a difference

@@ -153,8 +153,8 @@ def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
     if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):
         contrasts = contrasts.to_dict("records")
     if isinstance(contrasts, list | tuple) and contrasts and isinstance(contrasts[0], dict):
-        rows = np.zeros((len(contrasts), len(names)))
-        for row, contrast in zip(rows, contrasts, strict=True):
+        matrix = np.zeros((len(contrasts), len(names)))
+        for row, contrast in zip(matrix, contrasts, strict=True):
             for name, coefficient in contrast.items():
                 if str(name) not in names:
                     suggestion = suggest(str(name), names) or f" They are {shorten(names)}."
@@ -162,7 +162,6 @@ def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
                         f"A contrast contains {name!r}, which is not among the {noun}.{suggestion}"
                     )
                 row[names.index(str(name))] = coefficient
-        matrix = rows
     else:
         matrix = np.atleast_2d(np.asarray(contrasts, float))
     if matrix.ndim != 2 or matrix.shape[1] != len(names):

@@ -97,9 +97,8 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
 
 def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
     """Return a column as weights, float32; None if it cannot be weights."""
-    import pandas as pd
 
-    if pd.api.types.is_bool_dtype(cells) or not pd.api.types.is_numeric_dtype(cells):
+    if not _is_numeric(cells):
         return None
     with np.errstate(over="ignore"):
         weights = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
@@ -178,47 +177,49 @@ class RespondentCovariates(NamedTuple):
         cells = {}
         if isinstance(given, Mapping):
             cells = {str(column): value for column, value in given.items()}
-        if missing := [column for column in sources if column not in cells]:
-            raise ArgumentError(
-                name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}."
-            )
-        if unknown_columns := [column for column in cells if column not in sources]:
-            column = unknown_columns[0]
-            sources_text = (
-                f"the model depends only on {shorten(sources)}.{suggest(column, sources)}"
-            )
-            raise ArgumentError(name, f" contains {unknown_columns[0]!r}, but {sources_text}")
+        for column in sources:
+            if column not in cells:
+                raise ArgumentError(
+                    name, f" must be a dictionary with the key {column!r}; got {given!r}."
+                )
+        for column in cells:
+            if column not in sources:
+                raise ArgumentError(
+                    name,
+                    f" contains {column!r}, but the model depends only on"
+                    f" {shorten(sources)}.{suggest(column, sources)}",
+                )
         person = pd.DataFrame({column: [cells[column]] for column in sources}, dtype=object)
         for column in self.find_unknown_labels(person):
             label = str(cells[column])
             labels = self.list_labels()[column]
-            message = (
+            raise ArgumentError(
+                name,
                 f" has {label!r} for {column!r}, but the fitted respondents have only"
-                f" {shorten(labels)}."
+                f" {shorten(labels)}.{suggest(label, labels)}",
             )
-            raise ArgumentError(name, message + suggest(label, labels))
         return self.standardise_rows(person)[0, 1:]
 
     def encode_table(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
         """Return the covariates of other respondents, one row each; NaN if unknown."""
         import pandas as pd
 
-        missing = [name for name in self.sources if table is None or name not in table.columns]
-        if table is None or missing:
-            raise DataError(
-                f"The model depends on the respondent column {missing[0]!r}, which the data do not"
-                " contain; add the column."
-            )
+        for name in self.sources:
+            if table is None or name not in table.columns:
+                raise DataError(
+                    f"The model depends on the respondent column {name!r}, which the data do not"
+                    " contain; add the column."
+                )
         return pd.DataFrame(self.standardise_rows(table)[:, 1:], index=table.index)
 
     def find_unknown_labels(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
         """Return masks of rows with labels that no respondent has, by column."""
-        labels_by_column = self.list_labels().items()
-        unknown_by_column = {
-            column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
-            for column, labels in labels_by_column
-        }
-        return {column: rows for column, rows in unknown_by_column.items() if rows.any()}
+        unknown_by_column = {}
+        for column, labels in self.list_labels().items():
+            is_unknown = ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
+            if is_unknown.any():
+                unknown_by_column[column] = is_unknown
+        return unknown_by_column
 
     def standardise_rows(self, table: "pandas.DataFrame") -> np.ndarray:
         """Return covariates (rows, q) of other respondents, in the same units.
@@ -353,7 +354,7 @@ def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
 
 
 def _expand_column(
-    name: str, column: "pandas.Series", argument: str = "by"
+    name: str, column: "pandas.Series", argument: str
 ) -> list[tuple[str, np.ndarray]]:
     """Return the covariates of a column with their names."""
     gaps = int(column.isna().sum())

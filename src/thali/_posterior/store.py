@@ -47,12 +47,12 @@ def check_contents(path: Path) -> None:
             n_characters += _count_characters(group, path, name, size)
             for member_name in map(str, group):
                 member = _get_member(group, member_name, path)
-                n_bytes += _count_bytes(member, path, f"{name}/{member_name}")
-                n_characters += _count_characters(member, path, f"{name}/{member_name}", size)
+                place = f"{name}/{member_name}"
+                n_bytes += _count_bytes(member, path, place)
+                n_characters += _count_characters(member, path, place, size)
                 if n_characters > size:
                     raise _invalid_file_error(
-                        path,
-                        f"its text values up to '{name}/{member_name}' are longer than the file",
+                        path, f"its text values up to '{place}' are longer than the file"
                     )
     if n_bytes > max(_MIN_REQUEST, _MAX_COMPRESSION * size):
         raise _invalid_file_error(
@@ -153,6 +153,11 @@ def build_tree(
     return tree
 
 
+def get_groups(tree: "xarray.DataTree") -> "dict[str, xarray.Dataset]":
+    """Return the groups of a tree by name."""
+    return {name: node.to_dataset() for name, node in tree.children.items()}
+
+
 def build_draws(
     variables: Mapping[str, Any],
     coordinates: Mapping[str, Any],
@@ -198,26 +203,15 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
     buffer = io.BytesIO()
     with h5netcdf.File(buffer, "w") as file:
         file.attrs.update(tree.attrs)
-        for name, node in tree.children.items():
-            dataset = node.to_dataset()
-            rounded = [
-                name_of_variable
-                for name_of_variable, variable in dataset.items()
-                if BITS in variable.attrs
-            ]
-            dataset = dataset.assign(
-                {
-                    name_of_variable: _round_mantissa(dataset[name_of_variable])
-                    for name_of_variable in rounded
-                }
-            )
-            bulky = {}
-            if name == "posterior":
-                bulky = {
-                    name_of_variable: compression
-                    for name_of_variable in {*rounded, *_BULKY} & set(dataset)
-                }
-            dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
+        for name, dataset in get_groups(tree).items():
+            encoding = {}
+            for variable_name, variable in dict(dataset).items():
+                is_rounded = BITS in variable.attrs
+                if is_rounded:
+                    dataset[variable_name] = _round_mantissa(variable)
+                if name == "posterior" and (is_rounded or variable_name in _BULKY):
+                    encoding[variable_name] = compression
+            dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=encoding)
     buffer.seek(0, os.SEEK_END)
     with buffer.getbuffer() as file_bytes:
         seal = compute_seal(file_bytes)
@@ -353,12 +347,11 @@ def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarra
     A group of draws that is missing from the earlier tree, as in some files, is dropped.
     """
     groups = {}
-    for name, node in later.children.items():
-        if "draw" in node.dims and name not in earlier.children:
-            continue
-        groups[name] = node.to_dataset()
-        if "draw" in node.dims:
-            groups[name] = _concatenate_draws(earlier[name].to_dataset(), groups[name])
+    for name, group in get_groups(later).items():
+        if "draw" not in group.dims:
+            groups[name] = group
+        elif name in earlier.children:
+            groups[name] = _concatenate_draws(earlier[name].to_dataset(), group)
     return build_tree(groups, later.attrs)
 
 
@@ -366,11 +359,11 @@ def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree 
     """Return a tree with the first `count` draws; None for 0."""
     if not count:
         return None
-    groups = {
-        name: node.to_dataset().isel(draw=slice(0, count), missing_dims="ignore")
-        for name, node in tree.children.items()
+    first_draws = {
+        name: group.isel(draw=slice(0, count), missing_dims="ignore")
+        for name, group in get_groups(tree).items()
     }
-    return build_tree(groups, tree.attrs)
+    return build_tree(first_draws, tree.attrs)
 
 
 def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
