@@ -123,6 +123,9 @@ def setup(app):
     # Commands of pages are those of the environment that builds the site. What they print arrives
     # in pieces, which are joined as they are.
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    # Pages import simulated_tables and layers_picture.
+    folders = (str(Path(__file__).parent), os.environ.get("PYTHONPATH"))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
     NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)
     # Executed pages are kept with the site: what lies in the folder of sources would be taken for
     # sources.

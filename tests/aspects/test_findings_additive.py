@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from helpers.additive_fits import made_up
+from helpers.posterior_cases import set_posterior
 from helpers.sentences import refused, said
 
 import thali as th
@@ -156,11 +157,7 @@ def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named
 
 def test_the_open_combination_says_which_features_there_are_and_what_they_explain(model):
     whole = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive())
-    whole.posterior_, whole._interrupted_, whole._fitted_to_ = (
-        model.posterior_,
-        False,
-        model._fitted_to_,
-    )
+    set_posterior(whole, model.posterior_, model._fitted_to_)
     found = whole.findings()
     keys = ["asked", "features", "n_features", "check", "summary", "data", "methods", "convergence"]
     assert found.keys() == keys

@@ -9,6 +9,7 @@ import pytest
 from helpers.all_drawn import change_drawn
 from helpers.naive import latent_features as naive
 from helpers.people_fits import OPTIONS, compared, tree_of
+from helpers.posterior_cases import set_posterior
 from helpers.sentences import refused, said, warned
 from scipy import stats
 
@@ -64,8 +65,7 @@ def with_draws(kappa=3.0, draws=4, lapse=0.0, columns=("age", "sex"), lean=0.0):
     population = IndividualRespondents(th.people.Individuals(columns))
     groups = population.convert_data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(people=th.people.Individuals(by=list(columns)))
-    model.posterior_ = tree_of(population, [chain], groups, Elimination(lapse))
-    model._fitted_to_, model._interrupted_ = "answers of people", False
+    set_posterior(model, tree_of(population, [chain], groups, Elimination(lapse)))
     return model, (v, own, slope, own_slope), known
 
 
@@ -281,12 +281,11 @@ def test_a_mapping_of_people_says_nothing_of_them():
 
 def test_effects_are_refused_without_columns():
     model = th.EliminationByAspects(people=th.people.Individuals())
-    model.posterior_ = with_draws()[0].posterior_.copy()
+    set_posterior(model, with_draws()[0].posterior_.copy())
     change_drawn(
         model.posterior_,
         lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"),
     )
-    model._fitted_to_ = "answers of people"
     with refused(ArgumentError, "model with `by`"):
         model.respondents.effects()
     with refused(ArgumentError, "remove `respondent`"):

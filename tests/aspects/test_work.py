@@ -1,12 +1,14 @@
 """The forecast of the work of a sweep holds within a factor of two for tables of four sizes."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers.watched_runs import run_of
 
 import thali as th
+from thali._aspects.samplers.cost_model import compute_cost_ratio
 from thali._aspects.state import COLUMNS, make_empty_state
 from thali._data.groups import GroupedData
 
@@ -309,3 +311,22 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     assert times != 1.0 and sampling.count_allowed_draws(chains) == pytest.approx(
         1_100 / times - 100, abs=1.0
     )
+
+
+class ForecastTask:
+    def forecast_levels(self):
+        return 2.0
+
+    def forecast_columns(self):
+        return 3.0
+
+
+def chain_of_levels(n_levels):
+    whole = np.zeros((n_levels, 1, COLUMNS + 1))
+    whole[..., COLUMNS] = 3.0
+    return SimpleNamespace(recorded=1, states=SimpleNamespace(whole=whole))
+
+
+def test_chains_may_have_ladders_of_different_lengths():
+    chains = [chain_of_levels(2), chain_of_levels(4)]
+    assert compute_cost_ratio(ForecastTask(), chains) == pytest.approx(1.5)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from helpers.posterior_cases import set_posterior
 from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
 from thali.likelihoods import Elimination
 
@@ -74,7 +75,4 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
         likelihood,
         {f"people_{name}": value for name, value in attributes.items()},
     )
-    model = th.EliminationByAspects(people=th.people.Individuals())
-    model.posterior_ = tree
-    model._fitted_to_, model._interrupted_ = "answers of people", False
-    return model
+    return set_posterior(th.EliminationByAspects(people=th.people.Individuals()), tree)

@@ -114,11 +114,15 @@ def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs)
     )
 
 
+def set_posterior(model, tree, data="answers of people"):
+    """Make a model one that was fitted to data described so, with this posterior; return it."""
+    model.posterior_, model._fitted_to_, model._interrupted_ = tree, data, False
+    return model
+
+
 def model_of(tree):
     """A fitted model of choices with this posterior."""
-    model = th.EliminationByAspects()
-    model.posterior_, model._interrupted_ = tree, False
-    return model
+    return set_posterior(th.EliminationByAspects(), tree)
 
 
 def small_fit():

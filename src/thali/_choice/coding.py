@@ -132,15 +132,14 @@ def build_coding(
 
 
 def build_coding_from_numbers(
-    data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], request: CodingRequest | None = None
+    data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], request: CodingRequest
 ) -> Coding:
     """Build columns like `build_coding`, given the numbers of levels by attribute."""
-    request = CodingRequest(dict.fromkeys(numbers, ()), ()) if request is None else request
     names: list[str] = []
     parts, shown_levels, shared, unlabelled, first_column = [], [], [], [], {}
-    lacking = (
-        {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
-    )
+    lacking = {}
+    if INSIDE in data.levels:
+        lacking[data.attributes.index(INSIDE)] = data.products[:, 0] == 0
     for index, (name, levels) in enumerate(data.levels.items()):
         codes = data.products[:, index]
         # code -1, missing, is counted last
@@ -201,7 +200,9 @@ def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[b
         return None
     lacks = np.zeros(len(data.levels[data.scheme.alternative]), bool)
     lacks[labels[missing]] = True
-    return tuple(lacks.tolist()) if np.array_equal(lacks[labels] & (labels >= 0), missing) else None
+    if not np.array_equal(lacks[labels] & (labels >= 0), missing):
+        return None
+    return tuple(lacks.tolist())
 
 
 def _compute_scales(
@@ -346,10 +347,12 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
         else:
             unknown = missing[:, index] & ~coding.seen[index][-1]
         if unknown.any():
+            verb = "has"
+            if missing[unknown.argmax(), index]:
+                verb = "lacks"
             raise DataError(
-                f"A new product {'lacks' if missing[unknown.argmax(), index] else 'has'} a level"
-                f" of {name!r}, unlike the fitted products, so its utility is unknown; change the"
-                " product."
+                f"A new product {verb} a level of {name!r}, unlike the fitted products, so its"
+                " utility is unknown; change the product."
             )
 
 
@@ -364,23 +367,28 @@ def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExper
         raise ArgumentError(
             Argument("constants"), f" must be True, False or None; got {constants!r}."
         )
-    return add_constants(data) if has_constants(data, constants) else data
+    if has_constants(data, constants):
+        return add_constants(data)
+    return data
 
 
 def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
     """Return whether alternatives have constants; None: if they are named."""
-    return not explain_no_constants(data) if constants is None else constants
+    if constants is None:
+        return not explain_no_constants(data)
+    return constants
 
 
 def describe_constants(data: ChoiceExperiment, constants: bool | None) -> Message:
     """Describe whether alternatives have constants, and how to change it."""
     has = has_constants(data, constants)
-    why = f", because {explain_no_constants(data)}" if constants is None and not has else ""
-    description = (
-        "a constant for each named alternative" if has else "no alternative-specific constants"
-    )
+    description = "no alternative-specific constants"
+    if has:
+        description = "a constant for each named alternative"
+    elif constants is None:
+        description += f", because {explain_no_constants(data)}"
     return Message(
-        description, why, Clause(" (to change this, use ", Setting("constants", not has), ")")
+        description, Clause(" (to change this, use ", Setting("constants", not has), ")")
     )
 
 
@@ -389,7 +397,9 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 
     `numbers` are the numeric attributes; None if the model has none.
     """
-    numeric = () if numbers is None else (*numbers, *data.scheme.measured, data.scheme.alternative)
+    numeric: tuple[Any, ...] = ()
+    if numbers is not None:
+        numeric = *numbers, *data.scheme.measured, data.scheme.alternative
     for attribute in data.scheme.attributes:
         name, levels = attribute.name, attribute.levels
         if (
@@ -398,25 +408,22 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
             or attribute.order not in (NUMBERS, MEASURED, ALPHABET)
         ):
             continue
-        count_sentence = f"Attribute {name!r} has {len(levels):,} levels"
-        limit_sentence = f", but at most {MANY_LEVELS} are allowed unless they are listed; "
-        listed: tuple[Any, ...] = ", or list the levels with ", Argument("levels"), "."
+        examples = f"{levels[0]} to {levels[-1]}"
+        advice: list[Any] = ["group its levels with ", Setting("bins", {name: 4})]
+        if numbers is not None:
+            advice = ["treat it as numeric with ", Setting("linear", name), ", ", *advice]
         if attribute.order == ALPHABET:
-            linear_advice = ", replace them by a numeric attribute named in ", Argument("linear")
-            linear = () if numbers is None else linear_advice
-            leave = "leave the attribute out of ", Argument("attributes"), ", merge rare levels"
-            raise DataError(
-                f"{count_sentence} ({shorten(levels, 4)}){limit_sentence}", *leave, *linear, *listed
-            )
-        linear = (
-            () if numbers is None else ("treat it as numeric with ", Setting("linear", name), ", ")
-        )
-        group = "group its levels with ", Setting("bins", {name: 4})
+            examples = shorten(levels, 4)
+            advice = ["leave the attribute out of ", Argument("attributes"), ", merge rare levels"]
+            if numbers is not None:
+                advice += [", replace them by a numeric attribute named in ", Argument("linear")]
         raise DataError(
-            f"{count_sentence} ({levels[0]} to {levels[-1]}){limit_sentence}",
-            *linear,
-            *group,
-            *listed,
+            f"Attribute {name!r} has {len(levels):,} levels ({examples}), but at most"
+            f" {MANY_LEVELS} are allowed unless they are listed; ",
+            *advice,
+            ", or list the levels with ",
+            Argument("levels"),
+            ".",
         )
 
 
@@ -508,12 +515,15 @@ def parse_interactions(interactions: Any) -> tuple[tuple[str, str], ...]:
         if not is_list(pair) or len(pair := tuple(map(str, pair))) != 2:
             raise wrong
         first, second = pair
-        if first == second or (first, second) in pairs or (second, first) in pairs:
+        problem = ""
+        if first == second:
+            problem = ", the same attribute"
+        elif (first, second) in pairs or (second, first) in pairs:
+            problem = " twice"
+        if problem:
             raise ArgumentError(
                 Argument("interactions"),
-                f" pairs {first!r} with"
-                f" {second!r}{', the same attribute' if first == second else ' twice'}; remove this"
-                " pair.",
+                f" pairs {first!r} with {second!r}{problem}; remove this pair.",
             )
         pairs.append((first, second))
     return tuple(pairs)

@@ -10,7 +10,7 @@ from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
 
-from .coding import Coding, build_coding_from_numbers
+from .coding import Coding, CodingRequest, build_coding_from_numbers
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -303,7 +303,7 @@ def compute_direction_scores(
     that of the likelihood and the sandwich estimate clustered by person.
     """
     ranks = {name: np.linspace(0.0, 1.0, len(data.levels[name])) for name in attributes}
-    coding = build_coding_from_numbers(data, ranks)
+    coding = build_coding_from_numbers(data, ranks, CodingRequest(dict.fromkeys(ranks, ()), ()))
     tasks = encode_choices(data, coding)
     estimate = maximise_log_likelihood(tasks, _RIDGE)
     inverse = np.linalg.inv(estimate.hessian)
@@ -325,9 +325,8 @@ def clustered_covariance(
     .. math:: H^{-1} \Big(\sum_n g_n g_n^T\Big) H^{-1}, \qquad
         g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
     """
-    p = choice_probabilities(tasks.matrix @ beta, tasks.task_of_row)
-    expected = np.add.reduceat(p[:, None] * tasks.matrix, tasks.first_row[:-1])
-    person_scores = np.add.reduceat(tasks.matrix[tasks.chosen_row] - expected, first_task[:-1])
+    scores = compute_local_likelihood(tasks, beta).score
+    person_scores = np.add.reduceat(scores, first_task[:-1])
     return inverse @ (person_scores.T @ person_scores) @ inverse
 
 
@@ -340,9 +339,7 @@ def describe_contradicted_directions(data: "ChoiceExperiment", monotone: Mapping
         return ""
     z = compute_direction_scores(data, tuple(monotone))
     contradicted = [
-        name
-        for name, direction in monotone.items()
-        if z[name] * (1 if direction == "increasing" else -1) < -3.0
+        name for name, direction in monotone.items() if z[name] * DIRECTIONS[direction] < -3.0
     ]
     if not contradicted:
         return ""

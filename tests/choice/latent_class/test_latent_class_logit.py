@@ -108,12 +108,12 @@ def test_three_segments_are_found_again():
 def test_bic_and_people_left_out_choose_three():
     data = segments()[0]
     by_bic = th.LatentClassLogit(range(1, 5), "price").fit(data, random_seed=2, progressbar=False)
-    assert by_bic._n_classes_ == 3 and list(by_bic.choice_.index) == [1, 2, 3, 4]
+    assert len(by_bic.coef_) == 3 and list(by_bic.choice_.index) == [1, 2, 3, 4]
     assert np.all(np.diff(by_bic.choice_["log_likelihood"]) > 0)
     out = th.LatentClassLogit([1, 3], "price", choose="held-out", starts=3).fit(
         data, random_seed=2, progressbar=False
     )
-    assert out._n_classes_ == 3 and out.choice_["held_out"].notna().all()
+    assert len(out.coef_) == 3 and out.choice_["held_out"].notna().all()
     assert (out.choice_["held_out"] < out.choice_["log_likelihood"]).all()
     assert out.choice_.loc[3, "log_likelihood"] == pytest.approx(
         by_bic.choice_.loc[3, "log_likelihood"], abs=0.01
@@ -129,9 +129,8 @@ def test_known_people_are_predicted_by_their_classes_and_new_people_by_sizes():
     of_classes /= np.stack([np.bincount(task, column) for column in of_classes.T], axis=1)[task]
     np.testing.assert_allclose(known, of_classes @ model.membership_.iloc[0], atol=1e-12)
     stranger = tasks.to_frame().assign(id="somebody else")
-    np.testing.assert_allclose(
-        model.predict_proba(stranger), of_classes @ model._sizes_, atol=1e-12
-    )
+    sizes = model.respondents.classes().loc["size"].to_numpy()
+    np.testing.assert_allclose(model.predict_proba(stranger), of_classes @ sizes, atol=1e-12)
 
 
 def test_market_shares_are_mean_predictions():
@@ -203,11 +202,8 @@ def test_choices_of_a_class_without_bound_are_said():
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     with warned(EstimateWarning, "of 'class 2: price[2]'"):
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
-    assert model._unbounded_ == ("class 2: price[2]",)
-    assert (
-        not model.convergence().agrees
-        and np.isfinite(model.market_shares(pd.DataFrame({"price": [1, 2]}))["share_high"]).all()
-    )
+    shares = model.market_shares(pd.DataFrame({"price": [1, 2]}))
+    assert not model.convergence().agrees and np.isfinite(shares["share_high"]).all()
 
 
 def test_rounding_does_not_choose_the_draws():

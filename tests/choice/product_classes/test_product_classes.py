@@ -172,7 +172,12 @@ def test_the_tree_holds_what_was_promised():
     np.testing.assert_array_equal(posterior["n_classes"].values.ravel(), np.diff(draws.first_class))
     per_person = np.diff(draws.first_owned[::8]) / 8
     np.testing.assert_allclose(posterior["classes_per_person"].values.ravel(), per_person)
-    assert (model._log_evidence_, model._log_evidence_se_, model._evidence_sd_) == (-90.0, 0.4, 0.8)
+    evidence = model.log_evidence()
+    assert (evidence.value, evidence.standard_error, evidence.convergence.facts["sd"]) == (
+        -90.0,
+        0.4,
+        0.8,
+    )
 
 
 def test_the_summary_has_what_is_reported():

@@ -243,7 +243,7 @@ def test_classifier():
     assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(
         np.ones((4, 1000))
     )
-    assert list(model.posterior_["posterior"]["term"].values) == model._columns_
+    assert list(model.posterior_["posterior"]["term"].values) == list(model.weights_)
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
     assert math.log(model.a_) == pytest.approx(-4.04, abs=0.1)
     assert model.log_likelihood_ == pytest.approx(-76.49, abs=0.3)

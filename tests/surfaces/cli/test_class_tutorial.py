@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from helpers.robot import Robot
 
-TEXT = (Path(__file__).parents[3] / "docs" / "tutorials" / "class.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "how_to" / "questionnaire.md").read_text("utf-8")
+TEXT = PAGE.partition("## A class")[2].partition("\n## ")[0]
 WORTHS = {"tea": 5.0, "coffee": 3.0, "milk": 1.0, "juice": 0.7, "water": 0.4, "cocoa": 0.2}
 
 
@@ -42,7 +43,7 @@ def test_the_tutorial_runs_from_the_question_to_the_report(run, browser, tmp_pat
             (tmp_path / "study.html").as_uri()
         ).take().hand_in(tmp_path / "answers")
         context.close()
-    assert "5 people, 75 answers." in run(*collect).out
+    assert "5 respondents, 75 answers." in run(*collect).out
     assert run(*board).out.count("\n") > 6
     assert run(*fit).code == 0 and run(*report).code == 0
     assert list((tmp_path / "results").glob("*.html"))

@@ -146,8 +146,8 @@ def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
     """Return the columns of tuned chains relative to the forecast; 1 without draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
-    # mean over the groups of a level, sum over levels
-    columns = np.stack([chain.states.whole[..., COLUMNS] + 1.0 for chain in chains])
+    # mean over the groups of a level, sum over levels, whose number may differ between chains
+    columns = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]
     mean_columns = sum(
         chain_columns.mean(axis=tuple(range(1, chain_columns.ndim))).sum()
         for chain_columns in columns

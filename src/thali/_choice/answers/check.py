@@ -9,6 +9,8 @@ from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import spawn_generators
 from thali._posterior.interval import INTERVAL, format_level, interval_tails
 
+from .effects import orient_pairs
+
 if TYPE_CHECKING:
     import pandas
     import xarray
@@ -193,7 +195,7 @@ def list_reference_pairs(
     for i, (name, levels) in enumerate(scheme.levels.items()):
         reference, *other_levels = scheme.compared(name, np.arange(len(levels))).tolist()
         pairs += [(i, reference, k) for k in other_levels]
-    return [(i, b, a) if directions[i] < 0 else (i, a, b) for i, a, b in pairs]
+    return orient_pairs(pairs, directions)
 
 
 def list_effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:

@@ -167,7 +167,10 @@ class Chooser:
 
     def interval_attrs(self, ci: float) -> dict[str, Any]:
         """Return the attrs of a table with intervals and errors."""
-        return {"interval": ci, **({} if self.is_estimate else {MONTE_CARLO: True})}
+        attrs: dict[str, Any] = {"interval": ci}
+        if not self.is_estimate:
+            attrs[MONTE_CARLO] = True
+        return attrs
 
 
 def refuse_same_tastes(chooser: Chooser) -> None:
@@ -207,23 +210,31 @@ def append_interval(predictions: Any, draws: Callable[[], np.ndarray], ci: float
     """
     if ci is None:
         return predictions
-    ci, arrays = (
-        check_probability(ci),
-        predictions if isinstance(predictions, tuple) else (predictions,),
-    )
-    return (*arrays, *interval_ends(draws(), ci))
+    ci = check_probability(ci)
+    if not isinstance(predictions, tuple):
+        predictions = (predictions,)
+    return (*predictions, *interval_ends(draws(), ci))
 
 
 def point_estimate(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     """Return the estimate, or the posterior mean, of values (draws, ...)."""
-    return values[0] if chooser.is_estimate else values.mean(axis=0)
+    if chooser.is_estimate:
+        return values[0]
+    return values.mean(axis=0)
+
+
+def drop_estimate(chooser: Any, values: np.ndarray) -> np.ndarray:
+    """Return values (draws, ...) without the estimate, which is the first draw if there is one."""
+    if chooser.is_estimate:
+        return values[1:]
+    return values
 
 
 def estimate_interval(
     chooser: "Chooser", values: np.ndarray, ci: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the interval ends of values (draws, ...)."""
-    return interval_ends(values[1:] if chooser.is_estimate else values, ci)
+    return interval_ends(drop_estimate(chooser, values), ci)
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:
@@ -249,10 +260,10 @@ def select_draws(chain: np.ndarray, max_draws: int) -> np.ndarray:
 
     At most `max_draws`, but at least one per chain.
     """
-    groups, counts = np.unique(chain, return_counts=True)
-    draws_per_chain = max(1, max_draws // max(len(groups), 1))
-    selected = []
-    for g, count in zip(groups, counts, strict=True):
-        chain_draws = np.flatnonzero(chain == g)
-        selected.append(chain_draws[space_evenly(count, draws_per_chain)])
-    return np.concatenate(selected) if selected else np.zeros(0, np.int64)
+    chains = np.unique(chain)
+    draws_per_chain = max(1, max_draws // max(len(chains), 1))
+    selected = [np.zeros(0, np.int64)]
+    for c in chains:
+        chain_draws = np.flatnonzero(chain == c)
+        selected.append(chain_draws[space_evenly(len(chain_draws), draws_per_chain)])
+    return np.concatenate(selected)

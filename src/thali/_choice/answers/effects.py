@@ -102,8 +102,23 @@ def list_level_pairs(
                 (known_levels[0], known_levels[-1]),
             ]
             level_pairs.sort(key=lambda pair: (pair[1], pair[0]))
-        pairs += [(i, b, a) if directions[i] < 0 else (i, a, b) for a, b in level_pairs]
-    return pairs
+        pairs += [(i, a, b) for a, b in level_pairs]
+    return orient_pairs(pairs, directions)
+
+
+def orient_pairs(
+    pairs: Sequence[tuple[int, int, int]], directions: Sequence[int] | np.ndarray
+) -> list[tuple[int, int, int]]:
+    """Return pairs (attribute, level, other level) with the better level last.
+
+    Pairs of an attribute without a direction are unchanged.
+    """
+    oriented_pairs = []
+    for i, a, b in pairs:
+        if directions[i] < 0:
+            a, b = b, a
+        oriented_pairs.append((i, a, b))
+    return oriented_pairs
 
 
 # The importance of attributes: shares of choices that they decide, and shares of utility ranges ---
@@ -240,20 +255,17 @@ def select_products(
 
     If every product lacks one, products are composed of values of several.
     """
-    offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
-    complete = offered[~np.isnan(offered).any(axis=1)]
+    if data.scheme.has_inside:
+        cells = cells[cells[:, 0] != 0]
+    complete = cells[~np.isnan(cells).any(axis=1)]
     if len(complete):
         return complete[space_evenly(len(complete), max_products)]
-    present_values = [level_values[~np.isnan(level_values)] for level_values in offered.T]
-    return np.stack(
-        [
-            level_values[
-                np.linspace(0, len(level_values) - 1, max_products).round().astype(np.int64)
-            ]
-            for level_values in present_values
-        ],
-        axis=1,
-    )
+    columns = []
+    for column in cells.T:
+        values = column[~np.isnan(column)]
+        value_indices = np.linspace(0, len(values) - 1, max_products).round().astype(np.int64)
+        columns.append(values[value_indices])
+    return np.stack(columns, axis=1)
 
 
 def select_tasks(

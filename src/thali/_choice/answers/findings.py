@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,13 @@ from .english import ENGLISH
 from .holdouts import refuse_non_choices
 from .market import parse_markets
 from .rules import ShareSettings
-from .shares import tabulate_demand as demand_of
-from .simulator import apply_share_settings, build_simulator_finding, read_opening_market
+from .shares import tabulate_demand
+from .simulator import (
+    apply_share_settings,
+    build_opening_market,
+    build_simulator_finding,
+    read_opening_market,
+)
 from .substitution import list_tested_numbers
 from .willingness_to_pay import find_price_attribute, format_paid_level, refuse_nonnumeric_price
 
@@ -89,11 +95,8 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
     if settings.holdouts is not None:
         refuse_non_choices(settings.holdouts)
         labelled_data = require_experiment(data, parameters.get("constants", False))
-        encode_tasks(
-            labelled_data.scheme,
-            _list_numeric_attributes(parameters, labelled_data),
-            settings.holdouts,
-        )
+        numbers = _list_numeric_attributes(parameters, labelled_data)
+        encode_tasks(labelled_data.scheme, numbers, settings.holdouts)
     if settings.market is not None:
         labelled_data = require_experiment(data, parameters.get("constants", False))
         _check_market(settings, labelled_data, _list_numeric_attributes(parameters, data))
@@ -109,10 +112,7 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
         raise build_attention_error("attention_scale")
     if settings.segments is not None:
         list_segment_numbers(settings.segments, len(data.respondents), "segments")
-    return replace(
-        settings,
-        price=settings.price if settings.price is not None else find_price_attribute(data.scheme),
-    )
+    return replace(settings, price=settings.price or find_price_attribute(data.scheme))
 
 
 def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str, ...]:
@@ -145,7 +145,9 @@ def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
 def report_levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report how often each level was shown and chosen."""
     data = model._get_fit_data()
-    return None if data is None else Finding(title=ENGLISH["levels"], table=tabulate_levels(data))
+    if data is None:
+        return None
+    return Finding(title=ENGLISH["levels"], table=tabulate_levels(data))
 
 
 def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.DataFrame":
@@ -162,15 +164,10 @@ def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.Data
         group = np.append(of_level, -1)[data.products[:, column]]
         for index, label in enumerate(groups):
             is_level = group == index
-            times_shown = int(n_shown[is_level].sum())
-            rows.append(
-                (
-                    name,
-                    label,
-                    times_shown,
-                    chosen[is_level].sum() / times_shown if times_shown else np.nan,
-                )
-            )
+            times_shown, share_chosen = int(n_shown[is_level].sum()), np.nan
+            if times_shown:
+                share_chosen = chosen[is_level].sum() / times_shown
+            rows.append((name, label, times_shown, share_chosen))
     return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])
 
 
@@ -182,21 +179,11 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
     shares = tuple((row["attribute"], format_percent(row["range_share"])) for row in rows)
     share_list = ", ".join(f"{attribute} {share}" for attribute, share in shares)
     sentence = str(phrase(ENGLISH, "importance", named=share_list))
-    columns = [
-        "attribute",
-        "range_share",
-        "range_share_low",
-        "range_share_high",
-        "importance",
-        "std_error",
-        "respondents_low",
-        "respondents_high",
-    ]
     return Finding(
         sentence,
         title=ENGLISH["importance.title"],
         table=table,
-        shown=table[[column for column in columns if column in table]].rename(
+        shown=table.drop(columns="range_share_se").rename(
             columns={"importance": "share of choices"}
         ),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], table),
@@ -208,15 +195,17 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
 def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     """Report how often one level is preferred to another."""
     table = model.level_effects(**_common_arguments(settings))
-    sentence, has_bound = format_strongest_preference(table), table["at_bound"].any()
     notes: list[Text] = []
-    if has_bound:
+    hidden_columns = ["over", "std_error"]
+    if table["at_bound"].any():
         directions = _get_directions(model)
         bound = [
             f"{directions[name]} {name}"
             for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])
         ]
         notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
+    else:
+        hidden_columns.append("at_bound")
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
         notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
     numbers = _list_numeric_attributes(model.get_params(), model._chooser().data)
@@ -225,9 +214,8 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     printed_table = table.assign(
         level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)]
     )
-    hidden_columns = ["over", "std_error", *(() if has_bound else ("at_bound",))]
     return Finding(
-        sentence,
+        format_strongest_preference(table),
         title=ENGLISH["effects.title"],
         table=table,
         shown=printed_table.drop(columns=hidden_columns),
@@ -310,33 +298,21 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
         table = model.willingness_to_pay(settings.price, ci=settings.ci)
     if not len(table):
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
-    sentence = format_largest_payment(table)
-    title = _format_pay_title(table, settings.price)
-    figures = table[
-        [name for name in ("wtp", "respondents_low", "respondents_high") if name in table]
-    ].to_numpy(float)
-    infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
+    title = str(_format_pay_title(table, settings.price))
+    notes = list(table.attrs["notes"])
+    if np.isinf(table.filter(items=["wtp", "respondents_low", "respondents_high"])).any(axis=None):
+        notes.insert(0, ENGLISH["pay.infinite"])
     rows = [_orient_payment(row) for row in table.to_dict("records")]
     paid = type(table)(rows, table.index)
     paid.attrs = table.attrs
     printed_table = paid.assign(level=[format_paid_level(row) for row in rows])
-    columns = [
-        "attribute",
-        "level",
-        "wtp",
-        "wtp_low",
-        "wtp_high",
-        "wtp_se",
-        "respondents_low",
-        "respondents_high",
-    ]
     return Finding(
-        sentence,
-        title=str(title),
+        format_largest_payment(table),
+        title=title,
         table=table,
-        shown=printed_table[[column for column in columns if column in printed_table]],
-        picture=Picture("willingness_to_pay", str(title), paid),
-        notes=(*infinite, *table.attrs["notes"]),
+        shown=printed_table.drop(columns=["over", "at_limit"]),
+        picture=Picture("willingness_to_pay", title, paid),
+        notes=tuple(notes),
         brief=Brief(
             "Payment",
             table=_build_brief_table(_orient_payments(table), table, "wtp", "wtp_low", "wtp_high"),
@@ -356,9 +332,9 @@ def _format_pay_title(pay: "pandas.DataFrame", price: str) -> Text:
         return phrase(
             ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}"
         )
-    return phrase(
-        ENGLISH, "pay.title.median" if "respondents_low" in pay else "pay.title", price=price
-    )
+    if "respondents_low" in pay:
+        return phrase(ENGLISH, "pay.title.median", price=price)
+    return phrase(ENGLISH, "pay.title", price=price)
 
 
 def format_largest_payment(pay: "pandas.DataFrame") -> str:
@@ -372,10 +348,10 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
     if not finite:
         return str(phrase(ENGLISH, "pay.none", interval=interval))
     row = finite[0]
-    ends = (row["wtp_low"], row["wtp_high"])
-    low, high = (format_number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
+    ends = {"low": _format_end(row["wtp_low"]), "high": _format_end(row["wtp_high"])}
     amount = format_number(row["wtp"])
-    amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
+    if row["at_limit"]:
+        amount = str(phrase(ENGLISH, "pay.limit", amount=amount))
     paid = phrase(
         ENGLISH,
         "pay.for",
@@ -383,15 +359,20 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
         attribute=row["attribute"],
         level=format_paid_level(row, "rather than"),
     )
-    attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
-    whose = phrase(
-        ENGLISH,
-        attending if "respondents_low" in pay else "pay.everybody",
-        price=pay.attrs.get("price", ""),
-    )
-    return str(
-        phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high)
-    )
+    key = "pay.everybody"
+    if "attends" in pay.attrs:
+        key = "pay.attending"
+    elif "respondents_low" in pay:
+        key = "pay.median"
+    whose = str(phrase(ENGLISH, key, price=pay.attrs.get("price", "")))
+    return str(phrase(ENGLISH, "pay", whose=whose, paid=paid, interval=interval, **ends))
+
+
+def _format_end(end: float) -> str:
+    """Return the end of an interval of amounts as text, also if it is infinite."""
+    if np.isfinite(end):
+        return format_number(end)
+    return ENGLISH["pay.no_end"]
 
 
 _OPPOSITE_COLUMNS = {
@@ -427,14 +408,15 @@ def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None
     caption = str(phrase(ENGLISH, "shares.caption", interval=describe_interval(settings.ci)))
     picture = Picture("market_shares", caption, table)
     sentence = format_market_winner(table, describe_interval(settings.ci))
-    notes = (ENGLISH["shares.without_none"],) if _lacks_no_choice(model, settings.market) else ()
-    notes = (*notes, *table.attrs.get("notes", ()))
+    notes = list(table.attrs.get("notes", ()))
+    if _lacks_no_choice(model, settings.market):
+        notes.insert(0, ENGLISH["shares.without_none"])
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "shares.title", whose=table.attrs["whose"])),
         table=table,
         picture=picture,
-        notes=notes,
+        notes=tuple(notes),
         leads=True,
         brief=Brief("Market", table=table[["share", "share_low", "share_high"]], order=0),
     )
@@ -454,40 +436,33 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = chooser.thin(chooser.search_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
     priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
-    prices, products, share_settings = (
-        list_tested_numbers(chooser, settings.price),
-        market.table.set_axis(market.labels),
-        ShareSettings(**settings.market_arguments),
-    )
+    prices = list_tested_numbers(chooser, settings.price)
     parts = []
     with silence_warnings():  # the market shares already raised these warnings
-        for label in np.array(market.labels, object)[priced]:
-            arguments = (
+        for label in compress(market.labels, priced):
+            table = tabulate_demand(
+                chooser,
                 settings.price,
                 label,
                 prices,
-                products,
-                None,
-                None,
-                settings.ci,
-                None,
-                share_settings,
+                market.table.set_axis(market.labels),
+                people=None,
+                respondent_weights=None,
+                cost=None,
+                settings=ShareSettings(**settings.market_arguments),
+                **_common_arguments(settings),
             )
-            parts.append(
-                demand_of(chooser, *arguments, **settings.simulation_arguments).assign(
-                    product=label
-                )
-            )
+            parts.append(table.assign(product=label))
     if not parts or len(prices) < 2:
         return None
-    table: Any = pd.concat(parts, ignore_index=True)
-    table = table[["product", *table.columns.drop("product")]]
-    table.attrs.update(
+    curves: Any = pd.concat(parts, ignore_index=True)
+    curves = curves[["product", *curves.columns.drop("product")]]
+    curves.attrs.update(
         chooser.interval_attrs(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"]
     )
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _format_steepest_demand(parts, settings)
-    return Finding(sentence, title=title, table=table, picture=Picture("demand", title, table))
+    return Finding(sentence, title=title, table=curves, picture=Picture("demand", title, curves))
 
 
 def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
@@ -515,15 +490,14 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._chooser()
     scheme = chooser.data.scheme
     market = parse_markets(scheme, settings.market)[0]
-    jumps = settings.rule not in (None, LOGIT) and chooser.is_number(
-        scheme.names.index(settings.price)
-    )
-    arc = {"change": _ARC_CHANGE} if jumps else {}
+    change, title_key = None, "elasticities.title"
+    if settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price)):
+        change, title_key = _ARC_CHANGE, "elasticities.arc"
     with silence_warnings():  # the market shares already raised these warnings
         table = model.elasticities(
             market.table.set_axis(market.labels),
             settings.price,
-            **arc,
+            change,
             **_common_arguments(settings),
             **settings.market_arguments,
         )
@@ -532,23 +506,16 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     own_elasticities = table[table["changed"] == table["product"]].sort_values(
         "elasticity", kind="stable"
     )
-    rows = own_elasticities.to_dict("records")
-    facts = {
-        "product": rows[0]["product"],
-        "price": settings.price,
-        "interval": describe_interval(settings.ci),
-    }
-    figures = {name: format_number(-rows[0][column]) for name, column in _LOSS_COLUMNS.items()}
-    word = "elasticities" if rows[0]["elasticity"] < 0.0 else "elasticities.none"
-    scenario_phrase = ""
+    row = own_elasticities.iloc[0]
+    facts = {"product": row["product"], "price": settings.price, "where": ""}
+    facts |= {name: format_number(-row[column]) for name, column in _LOSS_COLUMNS.items()}
     if market.scenario:
-        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
-    sentence = phrase(
-        ENGLISH, word, where=scenario_phrase, **facts, **(figures if word == "elasticities" else {})
-    )
-    title = str(
-        phrase(ENGLISH, "elasticities.arc" if jumps else "elasticities.title", price=settings.price)
-    )
+        facts["where"] = f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
+    key = "elasticities.none"
+    if row["elasticity"] < 0.0:
+        key = "elasticities"
+    sentence = phrase(ENGLISH, key, interval=describe_interval(settings.ci), **facts)
+    title = str(phrase(ENGLISH, title_key, price=settings.price))
     return Finding(str(sentence), title=title, table=table)
 
 
@@ -595,12 +562,15 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
     ]
     rest_of_rows = rest_of_rows[len(tied) :]
     followers = [f"{row['product']} ({format_percent(row['share'])})" for row in rest_of_rows]
-    more = f", followed by {list_names(followers)}" if followers else ""
-    winners, key = list_names([best["product"], *tied]), "shares.alike" if tied else "shares"
+    key, more = "shares", ""
+    if tied:
+        key = "shares.alike"
+    if followers:
+        more = f", followed by {list_names(followers)}"
     first_sentence = phrase(
         ENGLISH,
         key,
-        first=winners,
+        first=list_names([best["product"], *tied]),
         where=scenario_phrase,
         interval=interval,
         others=more,
@@ -654,15 +624,15 @@ def _report_simulator(
         names = tuple(f"{number}: {name}" for number, name in segmentation.sizes["name"].items())
         codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
         draws = draws.add_people_column("segment", names, codes)
-    if settings.market is None:
-        return build_simulator_finding(draws, None, settings.ci, settings.price)
-    chooser, notes = model._chooser(), ()
-    offered = read_opening_market(draws, chooser, settings.market)
-    if settings.market_arguments:
-        share_settings = ShareSettings(**settings.market_arguments).validate(
-            parse_markets(chooser.data.scheme, settings.market)
-        )
-        draws, offered, notes = apply_share_settings(draws, offered, share_settings)
+    offered, notes = build_opening_market(draws), ()
+    if settings.market is not None:
+        chooser = model._chooser()
+        offered = read_opening_market(draws, chooser, settings.market)
+        if settings.market_arguments:
+            share_settings = ShareSettings(**settings.market_arguments).validate(
+                parse_markets(chooser.data.scheme, settings.market)
+            )
+            draws, offered, notes = apply_share_settings(draws, offered, share_settings)
     return build_simulator_finding(draws, offered, settings.ci, settings.price, notes)
 
 
@@ -749,15 +719,19 @@ def report_check(model: Any, settings: AnswerSettings) -> Finding:
 
 
 MARKET_FINDINGS = (
-    *(
-        report_attribute_importance,
-        report_level_effects,
-        report_utilities,
-        report_willingness_to_pay,
-    ),
-    *(report_market_shares, report_demand, report_elasticities, report_holdouts),
+    report_attribute_importance,
+    report_level_effects,
+    report_utilities,
+    report_willingness_to_pay,
+    report_market_shares,
+    report_demand,
+    report_elasticities,
+    report_holdouts,
 )
 RESPONDENT_FINDINGS = (
-    *(report_individual_level_effects, report_individual_importance, report_individual_payments),
-    *(report_individual_utilities, report_individual_zero_centred),
+    report_individual_level_effects,
+    report_individual_importance,
+    report_individual_payments,
+    report_individual_utilities,
+    report_individual_zero_centred,
 )

@@ -23,9 +23,10 @@ from .chooser import (
     ChoiceRule,
     Chooser,
     LevelEffects,
-    between_chain_error,
+    point_estimate,
     select_draws,
     softmax,
+    standard_error,
 )
 from .effects import choice_change, select_products, select_tasks
 from .methods import MarketAnswers
@@ -101,9 +102,9 @@ class LogitChooser(Chooser):
         self.respondent_classes = respondent_classes
         self.is_estimate = covariance is not None
         self.people: pandas.DataFrame | None = data.people
-        self.directions = (
-            np.zeros(len(data.attributes), np.int64) if directions is None else directions
-        )
+        self.directions = np.zeros(len(data.attributes), np.int64)
+        if directions is not None:
+            self.directions = directions
         self.has_individuals = membership is None or membership.shape[1] > 1
         self._draws = np.arange(len(tastes))  # indices among all draws of the model
 
@@ -117,17 +118,18 @@ class LogitChooser(Chooser):
         for name, part, is_shown in zip(
             self.data.levels, self.coding.parts, self.coding.seen, strict=True
         ):
-            level_values = (
-                np.arange(len(is_shown) - 1, dtype=float) if part.numbers is None else part.numbers
-            )
-            cells = np.full(len(level_values), np.nan)
             codes = self.data.scheme.compared(name, np.flatnonzero(is_shown[:-1]))
-            cells[codes] = level_values[codes]
+            cells = np.full(len(is_shown) - 1, np.nan)
+            cells[codes] = codes
+            if part.numbers is not None:
+                cells[codes] = part.numbers[codes]
             cells_by_attribute.append(cells)
         return cells_by_attribute
 
     def sample_products(self) -> np.ndarray:
-        return self._select_products(_MAX_EXAMPLES if self.coding.crossed else 1)
+        if self.coding.crossed:
+            return self._select_products(_MAX_EXAMPLES)
+        return self._select_products(1)
 
     def _select_products(self, max_products: int) -> np.ndarray:
         """Return some products of the data with a level of every attribute."""
@@ -166,10 +168,10 @@ class LogitChooser(Chooser):
             return self
         chooser = self._copy_with(self.tastes[draw_indices])
         chooser.chain, chooser._draws = self.chain[draw_indices], self._draws[draw_indices]
-        chooser.attends = None if self.attends is None else self.attends[draw_indices]
-        chooser.respondent_classes = (
-            None if self.respondent_classes is None else self.respondent_classes[draw_indices]
-        )
+        if self.attends is not None:
+            chooser.attends = self.attends[draw_indices]
+        if self.respondent_classes is not None:
+            chooser.respondent_classes = self.respondent_classes[draw_indices]
         return chooser
 
     def _copy_with(self, tastes: np.ndarray) -> Self:
@@ -201,12 +203,11 @@ class LogitChooser(Chooser):
         matrix = rule.scale * self.coding.encode_cells(cells)
         ends = np.cumsum([0, *(len(market) for market in markets)])
         all_shares = np.empty((len(self.tastes), len(matrix)))
-        n_classes = (
-            self.tastes.shape[1] if weights is not None or self.population is None else _N_NEWCOMERS
-        )
-        is_randomised = rule.name == RANDOMISED
         errors = np.zeros((1, 1, len(cells)))
-        if is_randomised:
+        if rule.name == RANDOMISED:
+            n_classes = self.tastes.shape[1]
+            if weights is None and self.population is not None:
+                n_classes = _N_NEWCOMERS
             errors = self._draw_product_errors(cells, n_classes, random_seed)
         for draws, tastes, weight in self._iterate_tastes(
             weights, len(matrix) * errors.shape[1], random_seed
@@ -223,9 +224,9 @@ class LogitChooser(Chooser):
                 if rule.name == LOGIT:
                     p = softmax(market_utility, axis=0)
                 else:
-                    class_errors = _repeat_errors(errors, market_utility.shape[2])[
-                        :, :, start:stop
-                    ].transpose(2, 0, 1)
+                    # the errors of classes repeat if there are more classes
+                    error_indices = np.arange(tastes.shape[1]) % len(errors)
+                    class_errors = errors[error_indices, :, start:stop].transpose(2, 0, 1)
                     p = _split_wins(market_utility[..., None] + class_errors[:, None]).mean(axis=-1)
                 all_shares[draws, start:stop] = np.einsum("jdk,dk->dj", p, weight)
         return np.split(all_shares, ends[1:-1], axis=1)
@@ -273,28 +274,26 @@ class LogitChooser(Chooser):
                 tastes, weight = self.population(self._draws[draws], deepcopy(rng))
                 yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
             return
-        respondent_weights = np.ones(len(self.data.respondents)) if weights is None else weights
-        weight = self._compute_class_weights(
-            respondent_weights / respondent_weights.sum(axis=-1, keepdims=True)
-        )
+        if weights is None:
+            weights = np.ones(len(self.data.respondents))
+        weight = self._compute_class_weights(weights / weights.sum(axis=-1, keepdims=True))
         for draws in iterate_slices(len(self.tastes), self.tastes.shape[1] * rows):
             yield draws, self.tastes[draws], weight[draws]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         matrix = self.coding.encode_cells(products)
-        people = self.tastes.shape[1] if self.membership is None else len(self.membership)
-        for draws in iterate_slices(len(self.tastes), people * len(matrix)):
+        for draws in iterate_slices(len(self.tastes), len(self.data.respondents) * len(matrix)):
             utility = self.tastes[draws] @ matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
                 continue
             mixed = np.einsum("nk,dkj->dnj", self.membership, utility)
             if self.respondent_classes is not None:
-                posterior_draws = slice(1 if draws.start == 0 else 0, None)
-                draw_classes = self.respondent_classes[draws][posterior_draws].astype(np.int64)
-                mixed[posterior_draws] = np.take_along_axis(
-                    utility[posterior_draws], draw_classes[:, :, None], axis=1
-                )
+                classes = self.respondent_classes[draws].astype(np.int64)[:, :, None]
+                drawn_utility = np.take_along_axis(utility, classes, axis=1)
+                if draws.start == 0:  # the estimate
+                    drawn_utility[0] = mixed[0]
+                mixed = drawn_utility
             yield mixed
 
     def _stack_tastes(self, tastes: np.ndarray) -> np.ndarray:
@@ -331,44 +330,30 @@ class LogitChooser(Chooser):
                 by_class += by_pair.sum(axis=1) / n_draws
             elif draws.start == 0:
                 by_class = by_pair[:, 0]
-        return LevelEffects(
-            by_class.T if self.membership is None else self.membership @ by_class.T,
-            by_draw,
-            self.chain,
-        )
+        by_respondent = by_class.T
+        if self.membership is not None:
+            by_respondent = self.membership @ by_respondent
+        return LevelEffects(by_respondent, by_draw, self.chain)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         fewer = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
-        groups = np.unique(fewer.chain, return_inverse=True)[1]
-        if self.is_estimate:
-            groups = np.arange(len(fewer.chain))
-        people, attributes = len(self.data.respondents), len(self.data.attributes)
-        pooled, by_group = (
-            np.zeros((people, attributes)),
-            np.zeros((people, attributes, int(groups.max()) + 1)),
-        )
-        tasks = np.zeros(people)
-        for person in range(people):
+        chains = np.unique(fewer.chain)
+        pooled, by_group = [], []  # groups are the draws of an estimate, otherwise chains
+        tasks = np.zeros(len(self.data.respondents))
+        for person in range(len(tasks)):
             rows, first_row = select_tasks(self.data, person)
             p = fewer._compute_ablations(person, rows, first_row)  # (draws, 1 + attributes, rows)
             tasks[person] = len(first_row) - 1
-            pooled[person] = choice_change(p[0] if self.is_estimate else p.mean(axis=0), first_row)
-            if self.is_estimate:
-                by_group[person] = choice_change(p, first_row).T
-            else:
-                by_group[person] = np.stack(
-                    [
-                        choice_change(p[groups == g].mean(axis=0), first_row)
-                        for g in range(by_group.shape[2])
-                    ],
-                    axis=1,
-                )
-        by_group_mean = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (attributes, groups)
+            pooled.append(choice_change(point_estimate(self, p), first_row))
+            if not self.is_estimate:
+                p = np.stack([p[fewer.chain == c].mean(axis=0) for c in chains])
+            by_group.append(choice_change(p, first_row))
+        by_group_mean = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (groups, attributes)
         if self.is_estimate:
-            return pooled, by_group_mean[:, 1:].std(axis=1, ddof=1)
-        return pooled, between_chain_error(by_group_mean.T, np.arange(by_group_mean.shape[1]))
+            return np.array(pooled), by_group_mean[1:].std(axis=0, ddof=1)
+        return np.array(pooled), standard_error(by_group_mean.T)
 
     def _compute_ablations(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
@@ -443,23 +428,21 @@ def iterate_level_differences(
     are equal; with them there are up to one per product, and near ones are merged.
     """
     products, counts = coding.convert_codes(data.products), np.bincount(data.row_product)
-    numbers = [part.numbers for part in coding.parts]
     for attribute, *levels in pairs:
-        level_numbers = numbers[attribute]
-        first, second = (
-            float(level) if level_numbers is None else level_numbers[level] for level in levels
-        )
-        inside = data.scheme.has_inside and attribute == 0
-        has_attribute = products[:, 0] == 1 if inside else ~np.isnan(products[:, attribute])
-        with_first, with_second = products[has_attribute], products[has_attribute]
-        with_first[:, attribute], with_second[:, attribute] = second, first
-        if inside:  # the no-choice option lacks all else
-            (with_first if levels[1] == 0 else with_second)[:, 1:] = np.nan
-        rows, group = np.unique(
-            coding.encode_cells(with_first) - coding.encode_cells(with_second),
-            axis=0,
-            return_inverse=True,
-        )
+        is_inside = data.scheme.has_inside and attribute == 0
+        has_attribute = ~np.isnan(products[:, attribute])
+        if is_inside:
+            has_attribute = products[:, 0] == 1
+        matrices = []
+        for level in levels:
+            cells = products[has_attribute]
+            cells[:, attribute] = level
+            if (level_numbers := coding.parts[attribute].numbers) is not None:
+                cells[:, attribute] = level_numbers[level]
+            if is_inside and level == 0:  # the no-choice option lacks all else
+                cells[:, 1:] = np.nan
+            matrices.append(coding.encode_cells(cells))
+        rows, group = np.unique(matrices[1] - matrices[0], axis=0, return_inverse=True)
         weight = np.bincount(group.ravel(), counts[has_attribute])
         if len(rows) > _MAX_DIFFERENCES:
             rows, weight = merge_neighbours(rows, weight, _MAX_DIFFERENCES)
@@ -490,11 +473,6 @@ def _split_wins(utility: np.ndarray) -> np.ndarray:
     """Return 1 for the largest utility over the first axis, shared by ties."""
     best = utility == utility.max(axis=0)
     return best / best.sum(axis=0)
-
-
-def _repeat_errors(errors: np.ndarray, n_classes: int) -> np.ndarray:
-    """Repeat errors so that every class has some, (classes, occasions, products)."""
-    return errors if len(errors) == 1 else errors[np.arange(n_classes) % len(errors)]
 
 
 # Reports on markets that every logit has ----------------------------------------------------------
@@ -534,17 +512,13 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     With many respondents, fewer draws contain some respondents each.
     """
     data = chooser.data
-    n_respondents, n_classes, p = (
-        len(data.respondents),
-        chooser.tastes.shape[1],
-        len(chooser.coding.names),
-    )
-    size_per_draw = n_classes * p + (
-        0 if chooser.respondent_classes is None else n_respondents // 2
-    )
+    n_classes, p = chooser.tastes.shape[1:]
+    size_per_draw = n_classes * p
+    if chooser.respondent_classes is not None:
+        size_per_draw += len(data.respondents) // 2
     fewer = chooser.thin(int(np.clip(MAX_TASTES // size_per_draw, MIN_DRAWS, MAX_DRAWS)))
     tastes, draws, classes = fewer.tastes, len(fewer.tastes), None
-    respondent_phrase = ""
+    n_respondents, respondent_phrase = n_classes, ""
     if chooser.membership is None:
         people = max(1, min(n_classes, MAX_TASTES // (draws * p)))
         respondent_phrase = f", {describe_draw_respondents(people, n_classes)}"
@@ -554,10 +528,13 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
             )
     elif chooser.has_individuals:
         assert fewer.respondent_classes is not None
+        n_respondents = len(data.respondents)
         classes = RespondentClasses(
             chooser.membership.astype(np.float32), fewer.respondent_classes[1:]
         )
-    source = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
+    source = "the posterior"
+    if chooser.is_estimate:
+        source = "the sampling distribution of the estimate"
     columns = tuple(
         AttributeColumns(
             part.table[np.append(is_shown[:-1], True)], part.numbers is not None, part.knots
@@ -574,13 +551,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
         build_market_attributes(
             data, shown_levels, [part.numbers is not None for part in chooser.coding.parts]
         ),
-        round_tastes(
-            columns,
-            tastes,
-            chooser.coding.crossed,
-            n_classes if classes is None else n_respondents,
-            classes,
-        ),
+        round_tastes(columns, tastes, chooser.coding.crossed, n_respondents, classes),
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
@@ -594,12 +565,10 @@ def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
     """Return the columns of respondents and their classes, if respondents differ."""
     if not chooser.has_individuals:
         return None
-    n_classes = 0 if chooser.membership is None else chooser.membership.shape[1]
-    return describe_respondents(
-        chooser.people,
-        len(chooser.data.respondents),
-        tuple(f"class {k + 1}" for k in range(n_classes)),
-    )
+    classes: tuple[str, ...] = ()
+    if chooser.membership is not None:
+        classes = tuple(f"class {k + 1}" for k in range(chooser.membership.shape[1]))
+    return describe_respondents(chooser.people, len(chooser.data.respondents), classes)
 
 
 def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
@@ -693,12 +662,9 @@ class LogitTastes(NamedTuple):
             return np.moveaxis(_split_wins(np.moveaxis(utility, -1, 0)), 0, -1)
         if self.constants is not None:
             constants = np.hstack([self.constants, np.zeros((len(self.constants), 1))])
-            utility = (
-                utility
-                + constants[
-                    :, None, [-1 if product[-1] is None else int(product[-1]) for product in market]
-                ]
-            )
+            numbers = [product[-1] for product in market]
+            numbers = [-1 if number is None else int(number) for number in numbers]
+            utility = utility + constants[:, None, numbers]
         return softmax(utility)
 
     def _compute_shares(self, weights: np.ndarray | None) -> np.ndarray:
@@ -707,7 +673,8 @@ class LogitTastes(NamedTuple):
         draws, people = self.codes.shape[:2]
         shares = hash_exponentials(draws, self.respondents)
         shares[: self.respondent_classes is not None] = 1.0  # the estimate
-        shares *= 1.0 if weights is None else weights
+        if weights is not None:
+            shares *= weights
         if self.respondent_classes is None:
             respondents = assign_respondents(draws, people, self.respondents)
             shares = np.take_along_axis(shares, respondents, axis=1)
@@ -726,13 +693,18 @@ class LogitTastes(NamedTuple):
 
     def pack(self) -> dict[str, Any]:
         """Return the rule as JSON values."""
-        classes = self.respondent_classes
+        membership = kinds = constants = None
+        if self.respondent_classes is not None:
+            membership = encode_base64(self.respondent_classes.membership)
+            kinds = encode_base64(shrink_integers(self.respondent_classes.by_draw))
+        if self.constants is not None:
+            constants = encode_base64(self.constants.astype(np.float32))
         return {
             "name": "logit",
             "people": int(self.codes.shape[1]),
             "respondents": self.respondents,
-            "membership": None if classes is None else encode_base64(classes.membership),
-            "kinds": None if classes is None else encode_base64(shrink_integers(classes.by_draw)),
+            "membership": membership,
+            "kinds": kinds,
             "columns": [
                 {"table": part.table.tolist(), "is_number": part.is_number, "knots": part.knots}
                 for part in self.columns
@@ -740,9 +712,7 @@ class LogitTastes(NamedTuple):
             "crossed": self.crossed,
             "codes": encode_base64(self.codes),
             "steps": self.steps.tolist(),
-            "constants": None
-            if self.constants is None
-            else encode_base64(self.constants.astype(np.float32)),
+            "constants": constants,
             "takes_first": self.takes_first,
         }
 

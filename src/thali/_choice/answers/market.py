@@ -46,7 +46,9 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
     levels = scheme.levels
 
     def bare(text: Any, labels: Sequence[str]) -> Any:
-        return unescape_formula(text) if isinstance(text, str) and text not in labels else text
+        if not isinstance(text, str) or text in labels:
+            return text
+        return unescape_formula(text)
 
     frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
     restored: Any = frame.apply(
@@ -71,14 +73,13 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
             f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill"
             " it in."
         )
-    numbered = type(frame.index).__name__ == "RangeIndex" and frame.index.name != _LINE
-    parts = {
-        str(name): frame.loc[names == name].drop(columns=SCENARIO) for name in dict.fromkeys(names)
-    }
-    return [
-        _parse_market(scheme, part.reset_index(drop=True) if numbered else part, name)
-        for name, part in parts.items()
-    ]
+    markets = []
+    for name in dict.fromkeys(names):
+        part = frame.loc[names == name].drop(columns=SCENARIO)
+        if type(frame.index).__name__ == "RangeIndex" and frame.index.name != _LINE:
+            part = part.reset_index(drop=True)
+        markets.append(_parse_market(scheme, part, str(name)))
+    return markets
 
 
 def parse_single_market(scheme: "Scheme", products: Any) -> Market:
@@ -129,8 +130,10 @@ def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.D
 def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
     """Check the rows of one scenario and return them as a `Market`."""
     frame = _drop_task_columns(scheme, frame)
-    location = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:
+        location = "the table"
+        if scenario is not None:
+            location = f"scenario {scenario!r}"
         raise DataError(f"A market requires at least two products; {location} has {len(frame)}.")
     labels = _read_product_labels(scheme, frame)
     for index, label in enumerate(labels):
@@ -161,8 +164,10 @@ def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pand
         return frame
     columns = {}
     for name, label in absent:
-        others = ["0" if label == "1" else f"product {row}" for row in range(len(frame))]
-        columns[name] = np.where(is_none, label, others).tolist()
+        other_labels = [f"product {row}" for row in range(len(frame))]
+        if label == "1":
+            other_labels = ["0"] * len(frame)
+        columns[name] = np.where(is_none, label, other_labels).tolist()
     return frame.assign(**columns)
 
 
@@ -306,10 +311,13 @@ def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) ->
             Argument("people"),
             " selects only respondents with weight 0; widen the filter or change the weights.",
         )
+    argument = "people"
+    if selects_all(people):
+        argument = "respondent_weights"
     if not chooser.has_individuals and not (selects_all(people) and respondent_weights is None):
         warn(
             DataWarning(
-                Argument("respondent_weights" if selects_all(people) else "people"),
+                Argument(argument),
                 " has no effect, because all respondents have the same tastes in this model; fit"
                 " the tasks of these respondents separately, or use a hierarchical logit or latent"
                 " classes.",
@@ -352,7 +360,9 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
             name, f" must be numbers, one per respondent; got {weights_argument!r}."
         ) from None
     if weights.shape != (len(respondents),):
-        count = weights.shape[0] if weights.ndim == 1 else weights.shape
+        count: Any = weights.shape
+        if weights.ndim == 1:
+            count = len(weights)
         raise ArgumentError(
             name,
             " must have one number per respondent"
@@ -384,7 +394,7 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
                 Argument("people"),
                 " must have one True or False per respondent"
                 f" ({format_plural(len(respondents), 'respondent')}); got"
-                f" {len(mask) if mask.ndim else 1}.",
+                f" {len(np.atleast_1d(mask))}.",
             )
         return mask
     if mask.ndim != 1:
@@ -394,9 +404,9 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
             f" their table, a list of True and False, or a list of respondents; got {people!r}.",
         )
     labels = [format_label(label) for label in mask]
-    known_labels = set(respondents)
+    unknown_labels = set(labels) - set(respondents)
     for label in labels:
-        if label not in known_labels:
+        if label in unknown_labels:
             raise ArgumentError(
                 Argument("people"),
                 f": there is no respondent {label!r}.{suggest(label, respondents)}",

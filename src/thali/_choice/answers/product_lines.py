@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import format_label
 from thali._people.reach import select_reach_draws, tabulate_best_sets
 from thali.errors import Argument, ArgumentError, DataWarning
 
-from .chooser import Chooser, refuse_same_tastes, softmax
+from .chooser import Chooser, drop_estimate, refuse_same_tastes, softmax
 from .market import NEW, parse_single_market, select_respondents
 
 if TYPE_CHECKING:
@@ -61,8 +60,6 @@ def tabulate_reach(
             )
         else:
             blocks.append(softmax(selected_utilities) > 1.0 / len(cells))
-    truths = np.concatenate(blocks)
-    if fewer.is_estimate:
-        truths = truths[1:]
-    labels = [format_label(label) for label in compress(market.labels, ~is_no_choice)]
+    truths = drop_estimate(fewer, np.concatenate(blocks))
+    labels = list(compress(market.labels, ~is_no_choice))
     return tabulate_best_sets(truths, labels, size, top, random_seed, ci)

@@ -27,7 +27,7 @@ from thali._inference.warn import warn
 from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 
-from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
+from .chooser import LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
 from .market import Market, find_product
 
 _MAX_LIMITED = 10  # products that are not always available; every set of them is a market
@@ -62,7 +62,9 @@ class ShareSettings(NamedTuple):
                 number,
                 "the share of occasions on which it is available",
             )
-        actual = None if self.actual is None else self._parse_actual(markets, availability or {})
+        actual = None
+        if self.actual is not None:
+            actual = self._parse_actual(markets, availability or {})
         return self._replace(scale=scale, availability=availability, actual=actual)
 
     def _parse_actual(
@@ -95,10 +97,8 @@ class ShareSettings(NamedTuple):
             check_open_interval(
                 whose, share, "after products without sales are removed from the market"
             )
-        total, total_available = (
-            sum(actual.values()),
-            1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels]),
-        )
+        total = sum(actual.values())
+        total_available = 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
         if abs(total - total_available) > 1e-6:
             explanation = ", the share of occasions on which a product is available"
             if total_available == 1.0:
@@ -177,14 +177,10 @@ class ShareSettings(NamedTuple):
     ) -> list[np.ndarray]:
         """Return shares with these constants, summed over sets of available products."""
         available_cells = [cells[available] for cells, sets in offered for available, _ in sets]
-        rule = AS_FITTED
-        if (self.rule, self.scale, constants is None) != (LOGIT, 1.0, True):
-            added = (
-                ()
-                if constants is None
-                else tuple(constants[:, available] for _, sets in offered for available, _ in sets)
-            )
-            rule = ChoiceRule(self.rule, self.scale, added)
+        added: tuple[np.ndarray, ...] = ()
+        if constants is not None:
+            added = tuple(constants[:, available] for _, sets in offered for available, _ in sets)
+        rule = ChoiceRule(self.rule, self.scale, added)
         parts = iter(chooser.shares(available_cells, weights, cores, seed, rule))
         market_shares = []
         for cells, sets in offered:
@@ -198,7 +194,9 @@ class ShareSettings(NamedTuple):
         """Return the sets of available products and their probabilities."""
         availability = self.availability or {}
         values = [availability.get(label, 1.0) for label in market.labels]
-        max_limited = _MAX_LIMITED_RANDOMISED if self.rule == RANDOMISED else _MAX_LIMITED
+        max_limited = _MAX_LIMITED
+        if self.rule == RANDOMISED:
+            max_limited = _MAX_LIMITED_RANDOMISED
         if sum(value < 1.0 for value in values) > max_limited:
             raise ArgumentError(
                 Argument("availability"),
@@ -214,24 +212,22 @@ def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray,
 
     `availability` contains the probability that each product is available.
     """
+    p_available = np.array(availability)
+    is_limited = p_available < 1.0
+    is_available = np.ones(len(p_available), bool)
     sets = []
-    for availabilities in combinations(
-        *[(True, False) if value < 1.0 else (True,) for value in availability]
-    ):
-        if any(availabilities):
-            p = np.prod(
-                [
-                    v if is_there else 1.0 - v
-                    for v, is_there in zip(availability, availabilities, strict=True)
-                ]
-            )
-            sets.append((np.flatnonzero(availabilities), float(p)))
+    for is_limited_available in combinations((True, False), repeat=int(is_limited.sum())):
+        is_available[is_limited] = is_limited_available
+        if is_available.any():
+            p = np.where(is_available, p_available, 1.0 - p_available).prod()
+            sets.append((np.flatnonzero(is_available), float(p)))
     return sets
 
 
 def _parse_by_product(name: str, mapping: Any, labels: Sequence[str]) -> dict[str, float]:
     """Return an argument as values by product label, checked."""
-    mapping = dict(mapping) if isinstance(mapping, Mapping) or hasattr(mapping, "keys") else mapping
+    if isinstance(mapping, Mapping) or hasattr(mapping, "keys"):
+        mapping = dict(mapping)
     if not isinstance(mapping, dict) or not mapping:
         raise ArgumentError(
             Argument(name), f" must map products to numbers, such as {{'A': 0.4}}; got {mapping!r}."

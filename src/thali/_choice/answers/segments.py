@@ -1,6 +1,6 @@
 """Preferences of each respondent between levels in each draw, as input of segments."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,37 +58,32 @@ def estimate_taste_preferences(
     # lowest code of the first attribute; 0 is the no-choice option
     first_real = int(data.scheme.has_inside)
     real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real)]
-    real = data.products[:1] if not len(real) else real
+    if not len(real):
+        real = data.products[:1]
     products = real[space_evenly(len(real), _PRODUCTS)]
-    numbers, levels_by_attribute = (
-        [len(levels) for levels in compared.values()],
-        list(compared.values()),
-    )
+    levels_by_attribute = list(compared.values())
+    n_levels = list(map(len, levels_by_attribute))
+
+    def encode_level(i: int, level_index: int) -> np.ndarray:
+        level = levels_by_attribute[i][level_index]
+        return coding.encode_codes(_set_level(products, data.scheme, i, level))
 
     def by_pair() -> Iterator[np.ndarray]:
-        for i, a, b in list_all_level_pairs(numbers):
-            better, worse = (
-                _set_level(products, data.scheme, i, levels_by_attribute[i][index])
-                for index in (b, a)
-            )
-            steps, times = np.unique(
-                coding.encode_codes(better) - coding.encode_codes(worse), axis=0, return_counts=True
-            )
+        for i, a, b in list_all_level_pairs(n_levels):
+            differences = encode_level(i, b) - encode_level(i, a)
+            steps, times = np.unique(differences, axis=0, return_counts=True)
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
-    tastes = tastes[select_segment_draws(len(tastes), data.n_respondents, sum(numbers))]
+    tastes = tastes[select_segment_draws(len(tastes), data.n_respondents, sum(n_levels))]
     labels = data.scheme.labels
-    labels_of_levels = [
-        (name, labels[name][level]) for name, codes in compared.items() for level in codes
-    ]
     return Preferences(
-        tuple(labels_of_levels),
-        average_preferences(by_pair(), numbers, tastes.shape[:2]),
+        tuple((name, labels[name][level]) for name, codes in compared.items() for level in codes),
+        average_preferences(by_pair(), n_levels, tastes.shape[:2]),
         tuple(data.respondents),
     )
 
 
-def list_compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
+def list_compared_levels(data: "ChoiceExperiment") -> dict[str, list[int]]:
     """Return the shown levels of each attribute, or some of a measured one."""
     levels = {}
     for index, name in enumerate(data.attributes):

@@ -13,7 +13,13 @@ from thali._data.experiments.scheme import INSIDE
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
-from .chooser import Chooser, check_probability, estimate_interval, point_estimate
+from .chooser import (
+    Chooser,
+    check_probability,
+    drop_estimate,
+    estimate_interval,
+    point_estimate,
+)
 from .english import ENGLISH
 from .market import (
     SCENARIO,
@@ -52,10 +58,14 @@ def tabulate_market_shares(
 
     ci = check_probability(ci)
     markets = parse_markets(chooser.data.scheme, products)
-    after = [] if change is None else [apply_change(market, change) for market in markets]
+    changed_markets = []
+    if change is not None:
+        changed_markets = [apply_change(market, change) for market in markets]
     settings = settings.validate(markets)
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
-    share_arrays = settings.shares(chooser, [*markets, *after], weights.drawn, cores, random_seed)
+    share_arrays = settings.shares(
+        chooser, markets + changed_markets, weights.drawn, cores, random_seed
+    )
     quantities = {"share": np.hstack(share_arrays[: len(markets)])}
     if change is not None:
         changed_shares = np.hstack(share_arrays[len(markets) :])
@@ -129,22 +139,24 @@ def tabulate_demand(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
     numbers = [parse_number(format_label(value)) for value in values]
-    amount = None if cost is None else _parse_sale_cost(cost, attribute, numbers)
+    amount = 0.0
+    if cost is not None:
+        amount = _parse_sale_cost(cost, attribute, numbers)
     label = market.labels[index]
-    markets = [market, *(apply_change(market, {attribute: {label: value}}) for value in values)]
+    markets = [apply_change(market, {attribute: {label: value}}) for value in values]
+    if settings.actual:  # the shares of the first market
+        markets.insert(0, market)
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
-    share_arrays = settings.shares(
-        chooser, markets if settings.actual else markets[1:], weights.drawn, cores, random_seed
-    )
-    shares = np.column_stack(
-        [market_shares[:, index] for market_shares in share_arrays[-len(values) :]]
-    )
+    share_arrays = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
+    shares = np.column_stack([draws[:, index] for draws in share_arrays[-len(values) :]])
+    if None not in numbers:
+        values = numbers
     columns = {
-        attribute: values if None in numbers else numbers,
+        attribute: values,
         "share": point_estimate(chooser, shares),
         **summarize_draws(chooser, "share", shares, ci),
     }
-    if amount is not None:
+    if cost is not None:
         profit = shares * (np.array(numbers, float) - amount)
         columns |= {
             "profit": point_estimate(chooser, profit),
@@ -177,7 +189,7 @@ def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
 
     `values` are (draws, quantities); ties share a draw.
     """
-    draws = values[1:] if chooser.is_estimate else values
+    draws = drop_estimate(chooser, values)
     is_best = draws == draws.max(axis=1, keepdims=True)
     return (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
 
@@ -227,6 +239,13 @@ class ProductSpace(NamedTuple):
         """Return the values of a product."""
         return tuple(values[index] for values, index in zip(self.values, product, strict=True))
 
+    @property
+    def objective(self) -> str:
+        """Name of the maximised quantity."""
+        if self.margins:
+            return "profit"
+        return "share"
+
     def compute_margins(self, line: ProductLine) -> np.ndarray:
         """Return the profit per sale of each product, 1 to maximise shares."""
         if not self.margins:
@@ -257,8 +276,6 @@ def tabulate_best_products(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the best lines of n products, one row per product."""
-    from thali._tables import Table
-
     ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
     space = build_product_space(chooser, attributes, costs, price)
     if n > space.size:
@@ -287,16 +304,12 @@ def tabulate_best_products(
     search.run(n, np.random.default_rng(0))
     lines = search.list_best(n, max(top, _FINALISTS))
     values = evaluate(chooser, lines, market_weights.drawn)
-    means, probability = point_estimate(chooser, values), probability_best(chooser, values)
-    low, high = estimate_interval(chooser, values, ci)
-    errors = chooser.errors(values, chooser.chain)
-    name = "profit" if space.margins else "share"
-    rows = []
-    for rank, k in enumerate(np.argsort(-means, kind="stable")[:top].tolist(), 1):
-        figures = (means[k], low[k], high[k], errors[k], probability[k])
-        rows += [(rank, *space.decode_product(product), *figures) for product in lines[k]]
-    columns = [name, f"{name}_low", f"{name}_high", f"{name}_se", "probability_best"]
-    table = Table(rows, columns=["line", *space.names, *columns])
+    figures = {
+        space.objective: point_estimate(chooser, values),
+        **summarize_draws(chooser, space.objective, values, ci),
+        "probability_best": probability_best(chooser, values),
+    }
+    table = _tabulate_lines(space, lines, figures, top)
     table.attrs.update(
         chooser.interval_attrs(ci),
         lines=len(lines),
@@ -304,6 +317,23 @@ def tabulate_best_products(
         whose=market_weights.whose,
     )
     return table
+
+
+def _tabulate_lines(
+    space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
+) -> "pandas.DataFrame":
+    """Tabulate the lines with the largest objective, one row per product.
+
+    `figures` contain a number per line.
+    """
+    from thali._tables import Table
+
+    rows = []
+    order = np.argsort(-figures[space.objective], kind="stable")
+    for rank, k in enumerate(order[:top].tolist(), 1):
+        line_figures = [figure[k] for figure in figures.values()]
+        rows += [(rank, *space.decode_product(product), *line_figures) for product in lines[k]]
+    return Table(rows, columns=["line", *space.names, *figures])
 
 
 class LineSearch:
@@ -413,7 +443,7 @@ def build_product_space(
             " value to keep an attribute fixed."
         )
     values = tuple(_parse_values(name, values_by_name[name]) for name in names)
-    cells, base = [], None
+    cells, base = [], np.empty(0)
     for name in names:
         first_values = {
             attribute: [attribute_values[0]] * len(values_by_name[name])
@@ -421,8 +451,7 @@ def build_product_space(
         }
         rows = chooser.cells(pd.DataFrame(first_values | {name: list(values_by_name[name])}))
         cells.append(rows[:, chooser.data.scheme.names.index(name)])
-        base = rows[0] if base is None else base
-    assert base is not None
+        base = rows[0]  # the first value of every attribute
     columns = tuple(map(chooser.data.scheme.names.index, names))
     return ProductSpace(
         names,
@@ -474,7 +503,9 @@ def _parse_margins(
         )
     ]
     for key, level_costs in (costs or {}).items():
-        cost_names = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
+        if not isinstance(key, tuple):
+            key = (key,)
+        cost_names = tuple(map(str, key))
         for name in cost_names:
             if name not in names:
                 raise ArgumentError(
@@ -522,7 +553,9 @@ def _parse_costs(
     if absent := [
         ", ".join(required_key) for required_key in keys if required_key not in cost_by_key
     ]:
-        required = "each of its levels" if len(names) == 1 else "each combination of their levels"
+        required = "each combination of their levels"
+        if len(names) == 1:
+            required = "each of its levels"
         raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {required}.")
     for name, attribute_values, labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
@@ -541,11 +574,14 @@ def _parse_costs(
 
 def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
     """Return the labels of a key of costs, one per attribute."""
-    labels = tuple(map(format_label, key)) if isinstance(key, tuple) else (format_label(key),)
+    labels = key
+    if not isinstance(key, tuple):
+        labels = (key,)
     if len(labels) != len(names):
+        required = "single levels"
+        if len(names) > 1:
+            required = "tuples with one level of each attribute"
         raise ArgumentError(
-            f"The keys of the `costs` of {shorten(names)} must be"
-            f" {'tuples with one level of each attribute' if len(names) > 1 else 'single levels'};"
-            f" got {key!r}."
+            f"The keys of the `costs` of {shorten(names)} must be {required}; got {key!r}."
         )
-    return labels
+    return tuple(map(format_label, labels))

@@ -17,7 +17,7 @@ from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, Resp
 from thali._posterior.interval import INTERVAL, describe_interval, format_level, interval_tails
 from thali.errors import DataWarning
 
-from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED
+from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED, drop_estimate
 from .english import ENGLISH
 from .market import parse_markets
 from .rules import ShareSettings, list_available_sets
@@ -44,7 +44,7 @@ class MarketAttribute(NamedTuple):
 
     name: str
     levels: tuple[str, ...]
-    numbers: tuple[float, ...] | None  # of the levels, if all are numbers
+    numbers: tuple[float, ...] | None = None  # of the levels, if all are numbers
     takes_any: bool = False  # whether any number between the least and the largest is allowed
     may_lack: bool = False  # whether a product may lack the attribute
     fixed: int | None = None  # the level of every product, if it cannot be changed
@@ -137,10 +137,12 @@ class MarketDraws(NamedTuple):
         self, shares: np.ndarray, tails: tuple[float, float]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mean or estimate, and interval ends, of shares (draws, products)."""
-        draws = shares[1:] if self.is_estimate else shares
+        draws = drop_estimate(self, shares)
         draws = draws[~np.isnan(draws).any(axis=1)]
         low, high = np.quantile(draws, tails, axis=0)
-        return shares[0] if self.is_estimate else draws.mean(axis=0), low, high
+        if self.is_estimate:
+            return shares[0], low, high
+        return draws.mean(axis=0), low, high
 
 
 def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
@@ -198,19 +200,18 @@ def build_market_attributes(
     """Build attributes with their known levels, or any number between them."""
     real, market_attributes = find_real_products(design), []
     for index, (name, levels) in enumerate(levels_by_name.items()):
-        numbers = [parse_number(level) for level in levels]
-        level_numbers = tuple(number for number in numbers if number is not None)
-        is_inside = design.scheme.has_inside and index == 0 and name == INSIDE
-        market_attributes.append(
-            MarketAttribute(
-                name,
-                levels,
-                level_numbers if len(level_numbers) == len(levels) else None,
-                takes_any=take_any[index],
-                may_lack=bool((design.products[real, index] < 0).any()),
-                fixed=1 if is_inside else None,
-            )
+        numbers = tuple(number for level in levels if (number := parse_number(level)) is not None)
+        attribute = MarketAttribute(
+            name,
+            levels,
+            takes_any=take_any[index],
+            may_lack=bool((design.products[real, index] < 0).any()),
         )
+        if len(numbers) == len(levels):
+            attribute = attribute._replace(numbers=numbers)
+        if design.scheme.has_inside and index == 0 and name == INSIDE:
+            attribute = attribute._replace(fixed=1)
+        market_attributes.append(attribute)
     return tuple(market_attributes)
 
 
@@ -219,7 +220,9 @@ def build_no_choice_product(design: "ChoiceExperiment | ExperimentDesign") -> Pr
     if not design.scheme.none:
         return None
     missing: Product = (None,) * len(design.scheme.attributes)
-    return (0, *missing) if design.scheme.has_inside else missing
+    if design.scheme.has_inside:
+        return (0, *missing)
+    return missing
 
 
 def list_first_products(design: "ChoiceExperiment | ExperimentDesign") -> tuple[Product, ...]:
@@ -260,7 +263,22 @@ class OpeningMarket(NamedTuple):
 
     description: str
     products: "dict[str, Product]"  # by name, without the no-choice option
-    none: str | None  # name of the no-choice option; None: it is not offered
+    none: str | None = None  # name of the no-choice option; None: it is not offered
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all products, the no-choice option last."""
+        names = list(self.products)
+        if self.none is not None:
+            names.append(self.none)
+        return names
+
+    def list_products(self, draws: MarketDraws) -> list[Product]:
+        """Return all products, the no-choice option of the draws last."""
+        products = list(self.products.values())
+        if self.none is not None and draws.none is not None:
+            products.append(draws.none)
+        return products
 
 
 def build_opening_market(draws: "MarketDraws") -> OpeningMarket:
@@ -269,9 +287,10 @@ def build_opening_market(draws: "MarketDraws") -> OpeningMarket:
         f"Product {chr(ord('A') + number)}": product
         for number, product in enumerate(draws.first_task)
     }
-    return OpeningMarket(
-        ENGLISH["market.first"], products, None if draws.none is None else NO_CHOICE_NAME
-    )
+    offered = OpeningMarket(ENGLISH["market.first"], products)
+    if draws.none is not None:
+        offered = offered._replace(none=NO_CHOICE_NAME)
+    return offered
 
 
 def read_opening_market(
@@ -289,11 +308,8 @@ def read_opening_market(
     description = ENGLISH["market.asked"]
     if market.scenario is not None:
         description = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
-    return OpeningMarket(
-        description,
-        {name: product for name, product in products.items() if name not in no_choice_names},
-        no_choice_names[0] if no_choice_names else None,
-    )
+    real_products = {name: product for name, product in products.items() if product != draws.none}
+    return OpeningMarket(description, real_products, next(iter(no_choice_names), None))
 
 
 _MAX_LIMITED_ON_PAGE = 4  # products of a page that are not always available; every set is a market
@@ -306,7 +322,7 @@ def apply_share_settings(
 
     An additional cell, the product number, distinguishes each product from equal ones.
     """
-    names = (*offered.products, *([] if offered.none is None else [offered.none]))
+    names = tuple(offered.names)
     available, notes = _apply_availability(settings.availability or {}, names)
     if settings.rule == RANDOMISED:
         notes.append(_warn_difference(ENGLISH["market.randomised"]))
@@ -314,14 +330,17 @@ def apply_share_settings(
         notes.append(ENGLISH["market.first_choice"])
     if settings.scale != 1.0:
         notes.append(phrase(ENGLISH, "market.scale", scale=f"{settings.scale:g}"))
-    none_number = None if offered.none is None else len(names) - 1
     numbered_draws = draws._replace(
-        attributes=(*draws.attributes, MarketAttribute("", names, None, may_lack=True, fixed=0)),
+        attributes=(*draws.attributes, MarketAttribute("", names, may_lack=True, fixed=0)),
         rule=draws.rule.distinguish_products(len(names)),
-        none=None if draws.none is None else (*draws.none, none_number),
         first_task=tuple((*product, None) for product in draws.first_task),
         available=available,
     )
+    if draws.none is not None:
+        none_number = None
+        if offered.none is not None:
+            none_number = len(names) - 1
+        numbered_draws = numbered_draws._replace(none=(*draws.none, none_number))
     numbered_market = offered._replace(
         products={name: (*product, k) for k, (name, product) in enumerate(offered.products.items())}
     )
@@ -333,10 +352,7 @@ def apply_share_settings(
     plain = numbered_draws._replace(rule=rule.adjust(settings.scale, takes_first))
     if settings.actual is None:
         return plain, numbered_market, tuple(notes)
-    market = [
-        *numbered_market.products.values(),
-        *([] if offered.none is None or numbered_draws.none is None else [numbered_draws.none]),
-    ]
+    market = numbered_market.list_products(numbered_draws)
 
     def shares(constants: np.ndarray) -> np.ndarray:
         adjusted = rule.adjust(settings.scale, takes_first, constants)
@@ -376,30 +392,27 @@ def _convert_cell(attribute: "MarketAttribute", levels: Sequence[str], cell: flo
     """Convert a cell of a chooser to a cell of market draws."""
     if math.isnan(cell):
         return None
-    return cell if attribute.takes_any else attribute.levels.index(levels[int(cell)])
+    if attribute.takes_any:
+        return cell
+    return attribute.levels.index(levels[int(cell)])
 
 
 def build_simulator_finding(
     draws: "MarketDraws",
-    offered: OpeningMarket | None = None,
+    offered: OpeningMarket,
     ci: float = INTERVAL,
     price: str | None = None,
     notes: tuple[Text, ...] = (),
 ) -> Finding:
-    """Build the finding of a market that the reader can change.
-
-    The initial market is that of the first task by default; costs give profits.
-    """
+    """Build the finding of a market that the reader can change; costs give profits."""
     import pandas as pd
 
-    offered = build_opening_market(draws) if offered is None else offered
-    names = [*offered.products, *([] if offered.none is None else [offered.none])]
-    no_choice = [] if offered.none is None or draws.none is None else [draws.none]
-    share_draws = draws.shares([[*offered.products.values(), *no_choice]])[0]
+    share_draws = draws.shares([offered.list_products(draws)])[0]
     mean, low, high = draws.summarize(share_draws, interval_tails(ci))
+    figures_by_product = np.transpose([mean, low, high, high - low])
     shares = tuple(
         FormattedShare(name, *(f"{100 * figure:.1f}" for figure in figures))
-        for name, figures in zip(names, np.transpose([mean, low, high, high - low]), strict=True)
+        for name, figures in zip(offered.names, figures_by_product, strict=True)
     )
     winner = shares[int(mean.argmax())]
     facts = {"first": winner.name, "mean": winner.mean, "low": winner.low, "high": winner.high}
@@ -410,7 +423,8 @@ def build_simulator_finding(
         for name, product in offered.products.items()
     ]
     table = pd.DataFrame(
-        {"share": mean, "share_low": low, "share_high": high}, pd.Index(names, name="product")
+        {"share": mean, "share_low": low, "share_high": high},
+        pd.Index(offered.names, name="product"),
     )
     table.attrs["interval"] = ci
     return Finding(
@@ -449,8 +463,10 @@ def _format_levels(
             continue
         if attribute.takes_any:
             text = f"{level:g}"
+        elif level is None:
+            text = "(lacks it)"
         else:
-            text = "(lacks it)" if level is None else attribute.levels[level]
+            text = attribute.levels[level]
         cells.append((_shorten_label(attribute.name), _shorten_label(text)))
     return tuple(cells)
 
@@ -459,11 +475,16 @@ def _format_script_data(
     draws: "MarketDraws", offered: OpeningMarket, ci: float, price: str | None
 ) -> str:
     """Return the data of the script as JSON that is safe within a page."""
-    amounts = [
-        a.name == price and a.fixed is None and a.numbers is not None for a in draws.attributes
+    price_indices = [
+        index
+        for index, attribute in enumerate(draws.attributes)
+        if attribute.name == price and attribute.fixed is None and attribute.numbers is not None
     ]
+    people = None
+    if draws.people is not None:
+        people = draws.people.to_json()
     script_data = {
-        "price": amounts.index(True) if any(amounts) else -1,
+        "price": next(iter(price_indices), -1),
         "attributes": [attribute._asdict() for attribute in draws.attributes],
         "rule": draws.rule.pack(),
         "lapse": draws.lapse,
@@ -473,7 +494,7 @@ def _format_script_data(
         "none_name": offered.none or NO_CHOICE_NAME,
         "offers_none": offered.none is not None,
         "products": list(offered.products.items()),
-        "people": None if draws.people is None else draws.people.to_json(),
+        "people": people,
         "tails": interval_tails(ci),
         "interval": describe_interval(ci),
         "interval_words": f"{format_level(ci)} of the draws",
@@ -483,4 +504,6 @@ def _format_script_data(
 
 def _shorten_label(text: str) -> str:
     """Return a label, truncated to the length that the page shows."""
-    return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"
+    if len(text) <= _MAX_LABEL:
+        return text
+    return f"{text[: _MAX_LABEL - 1]}…"

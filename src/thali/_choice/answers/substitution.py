@@ -71,7 +71,10 @@ def tabulate_elasticities(
                     (after - before) / (after + before) * (high + low) / (high - low)
                 )
         elasticities.append(product_elasticities)
-        rows += [(label, product, now, high if low == now else low) for product in market.labels]
+        end = low
+        if low == now:
+            end = high
+        rows += [(label, product, now, end) for product in market.labels]
     draws = np.hstack(elasticities)
     table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
         elasticity=point_estimate(chooser, draws),
@@ -90,7 +93,9 @@ def _choose_steps(
     # Shares at the lower and the upper number are compared.
     names = chooser.data.scheme.names
     if attribute not in market.table.columns or attribute not in names:
-        suggestion = "" if attribute in names else suggest(str(attribute), [*map(str, names)])
+        suggestion = ""
+        if attribute not in names:
+            suggestion = suggest(str(attribute), [*map(str, names)])
         raise ArgumentError(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
         )
@@ -112,15 +117,7 @@ def _choose_steps(
             )
         number_by_product[label] = now
     if change is not None:
-        if (
-            not isinstance(change, Real)
-            or isinstance(change, bool)
-            or not 0.0 < abs(float(change)) < 1.0
-        ):
-            raise ArgumentError(
-                Argument("change"),
-                f", a relative change, must be between -1 and 1 and not 0; got {change!r}.",
-            )
+        to = 1.0 + _parse_relative_change(change)
         if not chooser.is_number(column):
             raise ArgumentError(
                 Argument("change"),
@@ -129,7 +126,6 @@ def _choose_steps(
                 Argument("change"),
                 " to use the next tested value, or make the attribute linear.",
             )
-        to = 1.0 + float(change)
         return {
             label: (now, min(now, now * to), max(now, now * to))
             for label, now in number_by_product.items()
@@ -145,6 +141,20 @@ def _choose_steps(
     }
 
 
+def _parse_relative_change(change: Any) -> float:
+    """Return the argument `change` after checking its range."""
+    if (
+        not isinstance(change, Real)
+        or isinstance(change, bool)
+        or not 0.0 < abs(float(change)) < 1.0
+    ):
+        raise ArgumentError(
+            Argument("change"),
+            f", a relative change, must be between -1 and 1 and not 0; got {change!r}.",
+        )
+    return float(change)
+
+
 def list_tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
     """Return the sorted numbers of an attribute that the fit knows."""
     scheme = chooser.data.scheme
@@ -155,17 +165,17 @@ def list_tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
 
 def _find_next_level(now: float, levels: list[float]) -> tuple[float, float]:
     """Return the number and the next tested one above, or below the highest."""
-    above, below = (
-        [level for level in levels if level > now],
-        [level for level in levels if level < now],
-    )
-    if not above and not below:
+    for level in levels:
+        if level > now:
+            return now, level
+    below = [level for level in levels if level < now]
+    if not below:
         raise ArgumentError(
             Argument("attribute"),
             f": {now:g} is the only tested value, so no arc elasticity can be computed; test other"
             " values.",
         )
-    return (now, above[0]) if above else (below[-1], now)
+    return below[-1], now
 
 
 def tabulate_source_of_volume(
@@ -186,9 +196,10 @@ def tabulate_source_of_volume(
 
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
-    labels = list(new) if is_list(new) else [new]
+    if not is_list(new):
+        new = [new]
     added = list(
-        dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in labels)
+        dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in new)
     )
     if not added:
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
@@ -206,22 +217,23 @@ def tabulate_source_of_volume(
     before, after = settings.shares(
         chooser, [before_market, market], weights.drawn, cores, random_seed
     )
-    won = after[:, added].sum(axis=1, keepdims=True)
-    quantities = {"before": before, "after": after[:, other_indices]}
+    won, after = after[:, added].sum(axis=1, keepdims=True), after[:, other_indices]
     with np.errstate(divide="ignore", invalid="ignore"):
-        quantities |= {
-            "lost": before - after[:, other_indices],
-            "source": (before - after[:, other_indices]) / won,
+        quantities = {
+            "before": before,
+            "after": after,
+            "lost": before - after,
+            "source": (before - after) / won,
+            "proportional": before / before.sum(axis=1, keepdims=True),
         }
-        quantities |= {"proportional": before / before.sum(axis=1, keepdims=True)}
     columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
     for name in ("lost", "source"):
         columns |= summarize_draws(chooser, name, quantities[name], ci)
-    table = Table(
-        columns, index=pd.Index([market.labels[k] for k in other_indices], name="product")
-    )
+    table = Table(columns, index=pd.Index(before_market.labels, name="product"))
     table.attrs.update(
-        chooser.interval_attrs(ci), new=[market.labels[k] for k in added], whose=weights.whose
+        chooser.interval_attrs(ci),
+        new=[market.labels[k] for k in added],
+        whose=weights.whose,
+        won=float(point_estimate(chooser, won)[0]),
     )
-    table.attrs["won"] = float(point_estimate(chooser, won)[0])
     return table

@@ -24,21 +24,20 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
 
     ci = check_probability(ci)
     labels, by_respondent, scaled = _level_utilities(chooser)
-    differs = chooser.has_individuals
     fewer = chooser.thin(MAX_DRAWS)
     _, by_draw = utility_draws(fewer)
     low, high = estimate_interval(fewer, by_draw, ci)
     table = Table(labels, columns=["attribute", "level"]).assign(
-        **{
-            "utility": by_respondent.mean(axis=0) if differs else point_estimate(fewer, by_draw),
-            "low": low,
-            "high": high,
-            "std_error": fewer.errors(by_draw, fewer.chain),
-            **({"respondents_sd": by_respondent.std(axis=0)} if differs else {}),
-            "zero_centred": scaled.mean(axis=0),
-            **({"zero_centred_sd": scaled.std(axis=0)} if differs else {}),
-        }
+        utility=point_estimate(fewer, by_draw),
+        low=low,
+        high=high,
+        std_error=fewer.errors(by_draw, fewer.chain),
+        zero_centred=scaled.mean(axis=0),
     )
+    if chooser.has_individuals:
+        table["utility"] = by_respondent.mean(axis=0)
+        table.insert(table.columns.size - 1, "respondents_sd", by_respondent.std(axis=0))
+        table["zero_centred_sd"] = scaled.std(axis=0)
     table.attrs.update(chooser.interval_attrs(ci))
     return table
 
@@ -48,10 +47,12 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
     from thali._tables import Table
 
     labels, by_respondent, scaled = _level_utilities(chooser)
+    if zero_centred:
+        by_respondent = scaled
     respondents = chooser.data.respondents
-    utilities = np.zeros((len(respondents), 1)) + (scaled if zero_centred else by_respondent)
+    utilities = np.broadcast_to(by_respondent, (len(respondents), len(labels)))
     columns = [f"{attribute}: {level}" for attribute, level in labels]
-    return Table(utilities, respondents, columns).rename_axis("respondent")
+    return Table(utilities.copy(), respondents, columns).rename_axis("respondent")
 
 
 def _level_utilities(
@@ -59,45 +60,42 @@ def _level_utilities(
 ) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
     """Return labels, utilities and zero-centred differences, (respondents, levels)."""
     # One row if all respondents have the same tastes.
-    variants, no_choice = build_level_variants(chooser), _build_no_choice(chooser)
-    products = np.concatenate([variants.products, variants.examples, no_choice])
-    labels = _list_level_names(chooser, variants) + [NO_CHOICE_LEVEL] * len(no_choice)
+    variants = build_level_variants(chooser)
+    labels, products = _list_compared_products(chooser, variants)
     by_respondent = _centre_utilities(chooser.expected_utilities(products), variants)
-    return (
-        labels,
-        by_respondent,
-        by_respondent * _zero_centring_factors(by_respondent, variants)[:, None],
-    )
+    factors = _zero_centring_factors(by_respondent, variants)
+    return labels, by_respondent, by_respondent * factors[:, None]
 
 
 def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
     """Return labels and centred mean utilities of levels, (draws, levels)."""
-    variants, no_choice = build_level_variants(chooser), _build_no_choice(chooser)
-    products = np.concatenate([variants.products, variants.examples, no_choice])
+    variants = build_level_variants(chooser)
+    labels, products = _list_compared_products(chooser, variants)
     blocks = [
         _centre_utilities(block, variants).mean(axis=1) for block in chooser.utilities(products)
     ]
-    return _list_level_names(chooser, variants) + [NO_CHOICE_LEVEL] * len(
-        no_choice
-    ), np.concatenate(blocks)
+    return labels, np.concatenate(blocks)
 
 
-def _build_no_choice(chooser: Chooser) -> np.ndarray:
-    """Return the no-choice option as a product, shape (0 or 1, attributes)."""
-    no_choice = build_no_choice_product(chooser.data)
-    width = len(chooser.data.scheme.names)
-    return np.empty((0, width)) if no_choice is None else np.array([no_choice], float)
+def _list_compared_products(
+    chooser: Chooser, variants: LevelVariants
+) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Return attribute and level of each reported utility, and the products that it requires.
 
-
-def _list_level_names(chooser: Chooser, variants: LevelVariants) -> list[tuple[str, str]]:
-    """Return attribute and level of each row, without the no-choice option."""
-    labels = chooser.data.scheme.levels
-    names = chooser.data.scheme.names
-    return [
-        (names[i], labels[names[i]][level])
+    The products are the variants, the sample products, and the no-choice option if there is one.
+    """
+    scheme = chooser.data.scheme
+    labels = [
+        (scheme.names[i], scheme.levels[scheme.names[i]][level])
         for i, levels in variants.levels.items()
         for level in levels
     ]
+    products = [variants.products, variants.examples]
+    no_choice = build_no_choice_product(chooser.data)
+    if no_choice is not None:
+        labels.append(NO_CHOICE_LEVEL)
+        products.append(np.array([no_choice], float))
+    return labels, np.concatenate(products)
 
 
 # v_il = u(x with l) - 1/L Σ_m u(x with m), means over the sample products x; for the no-choice

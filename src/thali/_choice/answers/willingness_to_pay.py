@@ -42,6 +42,13 @@ class TestedPrices(NamedTuple):
         ends = 2.0 * (self.numbers - self.numbers[[0, -1]].mean())
         return np.unique(np.concatenate([ends, -ends]))
 
+    @property
+    def limit(self) -> float:
+        """Largest amount within the tested prices; infinite if utility is linear in the price."""
+        if self.is_linear:
+            return np.inf
+        return self.differences[-1]
+
 
 class LevelChange(NamedTuple):
     """Replacement of one level of an attribute by another."""
@@ -73,9 +80,7 @@ def tabulate_willingness_to_pay(
     labels = [(names[change.attribute], *change.names) for change in changes]
     max_draws = _MAX_AMOUNTS // max(1, len(weights) * len(changes))
     fewer = chooser.thin(max(max_draws, _MIN_DRAWS))
-    attends = None if fewer.attends is None else fewer.attends[..., prices.attribute]
-    if attends is not None and attends.all():  # no respondent ignores the price
-        attends = None
+    attends = _get_price_attendance(fewer, prices)
     amount_draws = chooser.compute_once(
         ("compensations", price, max_draws), lambda: compute_compensations(fewer, prices, changes)
     )
@@ -83,44 +88,35 @@ def tabulate_willingness_to_pay(
     by_respondent = amount_draws[0]
     if not fewer.is_estimate:
         by_respondent = _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
-    limit = np.inf if prices.is_linear else prices.differences[-1]
     if each_person:
         if fewer.is_estimate:
             ends = _compute_confidence_set(fewer, prices, changes, ci)
         else:
             ends = _respondent_quantiles(amount_draws, fewer, prices, tails)
         _warn_notes(_describe_price_effect(fewer, prices, weights, ci, ends))
-        figures = _build_individual_figures(by_respondent, ends, limit, attends)
+        figures = _build_individual_figures(by_respondent, ends, prices.limit, attends)
         table = build_respondent_table(chooser, columns, labels, figures)
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
-        draw_weights = weights if attends is None else weights * attends
+        draw_weights = weights
+        if attends is not None:
+            draw_weights = weights * attends
         if not draw_weights.any():
             raise DataError(
                 f"No respondent attends to {price!r} in any draw, so willingness to pay is"
                 " undefined."
             )
-        median, ends, errors = _summarize_medians(amount_draws, draw_weights, fewer.chain, tails)
-        respondent_weight = draw_weights if attends is None else draw_weights.mean(axis=0)
-        low, high = (
-            weighted_quantile(by_respondent[None], respondent_weight, tail)[0] for tail in tails
-        )
-        spread = {"respondents_low": low, "respondents_high": high}
+        figures = _summarize_medians(amount_draws, draw_weights, fewer.chain, tails)
+        figures |= _summarize_spread(by_respondent, draw_weights, tails)
     else:
-        median, spread = by_respondent[0], {}
-        ends = _compute_confidence_set(fewer, prices, changes, ci)[:, 0]
-        errors = np.where(np.abs(median) < limit, _delta_errors(fewer, prices, changes), np.nan)
+        figures = _summarize_estimate(by_respondent[0], fewer, prices, changes, ci)
     table = Table(labels, columns=columns).assign(
-        wtp=median,
-        wtp_low=ends[0],
-        wtp_high=ends[1],
-        wtp_se=errors,
-        **spread,
-        at_limit=np.abs(median) >= limit,
+        **figures, at_limit=np.abs(figures["wtp"]) >= prices.limit
     )
+    ends = np.stack([figures["wtp_low"], figures["wtp_high"]])
     notes = _describe_price_effect(fewer, prices, weights, ci, ends)
-    notes += _describe_amounts(table, prices, limit, is_established=not notes)
+    notes += _describe_amounts(table, prices, is_established=not notes)
     _warn_notes(notes)
     table.attrs.update(chooser.interval_attrs(ci), price=price, notes=tuple(notes))
     if attends is not None:
@@ -138,14 +134,30 @@ def _select_payers(chooser: "Chooser", people: Any, respondent_weights: Any) -> 
     return weights
 
 
-def _delta_errors(
-    chooser: "Chooser", prices: TestedPrices, changes: list[LevelChange]
-) -> np.ndarray:
-    """Return standard errors of estimated amounts by the delta method, shape (changes,)."""
+def _get_price_attendance(chooser: "Chooser", prices: TestedPrices) -> np.ndarray | None:
+    """Return whether respondents attend to the price, (draws, respondents); None if all do."""
+    if chooser.attends is None or chooser.attends[..., prices.attribute].all():
+        return None
+    return chooser.attends[..., prices.attribute]
+
+
+def _summarize_estimate(
+    amounts: np.ndarray,
+    chooser: "Chooser",
+    prices: TestedPrices,
+    changes: list[LevelChange],
+    ci: float,
+) -> dict[str, np.ndarray]:
+    """Return estimated amounts, interval ends and standard errors by column, (changes,).
+
+    Errors are by the delta method, and NaN for an amount at the limit.
+    """
+    low, high = _compute_confidence_set(chooser, prices, changes, ci)[:, 0]
     variances = chooser.delta_covariance(
         lambda chooser_at: compute_compensations(chooser_at, prices, changes)[..., None]
     )
-    return np.sqrt(variances[0, :, 0, 0])
+    errors = np.where(np.abs(amounts) < prices.limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
+    return {"wtp": amounts, "wtp_low": low, "wtp_high": high, "wtp_se": errors}
 
 
 def _build_individual_figures(
@@ -156,7 +168,9 @@ def _build_individual_figures(
     figures = {
         name: np.where(np.isfinite(amount), amount, np.nan) for name, amount in amounts.items()
     }
-    figures["at_limit"] = _mark_limits(by_respondent, limit)
+    figures["at_limit"] = np.select(
+        [by_respondent >= limit, by_respondent <= -limit], ["above", "below"], ""
+    )
     if attends is not None:
         figures["attends"] = attends.mean(axis=0)[:, None]
     return figures
@@ -164,8 +178,8 @@ def _build_individual_figures(
 
 def _summarize_medians(
     amount_draws: np.ndarray, weights: np.ndarray, chain: np.ndarray, tails: Sequence[float]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return median, interval ends and standard errors of the respondents' median."""
+) -> dict[str, np.ndarray]:
+    """Return the respondents' median, interval ends and standard errors by column, (changes,)."""
     # Draws without weights are dropped.
     if weights.ndim > 1:
         is_usable = weights.any(axis=1)
@@ -175,12 +189,20 @@ def _summarize_medians(
             chain[is_usable],
         )
     medians = weighted_quantile(amount_draws, weights, 0.5)
-    return quantiles(medians, [0.5])[0], quantiles(medians, tails), _median_errors(medians, chain)
+    median, low, high = quantiles(medians, [0.5, *tails])
+    errors = _median_errors(medians, chain)
+    return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": errors}
 
 
-def _mark_limits(amounts: np.ndarray, limit: float) -> np.ndarray:
-    """Return "above" or "below" for amounts beyond the limit, otherwise ""."""
-    return np.where(amounts >= limit, "above", np.where(amounts <= -limit, "below", ""))
+def _summarize_spread(
+    by_respondent: np.ndarray, weights: np.ndarray, tails: Sequence[float]
+) -> dict[str, np.ndarray]:
+    """Return the interval of respondents' amounts (respondents, changes) by column, (changes,)."""
+    respondent_weights = np.atleast_2d(weights).mean(axis=0)
+    low, high = (
+        weighted_quantile(by_respondent[None], respondent_weights, tail)[0] for tail in tails
+    )
+    return {"respondents_low": low, "respondents_high": high}
 
 
 def _respondent_quantiles(
@@ -190,10 +212,8 @@ def _respondent_quantiles(
     # Only draws in which the respondent attends to the price are used.
     if chooser.attends is None:
         return quantiles(amounts, probabilities)
-    by_respondent, attendance = (
-        amounts.swapaxes(0, 1),
-        chooser.attends[..., prices.attribute].T.astype(float),
-    )
+    by_respondent = amounts.swapaxes(0, 1)
+    attendance = chooser.attends[..., prices.attribute].T.astype(float)
     return np.stack(
         [weighted_quantile(by_respondent, attendance, probability) for probability in probabilities]
     )
@@ -254,15 +274,11 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
             f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use"
             " an attribute that varies.",
         )
+    numbers, cells = level_numbers[order], cells[order]
     turns = chooser.slope_changes(attribute)
-    numbers = (
-        np.unique(np.concatenate([level_numbers[order], turns]))
-        if len(turns)
-        else level_numbers[order]
-    )
-    return TestedPrices(
-        attribute, numbers, numbers if len(turns) else cells[order], chooser.is_linear(attribute)
-    )
+    if len(turns):
+        cells = numbers = np.unique(np.concatenate([numbers, turns]))
+    return TestedPrices(attribute, numbers, cells, chooser.is_linear(attribute))
 
 
 def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
@@ -277,14 +293,10 @@ def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
             lowest = float(cells[known_levels].min())
             changes.append(LevelChange(i, (lowest + 1.0, lowest), ("1 more", "")))
             continue
-        for level in known_levels[1:]:
-            changes.append(
-                LevelChange(
-                    i,
-                    (float(cells[level]), float(cells[known_levels[0]])),
-                    (levels[level], levels[known_levels[0]]),
-                )
-            )
+        first_level, *other_levels = known_levels
+        for level in other_levels:
+            change_cells = float(cells[level]), float(cells[first_level])
+            changes.append(LevelChange(i, change_cells, (levels[level], levels[first_level])))
     if not changes:
         raise ArgumentError(
             Argument("price"),
@@ -379,9 +391,9 @@ def _compute_confidence_set(
     from scipy.special import ndtri
 
     z = ndtri((1.0 + ci) / 2.0)
-    differences = (
-        np.array([0.0, np.ptp(prices.numbers)]) if prices.is_linear else prices.differences
-    )
+    differences = prices.differences
+    if prices.is_linear:
+        differences = np.array([0.0, np.ptp(prices.numbers)])
 
     def gaps(chooser_at: "Chooser") -> np.ndarray:
         blocks = []
@@ -507,10 +519,11 @@ def _describe_price_effect(
     def rise(chooser_at: "Chooser") -> np.ndarray:
         blocks = []
         for u in chooser_at.utilities(np.concatenate([dear, cheap])):
-            by_respondent = u[..., : len(examples)].mean(axis=-1) - u[..., len(examples) :].mean(
-                axis=-1
-            )
-            share = weights / weights.sum() if u.shape[1] == len(weights) else np.ones(1)
+            dear_utility, cheap_utility = np.split(u, 2, axis=-1)
+            by_respondent = dear_utility.mean(axis=-1) - cheap_utility.mean(axis=-1)
+            share = np.ones(1)
+            if u.shape[1] == len(weights):
+                share = weights / weights.sum()
             blocks.append(by_respondent @ share)
         return np.concatenate(blocks)[:, None]
 
@@ -523,12 +536,13 @@ def _describe_price_effect(
         low, high = quantiles(rise_draws, interval_tails(ci))
         is_established = low > 0.0 or high < 0.0
     name = chooser.data.scheme.names[prices.attribute]
-    z = f"(z = {mean / error if error > 0.0 else 0.0:z.1f})"
+    z = "(z = 0.0)"
+    if error > 0.0:
+        z = f"(z = {mean / error:z.1f})"
     if not is_established:
-        is_endless = np.isinf(amounts).any(axis=0).all()
-        consequence = (
-            "amounts have no finite interval" if is_endless else "amounts are very uncertain"
-        )
+        consequence = "amounts are very uncertain"
+        if np.isinf(amounts).any(axis=0).all():
+            consequence = "amounts have no finite interval"
         return [
             f"The effect of {name!r} is not clearly different from 0 {z}, so the {consequence}."
         ]
@@ -541,28 +555,27 @@ def _describe_price_effect(
 
 
 def _describe_amounts(
-    table: "pandas.DataFrame", prices: TestedPrices, limit: float, is_established: bool
+    table: "pandas.DataFrame", prices: TestedPrices, is_established: bool
 ) -> list[str]:
     """Return sentences on unbounded amounts, and amounts beyond tested prices."""
     names = [f"{row['attribute']} {format_paid_level(row)}" for row in table.to_dict("records")]
-    amounts, tested = (
-        table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float),
-        float(np.ptp(prices.numbers)),
-    )
+    amounts = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float)
+    tested = float(np.ptp(prices.numbers))
     notes = []
     is_endless = np.isinf(amounts).any(axis=1)
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
     if is_established and is_endless.any():
-        unbounded = f"the amount for {_shorten_names(names, is_endless)}"
-        within = "" if prices.is_linear else f" within the range of tested prices ({tested:g})"
-        notes.append(f"The data set no bound on {unbounded}{within}.")
+        unbounded = f"the amount for {shorten(list(compress(names, is_endless)), 3)}"
+        if not prices.is_linear:
+            unbounded += f" within the range of tested prices ({tested:g})"
+        notes.append(f"The data set no bound on {unbounded}.")
     if is_beyond.any():
-        beyond = _shorten_names(names, is_beyond)
+        beyond = shorten(list(compress(names, is_beyond)), 3)
         notes.append(
             f"The amount for {beyond} exceeds every difference between tested"
             f" prices ({tested:g}), so it is extrapolated."
         )
-    if (np.isfinite(amounts) & (np.abs(amounts) >= limit)).any():
+    if (np.isfinite(amounts) & (np.abs(amounts) >= prices.limit)).any():
         notes.append(
             f"Amounts of {tested:g}, the range of tested prices, are lower bounds: the true"
             " amounts may be larger."
@@ -572,12 +585,9 @@ def _describe_amounts(
 
 def format_paid_level(row: Mapping[str, Any], than: str = "over") -> str:
     """Return the levels of a row as text."""
-    return f"{row['level']} {than} {row['over']}" if row["over"] else str(row["level"])
-
-
-def _shorten_names(names: list[str], chosen: Any) -> str:
-    """Return a shortened list of the selected names, quoted."""
-    return shorten(list(compress(names, chosen)), 3)
+    if row["over"]:
+        return f"{row['level']} {than} {row['over']}"
+    return str(row["level"])
 
 
 def _median_errors(middle: np.ndarray, chain: np.ndarray) -> np.ndarray:

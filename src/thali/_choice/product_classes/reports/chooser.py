@@ -80,7 +80,7 @@ class ClassChooser(Chooser):
         """Return the shares of the products of each market in every draw."""
         from .predict import simulate_share_draws
 
-        if rule is not AS_FITTED:
+        if rule != AS_FITTED:
             raise ArgumentError(
                 "In a model of product classes respondents choose the product with the highest sum"
                 " of values; it has no utilities for ",

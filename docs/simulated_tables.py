@@ -1,0 +1,184 @@
+"""The simulated tables of the pages, with the truths that their authors know."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+
+
+def drinks() -> pd.DataFrame:
+    """A hundred participants compare all pairs of eight drinks, hot and fizzy ones among them."""
+    options = ["tea", "coffee", "cocoa", "cola", "tonic", "soda", "milk", "juice"]
+    value = dict(zip(options, [0.2, 0.9, 0.4, 0.8, 0.1, 0.3, 1.5, 2.5], strict=True))
+    shared = [({"tea", "coffee", "cocoa"}, 2.0), ({"cola", "tonic", "soda"}, 1.5)]
+    rng, rows = np.random.default_rng(6), []
+    for participant in range(1, 101):
+        for left, right in itertools.combinations(rng.permutation(options), 2):
+            weight = {left: value[left], right: value[right]}
+            for owners, w in shared:
+                if (left in owners) != (right in owners):
+                    weight[left if left in owners else right] += w
+            p = weight[left] / (weight[left] + weight[right])
+            chosen = "left" if rng.random() < 0.99 * p + 0.005 else "right"
+            rows.append((f"P{participant:03d}", left, right, chosen))
+    return pd.DataFrame(rows, columns=["participant", "left", "right", "chosen"])
+
+
+def best_and_worst() -> pd.DataFrame:
+    """120 respondents answer eight sets of four items; every third has the opposite taste."""
+    rng, rows = np.random.default_rng(1), []
+    names = ["Price", "Taste", "Organic", "Brand", "Packaging", "Origin", "Calories", "Offer"]
+    items = np.array(names)
+    for respondent in range(1, 121):
+        young = respondent % 3 == 0
+        worth = np.linspace(1.4, -1.4, 8)[:: -1 if young else 1] + 0.6 * rng.normal(size=8)
+        for task in range(1, 9):
+            shown = rng.choice(8, 4, replace=False)
+            order = shown[np.argsort(-(worth[shown] + rng.gumbel(size=4)))]
+            age = "18-34" if young else "35+"
+            rows.append([respondent, task, *items[shown], items[order[0]], items[order[-1]], age])
+    sets = ["item1", "item2", "item3", "item4"]
+    return pd.DataFrame(rows, columns=["respondent", "task", *sets, "best", "worst", "age"])
+
+
+def cameras() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A design of ten tasks with three cameras or none, and the answers of 120 respondents."""
+    attributes = {
+        "brand": ["Aika", "Bora", "Cleo"],
+        "price": [100, 150, 200, 250],
+        "zoom": ["3x", "6x", "10x"],
+        "wifi": ["no", "yes"],
+    }
+    design = th.designs.choice(
+        attributes, tasks=10, alternatives=3, versions=4, none=True, random_seed=1
+    )
+    rng, rows = np.random.default_rng(1), []
+    means, spreads = [0.5, -0.3, -1.0, 0.5, 1.0, 0.6], [0.8, 0.8, 0.6, 0.4, 0.7, 0.4]
+    for respondent in range(1, 121):
+        version, taste = respondent % 4 + 1, rng.normal(means, spreads)
+        shown = design[(design["version"] == version) & (design["alternative"] != "none")]
+        brand, price = shown["brand"], shown["price"].astype(float)
+        columns = [brand == "Bora", brand == "Cleo", price / 50 - 3]
+        columns += [shown["zoom"] == "6x", shown["zoom"] == "10x", shown["wifi"] == "yes"]
+        utility = (np.column_stack(columns).astype(float) @ taste).reshape(10, 3)
+        utility = np.column_stack([utility, np.full(10, -0.5)]) + rng.gumbel(size=(10, 4))
+        region = rng.choice(["north", "south"])
+        rows.append([respondent, version, region, *(utility.argmax(axis=1) + 1)])
+    questions = [f"Q{k}" for k in range(1, 11)]
+    return design, pd.DataFrame(rows, columns=["id", "version", "region", *questions])
+
+
+def battles() -> pd.DataFrame:
+    """2,500 battles of ten models before 300 voters who prefer longer answers."""
+    rng = np.random.default_rng(3)
+    names = np.array([f"model-{k:02d}" for k in range(1, 11)])
+    strength = np.linspace(0.9, -0.9, 10)
+    popularity = rng.dirichlet(np.full(10, 2.0))
+    draws = [rng.choice(10, size=2, replace=False, p=popularity) for _ in range(2_500)]
+    a, b = np.array(draws).T
+    length_a = rng.normal(3 + 0.1 * a, 0.7).round(1)  # weaker models write more
+    length_b = rng.normal(3 + 0.1 * b, 0.7).round(1)
+    p = 1 / (1 + np.exp(strength[b] - strength[a] - 0.5 * (length_a - length_b)))
+    tie = rng.random(2_500) < 0.5 * np.sqrt(p * (1 - p))
+    voter = rng.integers(0, 300, 2_500)
+    winner = np.where(tie, "tie", np.where(rng.random(2_500) < p, "model_a", "model_b"))
+    language = rng.choice(["de", "en", "fr"], 2_500, p=[0.15, 0.7, 0.15])
+    days = pd.to_timedelta(np.arange(2_500) // 30, "D")
+    table = {"voter": voter, "model_a": names[a], "model_b": names[b], "winner": winner}
+    table |= {"length_a": length_a, "length_b": length_b, "language": language}
+    return pd.DataFrame(table).assign(date=(pd.Timestamp("2025-01-01") + days).astype(str))
+
+
+def odd_ones_out() -> pd.DataFrame:
+    """Sixty participants name the odd one out of three objects, thirty times."""
+    names = ["dog", "cat", "wolf", "bee", "car", "bus", "tram", "oak", "rose", "cactus"]
+    objects = np.array(names)
+    groups = ["dog cat wolf bee", "car bus tram", "oak rose cactus", "dog cat cactus"]
+    similarity = np.zeros((10, 10))
+    for members, weight in zip(groups, [2.0, 2.5, 2.0, 1.0], strict=True):
+        has = np.isin(objects, members.split())
+        similarity += weight * np.outer(has, has)
+    rng, rows = np.random.default_rng(2), []
+    for participant in range(60):
+        for _ in range(30):
+            i, j, k = rng.choice(10, 3, replace=False)
+            pairs = np.array([similarity[j, k], similarity[i, k], similarity[i, j]])
+            odd = np.argmax(pairs + rng.gumbel(size=3))
+            rows.append((participant, *objects[[i, j, k]], objects[[i, j, k][odd]]))
+    return pd.DataFrame(rows, columns=["participant", "object1", "object2", "object3", "odd"])
+
+
+def coded_concepts() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Sixty respondents choose eight times between two concepts and none; the labels of codes."""
+    rng, rows = np.random.default_rng(1), []
+    for respondent in range(1, 61):
+        brand, price = rng.normal([0.0, 0.8, -0.4], 0.6), rng.normal(-1.0, 0.4)
+        for task in range(1, 9):
+            brands, prices = rng.permutation(3)[:2], rng.permutation(3)[:2]
+            utility = np.append(brand[brands] + price * (prices - 1), -0.6) + rng.gumbel(size=3)
+            for concept, chosen in enumerate(utility == utility.max(), start=1):
+                codes = (0, 0)
+                if concept < 3:
+                    codes = (brands[concept - 1] + 1, prices[concept - 1] + 1)
+                rows.append((respondent, task, concept, *codes, int(chosen)))
+    columns = ["sys_RespNum", "Task", "Concept", "brand", "price", "Response"]
+    labels = {"brand": ["Sony", "Canon", "Nikon"], "price": [99, 149, 199]}
+    names = [
+        (attribute, k, label)
+        for attribute, labels_of_attribute in labels.items()
+        for k, label in enumerate(labels_of_attribute, start=1)
+    ]
+    return (
+        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame(names, columns=["attribute", "code", "label"]),
+    )
+
+
+def snacks() -> pd.DataFrame:
+    """Thirty-six respondents compare five snacks, all pairs twice; every taste differs a little."""
+    options = ["apple", "banana", "cake", "crisps", "nuts"]
+    rng, rows = np.random.default_rng(1), []
+    for person in range(36):
+        worth = np.array([2, 1.5, 1.5, 1, 0.7]) * rng.gamma(2, 0.5, 5)
+        for i, j in zip(*np.triu_indices(5, 1), strict=True):
+            for _ in range(2):
+                chosen = i if rng.random() < worth[i] / (worth[i] + worth[j]) else j
+                rows.append((f"p{person}", options[i], options[j], options[chosen]))
+    return pd.DataFrame(rows, columns=["person", "left", "right", "choice"])
+
+
+def hot_or_sweet() -> pd.DataFrame:
+    """Forty respondents make 20 choices of drinks; every fourth likes what is sweet."""
+    options = ["tea", "coffee", "cocoa", "cola", "juice", "punch", "water"]
+    hot, sweet = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1, 0])
+    unique = np.array([0.3, 0.2, 0.16, 0.1, 0.24, 0.2, 0.6])
+    rng, rows = np.random.default_rng(1), []
+    for person in range(40):
+        worth = unique + (sweet if person % 4 == 0 else hot) * 1.5
+        for i, j in (rng.choice(7, 2, replace=False) for _ in range(20)):
+            chosen = i if rng.random() < worth[i] / (worth[i] + worth[j]) else j
+            rows.append((f"p{person}", options[i], options[j], options[chosen]))
+    return pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
+
+
+def inattentive() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+    """Eighty respondents choose twelve times among three cameras; tastes, and who looks at what."""
+    rng = np.random.default_rng(5)
+    tastes = rng.normal([-2.0, 1.8, 1.5], 0.5, (80, 3))
+    looks = rng.random((80, 3)) >= [0.4, 0.2, 0.0]
+    words, rows = np.array(["no", "yes"]), []
+    for person in range(80):
+        for task in range(12):
+            price = rng.integers(3, size=3)
+            zoom, wifi = rng.integers(2, size=3), rng.integers(2, size=3)
+            values = np.column_stack([price - 1, zoom, wifi])
+            utility = values @ (tastes[person] * looks[person]) + rng.gumbel(size=3)
+            shown = zip(100 + 50 * price, words[zoom], words[wifi], strict=True)
+            rows += [
+                (person, task, j, int(j == utility.argmax()), *alternative)
+                for j, alternative in enumerate(shown)
+            ]
+    columns = ["id", "task", "alt", "choice", "price", "zoom", "wifi"]
+    return pd.DataFrame(rows, columns=columns), tastes, looks
