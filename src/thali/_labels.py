@@ -228,7 +228,7 @@ def simplify_number(number: float) -> int | float:
 
 
 def list_names(names: Iterable[Any], max_names: int = 6) -> str:
-    """Return names for a sentence; at most `most` are written."""
+    """Return names for a sentence; at most `max_names` are written."""
     names = [str(name) for name in names]
     if len(names) > max_names:
         names[max_names - 1 :] = [f"{len(names) - max_names + 1:,} more"]

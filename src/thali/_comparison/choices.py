@@ -97,7 +97,7 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
 
     def __init__(self, data: Choices) -> None:
         Splitter.__init__(self, data)
-        self.tasks = ScoredOccasions(data)
+        self.tasks = ScoredOccasions.from_choices(data)
         self.knows_people: bool = self.tasks.knows_people
 
     @property
@@ -212,16 +212,26 @@ class ScoredOccasions:
         If counts are fractional.
     """
 
-    data: "Choices"
-    questions: Questions
-    respondent_index: np.ndarray  # the respondent of each occasion; -1 if unknown
-    answer: np.ndarray
-    set: np.ndarray
-    knows_people: bool
-    respondents: tuple[str, ...]
-    respondent_of_task: np.ndarray
+    def __init__(
+        self,
+        data: Choices,
+        questions: Questions,
+        respondent_index: np.ndarray,  # the respondent of each occasion; -1 if unknown
+        answer: np.ndarray,
+    ) -> None:
+        self.data, self.questions = data, questions
+        self.respondent_index, self.answer = respondent_index, answer
+        self.set = questions.question[answer]
+        self.knows_people = questions.given is not None
+        self.respondents = tuple(str(number + 1) for number in range(len(answer)))
+        self.respondent_of_task = np.arange(len(answer))
+        if self.knows_people:
+            respondents, self.respondent_of_task = np.unique(respondent_index, return_inverse=True)
+            self.respondents = tuple(data.respondents[k] for k in respondents)
 
-    def __init__(self, data: Choices) -> None:
+    @classmethod
+    def from_choices(cls, data: Choices) -> "ScoredOccasions":
+        """Return all occasions of the data, each answer as often as it was given."""
         _refuse_fractions(data.times, "choices")
         if data.n_ties:
             raise DataError(
@@ -237,27 +247,7 @@ class ScoredOccasions:
         if questions.given is not None:
             _, respondents, answers, times = questions.given
         rows = _repeat_answers(times)
-        self._fill(data, questions, respondents[rows], answers[rows])
-
-    def _fill(
-        self,
-        data: Choices,
-        questions: Questions,
-        respondent_index: np.ndarray,
-        answer: np.ndarray,
-    ) -> "ScoredOccasions":
-        """Set the fields of scored occasions, and return them."""
-        self.data, self.questions = data, questions
-        self.respondent_index, self.answer = respondent_index, answer
-        self.set = questions.question[answer]
-        self.knows_people = questions.given is not None
-        if self.knows_people:
-            respondents, self.respondent_of_task = np.unique(respondent_index, return_inverse=True)
-            self.respondents = tuple(data.respondents[k] for k in respondents)
-        else:
-            self.respondents = tuple(str(number + 1) for number in range(len(answer)))
-            self.respondent_of_task = np.arange(len(answer))
-        return self
+        return cls(data, questions, respondents[rows], answers[rows])
 
     @property
     def n_tasks(self) -> int:
@@ -293,10 +283,8 @@ class ScoredOccasions:
 
     def take(self, occasions: np.ndarray) -> "ScoredOccasions":
         """Return some of the occasions."""
-        respondents = self.respondent_index[occasions]
-        answer = self.answer[occasions]
-        return ScoredOccasions.__new__(ScoredOccasions)._fill(
-            self.data, self.questions, respondents, answer
+        return ScoredOccasions(
+            self.data, self.questions, self.respondent_index[occasions], self.answer[occasions]
         )
 
     @cached_property

@@ -490,8 +490,13 @@ class SampledModel(Model):
                 for method_name in method_names
                 for part in (" or ", Setting("method", method_name))
             ][1:]
-            current_method = Setting("method", self.method)
-            raise ArgumentError("Posterior draws require ", *methods, "; got ", current_method, ".")
+            raise ArgumentError(
+                "Posterior draws require ",
+                *methods,
+                "; got ",
+                Setting("method", self.method),
+                ".",
+            )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the quantities of the summary, by name."""

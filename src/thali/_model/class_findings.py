@@ -92,14 +92,15 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 def occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes most probable for some respondent, by number."""
     class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
-    class_numbers = sorted(set((class_of_respondent + 1).tolist()))
-    return {number: model.respondents.of_class(number) for number in class_numbers}
+    return {
+        class_index + 1: model.respondents.of_class(class_index + 1)
+        for class_index in sorted(set(class_of_respondent.tolist()))
+    }
 
 
 def _describe_preference(model: Any) -> Text:
     """Name the options with the best mean ranks."""
-    option_names = list_names([str(option) for option in model.ranks().index[:_LIKED]])
-    return phrase(SENTENCES, "liked", liked=option_names)
+    return phrase(SENTENCES, "liked", liked=list_names(model.ranks().index[:_LIKED]))
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)

@@ -74,8 +74,9 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
     table = None
     if facts:
         table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact")
-    sentence = phrase(SENTENCES, "data", data=model._fitted_to_)
-    return Finding(sentence, title=SENTENCES["facts"], table=table)
+    return Finding(
+        phrase(SENTENCES, "data", data=model._fitted_to_), title=SENTENCES["facts"], table=table
+    )
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)

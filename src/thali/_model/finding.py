@@ -68,8 +68,7 @@ class Brief:
     next: Text = ""  # a suggested next step
 
     def __post_init__(self) -> None:
-        if self.table is not None:
-            object.__setattr__(self, "table", add_column_descriptions(self.table))
+        object.__setattr__(self, "table", add_column_descriptions(self.table))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,10 +117,8 @@ class Finding(PrintedObject):
     chapter: str = ANSWERS  # of a page
 
     def __post_init__(self) -> None:
-        if self.table is not None:
-            object.__setattr__(self, "table", add_column_descriptions(self.table))
-        if self.shown is not None:
-            object.__setattr__(self, "shown", add_column_descriptions(self.shown))
+        object.__setattr__(self, "table", add_column_descriptions(self.table))
+        object.__setattr__(self, "shown", add_column_descriptions(self.shown))
 
     @property
     def main_table(self) -> Any:

@@ -152,9 +152,8 @@ def load(path: Any, verify: bool = True) -> Any:
     try:
         saved = json.loads(tree.attrs["thali_model"])
         name = str(saved["class"])
-        parameters = dict(saved["parameters"])
         model = build_model(
-            name, {key: decode(parameter, {}) for key, parameter in parameters.items()}
+            name, {key: decode(parameter, {}) for key, parameter in saved["parameters"].items()}
         )
         if model is not None:
             model._restore(_load_attributes(tree), path)
@@ -326,10 +325,12 @@ def _object_fields(value: Any) -> dict[str, Any]:
 
 
 def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
-    r"""Decode the JSON of `encode`.
+    """Decode the JSON of `encode`.
 
-    Raises\n    ------\n    ArgumentError\n        If it contains an object that files do not
-    support.
+    Raises
+    ------
+    ArgumentError
+        If it contains an object that files do not support.
     """
     if isinstance(encoded_part, list):
         return [decode(v, arrays) for v in encoded_part]

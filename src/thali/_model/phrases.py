@@ -13,7 +13,7 @@ from thali.errors import Fact, Message
 
 def format_estimate(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws."""
-    low, high = compute_interval(draws, ci)
+    low, high = compute_interval(draws, ci, axis=None)
     return (
         f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"

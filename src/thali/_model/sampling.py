@@ -526,8 +526,9 @@ class RunningFit:
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:
     """Return whether chains disagree too much for any allowed run length."""
     facts = convergence.facts
-    disagree = facts.get("disagree", False)
-    return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
+    return facts.get("disagree", False) and (
+        facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS
+    )
 
 
 def _build_start(chains: Sequence[Chain]) -> _ChainStart:

@@ -100,8 +100,10 @@ COLUMNS = {
 }
 
 
-def add_column_descriptions(table: "pandas.DataFrame") -> "pandas.DataFrame":
+def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFrame | None":
     """Rename interval ends to `low` and `high`; describe units and errors in `attrs`."""
+    if table is None:
+        return None
     table_with_cells = drop_empty_columns(table)
     interval_ends = interval_columns(table.attrs.get("interval", INTERVAL))  # names in ArviZ
     renamed = table_with_cells.rename(

@@ -502,5 +502,5 @@ def encode_csv(board: Leaderboard) -> bytes:
 
 def encode_json(board: Leaderboard) -> bytes:
     """Encode the table as JSON, one object per row."""
-    text = str(board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False))
+    text = board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False)
     return f"{text}\n".encode()

@@ -126,8 +126,9 @@ def _describe_rule(
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
     assert board.made is not None
-    source = Cite("bradley1952", "luce1959", inside=True)
-    sentences: list[Text] = [phrase(SENTENCES, "ml.methods.luce", source=source)]
+    sentences: list[Text] = [
+        phrase(SENTENCES, "ml.methods.luce", source=Cite("bradley1952", "luce1959", inside=True))
+    ]
     covariates_key = "ml.methods.covariates"
     ties_prior = ""
     if not is_estimate:

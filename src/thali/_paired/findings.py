@@ -127,7 +127,7 @@ def _describe_leader(board: Leaderboard) -> str:
     """Describe the leader, its probability, and options not separated from it."""
     leader, *others = board.table.index
     not_separated = [option for option in others if board.order.loc[leader, option] < CERTAIN]
-    p_1 = float(board.table["p_1"].loc[leader])
+    p_1 = board.table["p_1"].loc[leader]
     sentence = f"{leader} ranks first (probability {format_probability(p_1)}); "
     if not not_separated:
         return f"{sentence}all other options are separated from it."
@@ -461,8 +461,8 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
         " times)."
     )
     first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]
-    scope = _describe_scope(len(first), len(table))
-    return Finding(sentence, title=f"{noun} each pair{scope}", table=first)
+    title = f"{noun} each pair{_describe_scope(len(first), len(table))}"
+    return Finding(sentence, title=title, table=first)
 
 
 def _describe_scope(n_shown: int, n_options: int) -> str:

@@ -91,8 +91,7 @@ def pool_worths(
             spreads=("spread", "", "part_sd", ""),
         )
     else:
-        rng = build_generator(request.random_seed)
-        points, spreads = sample_posterior(marginal, rng, DRAWS)
+        points, spreads = sample_posterior(marginal, build_generator(request.random_seed), DRAWS)
     worths = density.worths_by_period(points)
     modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
     nu = np.exp(points[density.nu]).ravel()
@@ -109,7 +108,7 @@ def pool_worths(
         estimates_by_part[name] = WorthEstimates(
             log_worths, highest[options], part_nu, beta, of_chains=chains
         )
-    low, high = compute_interval(spreads.drift, request.ci)
+    low, high = compute_interval(spreads.drift, request.ci, axis=None)
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
         f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."

@@ -89,8 +89,7 @@ def bootstrap(
     for index, respondent in enumerate(data_sets):
         pair_indices = find_pair_indices(respondent, data)
         wins[index, pair_indices], losses[index, pair_indices] = respondent.wins, respondent.losses
-    rng = build_generator(random_seed)
-    n_draws = rng.multinomial(
+    n_draws = build_generator(random_seed).multinomial(
         len(data_sets), np.full(len(data_sets), 1 / len(data_sets)), size=samples
     )
     return _refit_samples(

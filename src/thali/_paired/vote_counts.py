@@ -103,8 +103,7 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
 
 
 def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> PairedComparisons:
-    """Return comparisons; raise for ties unless allowed, and for covariates but"
-    " `used_covariate`."""
+    """Return comparisons; raise for ties unless allowed, and for covariates but the used one."""
     pairs = convert_to_comparisons(data)
     if not ties:
         pairs.refuse_ties()
@@ -127,8 +126,6 @@ def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
     """Read the comparisons in a data frame of any recognised layout.
 
     `other_kinds`: additional kinds of data to accept.
-
-    `other_kinds`: kinds of data that it may hold besides.
     """
     return read_rows_of_frame(frame, columns, other_kinds).build()[0]
 
@@ -151,11 +148,7 @@ def read_rows_of_frame(
 def split_by_order(data: Any) -> list[PairedComparisons]:
     """Split comparisons by whether the earlier label was first, or at home.
 
-    `data` identify the first option, are such a data frame, or are the two parts already. `ties`:
-    whether ties are allowed.
-
-    `data` know that, are a data frame that does, or are these two. `ties`: those with ties are
-    welcome.
+    `data` identify the first option, are such a data frame, or are the two parts already.
     """
     if isinstance(data, tuple | list) and len(data) == 2:
         return prepare_groups(data, "two orders of presentation", ties=True)
@@ -270,8 +263,8 @@ class CountedComparisons(NamedTuple):
     data: Any  # whatever `convert_to_judgements` takes
     parts: dict[str, dict[str, Judgements]]  # by column and value
     # hashes of the identifiers of all rows; None: no identifier column was named
-    ids: np.ndarray | None
-    repeated: int  # answers skipped because their identifier was counted before
+    ids: np.ndarray | None = None
+    repeated: int = 0  # answers skipped because their identifier was counted before
     read_as: str = ""  # description of how a table was read
     files: tuple[str, ...] = ()  # the tables, by the names of their files
 
@@ -313,8 +306,6 @@ def count_votes(
         return CountedComparisons(
             source,
             {column: dict(convert_to_judgements(source).by_group(column)) for column in by},
-            None,
-            0,
         )
     if names := list_names_argument(covariates):
         columns["covariates"] = names
@@ -330,7 +321,7 @@ def count_votes(
         return count_rows(
             read_rows_of_frame(source, columns, (CHOICES,)), by, identifier, known_ids
         )
-    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {}, None, 0)
+    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {})
 
 
 def count_rows(
@@ -369,10 +360,9 @@ def name_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, A
     """Return column and part by name: the value, or column and value if several columns."""
     parts_by_name = {}
     for column, parts_of_column in parts.items():
-        prefix = ""
-        if len(parts) > 1:
-            prefix = f"{column} "
-        parts_by_name |= {
-            f"{prefix}{value}": (column, part) for value, part in parts_of_column.items()
-        }
+        for value, part in parts_of_column.items():
+            name = str(value)
+            if len(parts) > 1:
+                name = f"{column} {value}"
+            parts_by_name[name] = column, part
     return parts_by_name

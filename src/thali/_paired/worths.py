@@ -500,5 +500,5 @@ def _format_sd(fixed: float | None, draws: np.ndarray, ci: float) -> str:
     """Format a fixed or estimated standard deviation."""
     if fixed is not None:
         return f"{fixed:g} (fixed)"
-    low, high = compute_interval(draws, ci)
+    low, high = compute_interval(draws, ci, axis=None)
     return f"{draws.mean():.2g} ({low:.2g} to {high:.2g})"

@@ -122,8 +122,9 @@ class AlignedClassResults:
             pd.RangeIndex(1, n_classes + 1, name="latent_class"),
             [*columns, "occupied", "respondents"],
         )
-        occupied = posterior.n_classes.ravel()
-        probabilities = {n: float(np.mean(occupied == n)) for n in range(1, n_classes + 1)}
+        probabilities = {
+            n: float(np.mean(posterior.n_classes == n)) for n in range(1, n_classes + 1)
+        }
         table.attrs |= {"interval": ci, "n_classes": probabilities}
         return table
 
@@ -147,8 +148,7 @@ class AlignedClassResults:
 
         posterior = self._require_classes("membership")
         p = membership_probabilities(posterior)
-        class_of_respondent = p.argmax(axis=1)
-        columns = {"latent_class": class_of_respondent + 1, "probability": p.max(axis=1)}
+        columns = {"latent_class": p.argmax(axis=1) + 1, "probability": p.max(axis=1)}
         columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
         return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
 

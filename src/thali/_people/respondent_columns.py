@@ -131,7 +131,7 @@ class RespondentCovariates(NamedTuple):
             if name != column:
                 labels_by_column[column] = (
                     *labels_by_column.get(column, (reference,)),
-                    _label_in(name, column),
+                    _extract_label(name, column),
                 )
         return labels_by_column
 
@@ -141,7 +141,7 @@ class RespondentCovariates(NamedTuple):
         column = self.columns[index]
         if name == column:
             return None
-        return (column, _label_in(name, column), self.first[index])
+        return (column, _extract_label(name, column), self.first[index])
 
     @property
     def sources(self) -> list[str]:
@@ -238,7 +238,7 @@ class RespondentCovariates(NamedTuple):
             if name == column:
                 values = _read_numbers(name, cells)
             else:
-                values = cells.astype(str) == _label_in(name, column)
+                values = cells.astype(str) == _extract_label(name, column)
             deviation = np.asarray(values, float) - self.mean[index]
             covariates[:, 1 + index] = deviation / self.sd[index]
         for column, rows in self.find_unknown_labels(table).items():
@@ -255,8 +255,8 @@ class RespondentCovariates(NamedTuple):
         return covariates
 
 
-def _label_in(name: str, column: str) -> str:
-    """The label in the name of a covariate of a column."""
+def _extract_label(name: str, column: str) -> str:
+    """Extract the label from the name of a covariate of a column."""
     return name[len(column) + 1 : -1]
 
 

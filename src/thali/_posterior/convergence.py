@@ -276,13 +276,13 @@ def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
 def _describe_longer_run(times: float, current: int, advice: Advice) -> tuple[Any, ...]:
     """Return the remedy of a run that is `times` as long."""
     assert advice.draws is not None
-    setting = Setting(advice.draws, _round_up(current * times))
+    setting = Setting(advice.draws, _round_to_two_digits(current * times))
     if not advice.tunes:
         return setting, f" (now {current})"
     return setting, f" (now {current}) and a proportionally larger ", Argument("tune")
 
 
-def _round_up(number: float) -> int:
-    """Round up to two significant digits."""
+def _round_to_two_digits(number: float) -> int:
+    """Round a number up to two significant digits."""
     unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit

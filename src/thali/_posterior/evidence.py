@@ -191,8 +191,7 @@ def estimate_log_evidence(
     import pandas as pd
 
     chains, draws, _ = energies.shape
-    blocks = min(BLOCKS, draws)
-    constants = estimate_constants(beta, energies, blocks)
+    constants = estimate_constants(beta, energies, min(BLOCKS, draws))
     influence = constants.influence[..., 0]
     value = float(constants.log_z[0]) + log_constant
     chain_influence = influence.sum(axis=1)

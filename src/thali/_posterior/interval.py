@@ -41,8 +41,8 @@ def describe_interval(ci: float = INTERVAL) -> str:
     return f"{format_level(ci)} interval"
 
 
-def compute_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:
-    """Return the ends of the equal-tailed interval of draws along an axis, shape (2, ...)."""
+def compute_interval(draws: np.ndarray, ci: float, axis: int | None = 0) -> np.ndarray:
+    """Return the ends of the equal-tailed interval along an axis (None: of all draws)."""
     return np.quantile(draws, interval_tails(ci), axis=axis)
 
 
