@@ -191,8 +191,9 @@ def run_comparison(
 
 def _build_progress(progressbar: bool, n_fits: int) -> Progress:
     """Build the progress bar of all fits, which warns of a long comparison."""
-    faster_options = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
-    duration_warning = build_duration_warning("This comparison", *faster_options)
+    duration_warning = build_duration_warning(
+        "This comparison", "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
+    )
     return Progress(progressbar, "leaving out", n_fits, "fits", duration_warning)
 
 

@@ -175,11 +175,8 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     if "sensitivity" not in table.attrs:
         return None
     changes = table.attrs["sensitivity"]
-    names = ("log_evidence", "std_error", "probability", "log_bayes_factor")
-    columns = [name for name in names if name in changes]
-    return Finding(
-        title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=changes[columns]
-    )
+    shown = changes.filter(["log_evidence", "std_error", "probability", "log_bayes_factor"])
+    return Finding(title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=shown)
 
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)

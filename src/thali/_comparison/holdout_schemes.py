@@ -122,8 +122,8 @@ def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutSch
 def count_parts(data: Any, leave_out: str | None) -> int:
     """Return the default number of held-out parts."""
     data, leave_out = convert_data(data, leave_out)
-    scheme = find_scheme(find_data_form(data), leave_out)
-    return len(scheme.splitter(data).parts(np.random.SeedSequence(0), None, None))
+    splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
+    return len(splitter.parts(np.random.SeedSequence(0), None, None))
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:

@@ -363,5 +363,4 @@ class Findings(Sequence[Finding], PrintedObject):
         return key in self._makers and self.find(str(key)) is not None
 
     def _description(self) -> Description:
-        facts = tuple((result.key, result.question) for result in self)
-        return Description("Findings", facts)
+        return Description("Findings", tuple((result.key, result.question) for result in self))

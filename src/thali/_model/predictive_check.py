@@ -179,8 +179,9 @@ def describe_check(table: "pandas.DataFrame") -> str:
         rows: Any = missed.head(MAX_NAMED).itertuples()
         texts = [_describe_missed_row(row, words.describe_row(row, names)) for row in rows]
         if "group" in missed:
-            groups = missed["group"].head(MAX_NAMED)
-            texts = [f"{group}, {text}" for group, text in zip(groups, texts, strict=True)]
+            texts = [
+                f"{group}, {text}" for group, text in zip(missed["group"], texts, strict=False)
+            ]
         worst = "; ".join(texts)
         if len(missed) <= MAX_NAMED:
             sentence += f". Outside: {worst}"

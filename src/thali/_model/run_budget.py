@@ -43,7 +43,6 @@ def limit_run(
     thin: int,
     sweep: float,
     first_draws: int = FIRST_DRAWS,
-    max_draws: int = MAX_DRAWS,
     share: float = 1.0,
 ) -> BudgetedRun:
     """Shorten a run whose sweeps take `sweep` seconds to a share of the budget.
@@ -68,5 +67,5 @@ def limit_run(
         if run.tune == tune:
             run = run._replace(tune=max(min(tune, MIN_DRAWS), int(tune * share)))
     return BudgetedRun(
-        run, thin, first_draws, max(first_draws, min(max_draws, length - run.tune)), settings, sweep
+        run, thin, first_draws, max(first_draws, min(MAX_DRAWS, length - run.tune)), settings, sweep
     )

@@ -164,8 +164,7 @@ def group_test(
     n = wins + losses
     cells = np.concatenate([wins, losses])
     # log-likelihood of the pooled model for the choices of all groups, with their coefficients
-    coefficients = sum(fit.coefficient for fit in fits)
-    pooled_value = pooled_fit.maximum.value + coefficients
+    pooled_value = pooled_fit.maximum.value + sum(fit.coefficient for fit in fits)
     by_group = sum(fit.log_likelihood for fit in fits)
     saturated = sum(fit.saturated for fit in fits)
     weights = pooled_fit.n_parameters
