@@ -26,6 +26,7 @@ LISTS = "lists"  # NAME=A,B,..., several of them
 CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
 EACH = "each"  # a text, several of them
+FLAG = "flag"  # a switch that can only be turned on
 CONDITIONS = "conditions"  # on the rows of a table, several of them
 PEOPLE_VALUE = "people"  # how respondents differ: a word, classes:K or groups:WEIGHTS
 ANCHOR = "anchor"  # NAME, or NAME=NUMBER

@@ -11,8 +11,8 @@ from ._style import (
     create_axes,
     draw_row_dividers,
     format_interval_name,
-    hide_spines,
     label_grouped_rows,
+    label_rows,
     measure_label_width,
     place_grouped_rows,
     shorten_labels,
@@ -90,9 +90,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         )
         panel.set(xlim=(-0.03, 1.03), ylim=(height, 0))
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        panel.tick_params(axis="y", length=0)
-        hide_spines(panel, "left")
-        panel.set_yticks([*y, *heading_y], [""] * (len(y) + len(heading_y)))
+        label_rows(panel, [*y, *heading_y], [""] * (len(y) + len(heading_y)))
     left_panel = panels[0]
     label_grouped_rows(left_panel, y, labels, heading_y, headings)
     figure = left_panel.figure

@@ -131,18 +131,20 @@ def _annotate_nodes(
     ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray
 ) -> "dict[int, Annotation]":
     """Write names of inner nodes at the middle of their edges."""
-    style = {
-        "textcoords": "offset points",
-        "ha": "center",
-        "fontsize": _NAME_FONT_SIZE,
-        "color": "0.25",
-        "parse_math": False,
-    }
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := join_lines(tree.names[node]):
             middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
-            texts[node] = ax.annotate(name, middle, (0, 0), **style)
+            texts[node] = ax.annotate(
+                name,
+                middle,
+                (0, 0),
+                textcoords="offset points",
+                ha="center",
+                fontsize=_NAME_FONT_SIZE,
+                color="0.25",
+                parse_math=False,
+            )
             texts[node].set_in_layout(False)
     return texts
 

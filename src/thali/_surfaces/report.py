@@ -22,7 +22,6 @@ from thali.errors import PYTHON, ArgumentError, DataError, Words
 from .figures import Figures
 from .html import (
     Cover,
-    Document,
     build_model_document,
     build_result_document,
     describe_fit,
@@ -203,31 +202,23 @@ def render_report(
 
     `command`: the command that made the fit; `settings`: settings of a model's findings.
     """
-    return render_document(
-        _build_document(subject, command, words, settings, cover), figures
-    ).encode()
-
-
-def _build_document(
-    subject: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover
-) -> Document:
-    """Build the report of a model, a leaderboard or a comparison."""
     if isinstance(subject, Model):
         subject._require_fitted()
-        return build_model_document(
-            subject, compute_findings(subject, settings), command, words, cover
-        )
-    if isinstance(subject, Leaderboard):
-        command = command or board_report.format_python(subject)
-        return build_result_document(
-            compute_findings(subject),
-            command,
+    findings = compute_findings(subject, settings)
+    if isinstance(subject, Model):
+        document = build_model_document(subject, findings, command, words, cover)
+    elif isinstance(subject, Leaderboard):
+        document = build_result_document(
+            findings,
+            command or board_report.format_python(subject),
             words,
             cover,
             describe_subject(subject),
             board_report.list_settings(subject),
         )
-    return build_result_document(compute_findings(subject), command, words, cover)
+    else:
+        document = build_result_document(findings, command, words, cover)
+    return render_document(document, figures).encode()
 
 
 def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
@@ -243,4 +234,6 @@ def describe_subject(subject: Any) -> str:
     """Return a description of a model or leaderboard, or ""."""
     if isinstance(subject, Leaderboard):
         return board_report.describe_board(subject)
-    return describe_fit(subject) if isinstance(subject, Model) else ""
+    if isinstance(subject, Model):
+        return describe_fit(subject)
+    return ""

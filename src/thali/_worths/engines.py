@@ -23,14 +23,7 @@ from thali._model.engine import (
 from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.populations import (
-    COMMON,
-    INDEPENDENT,
-    Groups,
-    Individuals,
-    LatentClasses,
-    individuals_required_error,
-)
+from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
@@ -52,23 +45,6 @@ _N_DRAWS, _SEED = 1_000, 0  # draws of the sampling distribution, each with its 
 _APPROXIMATION_NOTE = (
     " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 )
-
-
-def find_population_engine(people: Any) -> Any:
-    """Return the engine of respondents, classes or groups that differ; None if all are equal."""
-    if isinstance(people, Individuals):
-        from .people.engine import INDIVIDUALS
-
-        return INDIVIDUALS
-    if isinstance(people, LatentClasses):
-        from .classes.engine import CLASSES
-
-        return CLASSES
-    if isinstance(people, Groups) and people.weights != COMMON:
-        from .groups.engine import GROUPS
-
-        return GROUPS
-    return None
 
 
 class WorthsEngine(Engine):

@@ -11,7 +11,6 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.base import FixedMethodModel
 from thali._model.best_worst import RULES, default_rule
 from thali._model.chain_model import MarkovChainModel, require_stored_chains
 from thali._model.data_argument import check_data
@@ -46,12 +45,7 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .data_density import keep_single_choices
-from .engines import (
-    LaplaceEngine,
-    TrajectoryEngine,
-    WorthMaximumEngine,
-    find_population_engine,
-)
+from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
 from .posterior import WorthProblem
 from .worth_draws import WorthDraws, tabulate_worths
 
@@ -82,7 +76,24 @@ def several_groups(model: Any, name: str) -> None:
         )
 
 
-class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
+def find_population_engine(people: Any) -> Any:
+    """Return the engine of respondents, classes or groups that differ; None if all are equal."""
+    if isinstance(people, Individuals):
+        from .people.engine import INDIVIDUALS
+
+        return INDIVIDUALS
+    if isinstance(people, LatentClasses):
+        from .classes.engine import CLASSES
+
+        return CLASSES
+    if isinstance(people, Groups) and people.weights != COMMON:
+        from .groups.engine import GROUPS
+
+        return GROUPS
+    return None
+
+
+class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
     r"""Learn the worth of each option from pairs, rankings, choices or best-worst choices.
 
     Option i is chosen out of the set S with probability
@@ -198,6 +209,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     _estimates_: "EstimatedWorths"  # after maximum likelihood
     _part_data: Any = None  # the data of a class or group
 
+    _IS_METHOD_FIXED: ClassVar[bool] = True
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
     _ENGINES: ClassVar[Mapping[str, Engine]] = {

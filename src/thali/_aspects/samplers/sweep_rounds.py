@@ -8,7 +8,7 @@ from thali._compile.jit import scalar
 
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
-from ..operations import log_rate, rebuild_cache, select_cache, set_alpha
+from ..operations import fill_rates, rebuild_cache, select_cache
 from ..state import (
     ALPHA,
     BETA,
@@ -30,6 +30,13 @@ from .draw_record import has_room, is_due, record_state
 
 # up to this number of options, each option without a unique aspect starts with single columns
 MAX_SINGLE_COLUMNS = 500
+
+
+def sample_alpha(rng: np.random.Generator, alpha: float | None) -> float:
+    """Return a fixed concentration; sample a learned one (None) from its Gamma(1, 1) prior."""
+    if alpha is None:
+        return rng.standard_exponential()
+    return alpha
 
 
 def sample_initial_state(
@@ -70,9 +77,7 @@ def build_state_with_weights(
 @scalar
 def prepare_state(model: Any, b: Any) -> None:
     """Fill the entries that follow from columns, weights and alpha."""
-    set_alpha(model.prior, b, b.real[ALPHA])
-    for k in range(b.whole[COLUMNS]):
-        b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
+    fill_rates(model.prior, b)
     refresh_unique_prior(model, b)
 
 

@@ -52,7 +52,9 @@ class Tickets:
     def redeem(self, name: str) -> Response | None:
         """Return the response with that name, or None."""
         until, response = self._waiting.pop(name, (0.0, None))
-        return response if time.monotonic() <= until else None
+        if time.monotonic() > until:
+            return None
+        return response
 
 
 def find_file(study: StudyFolder, address: str) -> Response | None:
@@ -63,7 +65,9 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
         return None
     report = folder / "report.html"
     if file_kind in ("view", "report") and _is_plain_file(report):
-        download_name = None if file_kind == "view" else f"{format_stem(study)}-{name}.html"
+        download_name = None
+        if file_kind == "report":
+            download_name = f"{format_stem(study)}-{name}.html"
         return FileResponse(
             report,
             media_type="text/html",
@@ -111,20 +115,18 @@ def escape_formulas(table: str) -> str:
 def format_stem(study: StudyFolder) -> str:
     """Return the name of downloads: the title in letters that all systems allow."""
     title = study.shown_title
-    name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in SUFFIXES else title
-    return re.sub(r"[^A-Za-z0-9]+", "-", name)[:_STEM].strip("-") or "thali"
+    suffix = Path(title).suffix
+    if suffix.lower() in SUFFIXES:
+        title = title.removesuffix(suffix)
+    return re.sub(r"[^A-Za-z0-9]+", "-", title)[:_STEM].strip("-") or "thali"
 
 
 def _zip_tables(tables: list[Path], name: str) -> Response:
-    """Return tables in one archive; the same files give the same bytes."""
+    """Return tables of CSV in one archive; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in tables:
-            file_bytes = (
-                escape_formulas(file.read_text("utf-8")).encode()
-                if file.suffix == ".csv"
-                else file.read_bytes()
-            )
+            file_bytes = escape_formulas(file.read_text("utf-8")).encode()
             archive.writestr(zipfile.ZipInfo(file.name), file_bytes, zipfile.ZIP_DEFLATED)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(buffer.getvalue(), media_type="application/zip", headers=headers)
@@ -206,16 +208,13 @@ def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes
             yield PurePosixPath(file.name), file, None
     for run, archive_folder in _INSIDE.items():
         root = study.path / run
-        for file in sorted(root.rglob("*")) if not root.is_symlink() else ():
+        if root.is_symlink():
+            continue
+        data_folder = str(PurePosixPath(*[".."] * len(archive_folder.parts)))
+        for file in sorted(root.rglob("*")):
             run_path = PurePosixPath(file.relative_to(root).as_posix())
             if _is_plain_file(file) and run_path != PurePosixPath(JOB, LOCK):
-                yield (
-                    archive_folder / run_path,
-                    file,
-                    _rewrite_file(
-                        file, run_path, str(PurePosixPath(*[".."] * len(archive_folder.parts)))
-                    ),
-                )
+                yield archive_folder / run_path, file, _rewrite_file(file, run_path, data_folder)
 
 
 def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | None:

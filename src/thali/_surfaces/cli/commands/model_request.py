@@ -44,12 +44,14 @@ class ModelRequest(NamedTuple):
             option.type == PEOPLE_VALUE for option in self.spec.options
         ):
             argument_by_name = merge_people(argument_by_name, "group" in self.options)
-        has_cores = destination == FIT and any(
-            option.name == "cores" for option in self.spec.select_options(self.method)
-        )
-        return argument_by_name | (
-            {"progressbar": True} if has_cores else {}
-        )  # such fits have a progress bar
+        if destination == FIT and self.has_cores:  # such fits have a progress bar
+            argument_by_name["progressbar"] = True
+        return argument_by_name
+
+    @property
+    def has_cores(self) -> bool:
+        """Whether the fit has chains, which may run in parallel."""
+        return any(option.name == "cores" for option in self.spec.select_options(self.method))
 
     @property
     def read_arguments(self) -> dict[str, Any]:
@@ -99,7 +101,9 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     """Return the arguments of a model with --people, --by and --group as one."""
     by, people = arguments.pop("by", None), arguments.get("people")
     if by is None:
-        return arguments | ({"people": Groups()} if has_groups and people is None else {})
+        if has_groups and people is None:
+            return arguments | {"people": Groups()}
+        return arguments
     if not isinstance(people, Individuals | None):
         raise individuals_required_error("by")
     return arguments | {"people": Individuals(by)}
@@ -116,11 +120,12 @@ def _read_shares(file: Path) -> dict[str, float]:
                 "A table of actual shares needs two columns: the product and its share, a number."
             )
         labels = frame.iloc[:, 0].map(format_label).tolist()
-        if repeated_labels := [label for label in labels if labels.count(label) > 1]:
-            raise DataError(
-                f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
-                " listed twice."
-            )
+        for label in labels:
+            if labels.count(label) > 1:
+                raise DataError(
+                    f"A table of actual shares must list each product once; {label!r} is listed"
+                    " twice."
+                )
     return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 
