@@ -425,8 +425,11 @@ class Leaderboard(PrintedResult):
             counts[data.first, data.second] = counts[data.second, data.first] = (
                 data.wins + data.losses + data.tied
             )
-        table = pd.DataFrame(convert_whole_counts(counts), data.labels, data.labels)
-        return table.loc[self.table.index, self.table.index]
+        labels = self.table.index
+        row_order = [data.labels.index(label) for label in labels]
+        return pd.DataFrame(
+            convert_whole_counts(counts)[np.ix_(row_order, row_order)], labels, labels
+        )
 
     def by_part(self) -> "pandas.DataFrame":
         """Return the boards of all parts in one table.
