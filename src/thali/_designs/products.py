@@ -56,18 +56,14 @@ class Attributes(NamedTuple):
             restored[name] = level_by_label.get(label, restored[name])
         return restored
 
-    def products(self, orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-        """Yield the allowed products of these levels, in this order of levels."""
-        return self._complete_product((), orders)
-
     def all_products(self) -> Iterator[tuple[int, ...]]:
         """Yield all allowed products."""
         return self.products(list(map(range, self.sizes)))
 
-    def _complete_product(
-        self, leading_levels: tuple[int, ...], orders: Sequence[Sequence[int]]
+    def products(
+        self, orders: Sequence[Sequence[int]], leading_levels: tuple[int, ...] = ()
     ) -> Iterator[tuple[int, ...]]:
-        """Yield the allowed products that begin with these levels."""
+        """Yield the allowed products of these levels, in this order, with these leading levels."""
         if any(
             rule[-1][0] < len(leading_levels)
             and all(leading_levels[i] in level_numbers for i, level_numbers in rule)
@@ -78,7 +74,7 @@ class Attributes(NamedTuple):
             yield leading_levels
             return
         for level in orders[len(leading_levels)]:
-            yield from self._complete_product((*leading_levels, level), orders)
+            yield from self.products(orders, (*leading_levels, level))
 
 
 def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:

@@ -53,7 +53,9 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
     attributes, levels = _select_levels(profiles)
     y, heading_y = place_grouped_rows(attributes)
-    headings = [] if is_of_options else shorten_labels(list(dict.fromkeys(attributes)))
+    headings, row_type = [], "option"
+    if not is_of_options:
+        headings, row_type = shorten_labels(list(dict.fromkeys(attributes))), "level"
     labels = _shorten_levels(attributes, levels)
     height = max(y[-1] + 0.16, 1.0)
     labels_width = measure_label_width([*labels, *(f"{name} " for name in headings)])
@@ -94,7 +96,6 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     left_panel = panels[0]
     label_grouped_rows(left_panel, y, labels, heading_y, headings)
     figure = left_panel.figure
-    row_type = "option" if is_of_options else "level"
     interval = format_interval_name(found.profiles)
     figure.supxlabel(
         f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
@@ -138,7 +139,8 @@ def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
         profiles["attribute"], profiles["level"], distances.tolist(), strict=True
     ):
         attribute_levels = levels.setdefault(attribute, [])
-        attribute_levels += [level] * (level not in attribute_levels)
+        if level not in attribute_levels:
+            attribute_levels.append(level)
         differs[attribute] = max(differs.get(attribute, 0.0), difference)
     attributes: set[str] = set()
     for attribute in sorted(differs, key=lambda name: -differs[name]):

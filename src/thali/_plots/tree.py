@@ -104,9 +104,10 @@ def draw_branches(
         if len(child_nodes) > 1
     ]
     lines = np.array([*edges, *forks])
-    ax.add_collection(
-        LineCollection(list(lines), colors="0.25", linewidths=1.2 if n <= 100 else 0.7)
-    )
+    line_width = 1.2
+    if n > 100:
+        line_width = 0.7
+    ax.add_collection(LineCollection(list(lines), colors="0.25", linewidths=line_width))
     deepest = float(x.max())
     ax.set(xlim=(-0.01 * deepest, 1.005 * deepest), ylim=(n - 0.4, -0.6))
 

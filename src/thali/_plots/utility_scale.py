@@ -109,7 +109,9 @@ def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
     if ratio < 8:
         ax.xaxis.set_major_locator(MaxNLocator(5))
     else:
-        subs = (1, 2, 5) if ratio < 500 else (1,)
+        subs: tuple[int, ...] = (1,)
+        if ratio < 500:
+            subs = (1, 2, 5)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -119,59 +119,20 @@ _ORDER = {True: 0, None: 1, False: 2}  # findings that lead, may lead, do not le
 SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
-def build_model_document(
-    model: "Model", findings: Findings, command: str, words: Words, cover: Cover
-) -> Document:
-    """Build the report of a model; `command`: the typed command or ""."""
-    cover = cover._replace(date=_find_fit_date(model) or cover.date)
-    facts = (describe_fit(model),)
-    run = Section(
-        SETTINGS,
-        facts=(*_list_run_facts(model), *describe_versions()),
-        code=command or model._format_python(),
-    )
-    return _assemble_document(
-        list(findings.select_surface(PAGE)),
-        words,
-        facts,
-        run,
-        format_report_footer(_find_fit_date(model)),
-        cover,
-    )
-
-
-def build_result_document(
+def build_document(
     findings: Findings,
+    words: Words,
+    description: str,
+    settings: Facts,
     command: str,
-    words: Words,
+    date: str,
     cover: Cover,
-    description: str = "",
-    settings: Facts = (),
 ) -> Document:
-    """Build the report of any other result with findings.
+    """Build the report of a result.
 
-    `about`: a description of the result; `settings`: its settings.
+    `description`: the result as text, or ""; `date`: the day of its draws, or "".
     """
-    run = Section(SETTINGS, facts=(*settings, *describe_versions()), code=command)
-    return _assemble_document(
-        list(findings.select_surface(PAGE)),
-        words,
-        (description,) if description else (),
-        run,
-        format_report_footer(),
-        cover,
-    )
-
-
-def _assemble_document(
-    shown_findings: list[Finding],
-    words: Words,
-    facts: tuple[str, ...],
-    run: Section,
-    origin_note: str,
-    cover: Cover,
-) -> Document:
-    """Build a report from its findings."""
+    shown_findings = list(findings.select_surface(PAGE))
     asked_question = " ".join(
         sentence
         for finding in shown_findings
@@ -179,11 +140,9 @@ def _assemble_document(
         for sentence in finding.format_sentences(words)
     )
     # the title then is the short form of the question
-    shown_question = asked_question
-    run_facts = run.facts
+    shown_question, run_facts = asked_question, (*settings, *describe_versions())
     if not cover.title and asked_question.endswith("?"):
         shown_question, run_facts = "", (*run_facts, ("Question", asked_question))
-    run = run._replace(title="", facts=run_facts)
     shown_findings = [finding for finding in shown_findings if finding.key != "asked"]
     lead = _choose_lead(shown_findings)
     lights = tuple(
@@ -203,17 +162,17 @@ def _assemble_document(
             )
         )
     ]
-    chapters.append(Chapter(SETTINGS, (run,)))
+    chapters.append(Chapter(SETTINGS, (Section("", facts=run_facts, code=command),)))
     if cited:
         chapters.append(Chapter(REFERENCES, (Section("", entries=cited),)))
     return Document(
         title=cover.title or lead.question,
         question=cover.question or shown_question,
-        facts=(cover.data, cover.date, *facts, cover.author),
+        facts=(cover.data, date or cover.date, description, cover.author),
         lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _list_pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
-        made=origin_note,
+        made=format_report_footer(date),
     )
 
 
@@ -279,7 +238,7 @@ def _format_model_name(model: Any) -> str:
     return spec.name.replace("-", " ").capitalize()
 
 
-def _list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
+def list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
     """Return the model and the settings of its run, by name."""
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
@@ -296,7 +255,7 @@ def _format_setting(name: str, setting: int) -> str:
     return f"{setting:,}"
 
 
-def _find_fit_date(model: Any) -> str:
+def find_fit_date(model: Any) -> str:
     """Return the day of the draws, or ""."""
     if has_draws(model):
         return str(model.posterior_.attrs["created_at"])[:10]
@@ -449,17 +408,12 @@ def _build_chapter_context(
     chapter: Chapter, picture_numbers: Any, figures: Figures
 ) -> dict[str, Any]:
     """Return the context of a chapter."""
-    anchor = _format_anchor(chapter.title)
+    anchor = re.sub(r"\W+", "-", chapter.title.lower()).strip("-")
     sections = [
         _build_section_context(section, f"{anchor}-{index}", picture_numbers, figures)
         for index, section in enumerate(chapter.sections)
     ]
     return {"title": chapter.title, "anchor": anchor, "sections": sections}
-
-
-def _format_anchor(title: str) -> str:
-    """Return a title as the anchor of a link."""
-    return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
 def _build_section_context(
@@ -468,27 +422,18 @@ def _build_section_context(
     """Return the context of a section."""
     context = section._asdict()
     context["anchor"] = anchor
-    pictures = [
-        make_or_warn(
-            _describe_picture(picture),
+    context["pictures"] = []
+    for picture in section.pictures:
+        drawing = make_or_warn(
+            f"the picture of the report with the caption '{picture.caption}'",
             partial(draw_page_picture, figures, picture, next(picture_numbers)),
         )
-        for picture in section.pictures
-    ]
-    context["pictures"] = [
-        picture._replace(content=mark_as_html(picture.content))
-        for picture in pictures
-        if picture is not None
-    ]
+        if drawing is not None:
+            context["pictures"].append(drawing._replace(content=mark_as_html(drawing.content)))
     context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
         context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context
-
-
-def _describe_picture(picture: Picture) -> str:
-    """Return the name of a picture in a warning."""
-    return f"the picture of the report with the caption '{picture.caption}'"
 
 
 def _build_page_rows(table: PageTable) -> _PageRows:

@@ -22,9 +22,10 @@ from thali.errors import PYTHON, ArgumentError, DataError, Words
 from .figures import Figures
 from .html import (
     Cover,
-    build_model_document,
-    build_result_document,
+    build_document,
     describe_fit,
+    find_fit_date,
+    list_run_facts,
     render_document,
 )
 from .slides import build_slides as slides_of
@@ -205,19 +206,15 @@ def render_report(
     if isinstance(subject, Model):
         subject._require_fitted()
     findings = compute_findings(subject, settings)
+    run_facts, date = (), ""
     if isinstance(subject, Model):
-        document = build_model_document(subject, findings, command, words, cover)
+        run_facts, date = list_run_facts(subject), find_fit_date(subject)
+        command = command or subject._format_python()
     elif isinstance(subject, Leaderboard):
-        document = build_result_document(
-            findings,
-            command or board_report.format_python(subject),
-            words,
-            cover,
-            describe_subject(subject),
-            board_report.list_settings(subject),
-        )
-    else:
-        document = build_result_document(findings, command, words, cover)
+        run_facts = board_report.list_settings(subject)
+        command = command or board_report.format_python(subject)
+    description = describe_subject(subject)
+    document = build_document(findings, words, description, run_facts, command, date, cover)
     return render_document(document, figures).encode()
 
 

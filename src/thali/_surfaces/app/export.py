@@ -63,11 +63,11 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
     folder = study.path / name
     if name not in RUNS or folder.is_symlink():
         return None
-    report = folder / "report.html"
+    report, stem = folder / "report.html", format_stem(study)
     if file_kind in ("view", "report") and _is_plain_file(report):
         download_name = None
         if file_kind == "report":
-            download_name = f"{format_stem(study)}-{name}.html"
+            download_name = f"{stem}-{name}.html"
         return FileResponse(
             report,
             media_type="text/html",
@@ -81,12 +81,12 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
         return FileResponse(
             model_file,
             media_type="application/x-netcdf",
-            filename=f"{format_stem(study)}-{model_file.name}",
+            filename=f"{stem}-{model_file.name}",
         )
     if file_kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
-        return FileResponse(workbook, filename=f"{format_stem(study)}-{name}.xlsx")
+        return FileResponse(workbook, filename=f"{stem}-{name}.xlsx")
     if file_kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
-        return _zip_tables(tables, f"{format_stem(study)}-{name}-csv.zip")
+        return _zip_tables(tables, f"{stem}-{name}-csv.zip")
     return None
 
 

@@ -25,7 +25,7 @@ from starlette.routing import Route
 from thali._data.kinds import PAIRS
 from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
-from thali.errors import ArgumentError, ThaliError
+from thali.errors import ThaliError
 
 from ..cli.model_choice import find_model
 from ..cli.options import index_options
@@ -345,13 +345,9 @@ class Server:
     def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
         """Start a comparison of the ticked models, unless one is running."""
         # An earlier comparison is replaced.
-        try:
-            compare_request = build_comparison_request(
-                study, name, form.get("models", "").splitlines(), "sensitivity" in form
-            )
-        except ThaliError as error:
-            sentence, fields = render_error(error, AppWords([]))
-            return _build_problem(sentence, fields=fields)
+        compare_request = build_comparison_request(
+            study, name, form.get("models", "").splitlines(), "sensitivity" in form
+        )
         if self.runs.find_state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
             study.remove(f"{COMPARE_TIME}.json")
@@ -401,11 +397,7 @@ class Server:
     async def rename(self, request: Request) -> Response:
         """Rename a study."""
         study, form = await self._read_study_and_form(request)
-        try:
-            self.studies.rename(study, form.get("title", ""))
-        except ArgumentError as error:
-            sentence, fields = render_error(error, AppWords([]))
-            return _build_problem(sentence, fields=fields)
+        self.studies.rename(study, form.get("title", ""))
         return _redirect(study, ABOUT)
 
     async def stream_progress(self, request: Request) -> Response:
@@ -525,7 +517,7 @@ def build_app(
     routes += [Route(address, page) for address, page in pages.items()]
     handlers: Any = {
         HTTPException: _render_http_error,
-        ThaliError: lambda request, error: _build_problem(error.render(AppWords([]))),
+        ThaliError: _render_thali_error,
         OSError: lambda request, error: _build_problem(
             f"{error.filename or 'The folder'}: {error.strerror or error}.", 409
         ),
@@ -568,6 +560,12 @@ async def _read_form(request: Request) -> dict[str, str]:
     if not isinstance(form, dict) or not all(isinstance(text, str) for text in form.values()):
         raise HTTPException(400)
     return form
+
+
+def _render_thali_error(request: Request, error: ThaliError) -> Response:
+    """Return the response to an error of thali."""
+    sentence, fields = render_error(error, AppWords([]))
+    return _build_problem(sentence, fields=fields)
 
 
 def _render_http_error(request: Request, error: HTTPException) -> Response:

@@ -144,11 +144,6 @@ class StudyFolder:
         return (self.path / FIT / "report.html").exists()
 
     @property
-    def title(self) -> str:
-        """The title of the study."""
-        return self.about["title"]
-
-    @property
     def shown_title(self) -> str:
         """The title on pages and downloads.
 

@@ -25,21 +25,13 @@ if TYPE_CHECKING:
     from thali._reading.table import RawTable
     from thali.datasets import Dataset
 
-_CLASSES = (
-    " If one column contains classes and the others are covariates, name it: thali fit FILE"
-    " --target COLUMN."
-)
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
-_TRIALS = (
+_SHAPES = (
     " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN"
-    " --second COLUMN --chosen COLUMN."
+    " --second COLUMN --chosen COLUMN. If each row is an alternative of a choice set, name their"
+    " column: thali fit FILE --alternative COLUMN. If one column contains classes and the others"
+    " are covariates, name it: thali fit FILE --target COLUMN."
 )
-_SETS = (
-    " If each row is an alternative of a choice set, name their column: thali fit FILE"
-    " --alternative COLUMN."
-)
-
-
 _OPTIONS = (
     " If the columns are covariates of options in other comparisons: thali fit COMPARISONS"
     " --option-covariates FILE."
@@ -303,7 +295,7 @@ def recognise_table(
     except RecognitionError as error:
         model_names = dict.fromkeys(choose_model(data_kind).name for data_kind in error.kinds)
         if not model_names and not error.nearest_shape and PAIRS in data_kinds:
-            hints = _TRIALS + _SETS + _CLASSES
+            hints = _SHAPES
             if _has_option_labels(table):
                 hints += _OPTIONS
             raise DataError(error, hints) from None

@@ -51,7 +51,6 @@ COMPARED = (
         "labels",
         "codes",
         "design",
-        "respondent",
         "task",
         "alternative",
         "chosen",

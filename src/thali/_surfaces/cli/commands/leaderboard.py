@@ -21,20 +21,6 @@ if TYPE_CHECKING:
 
 _BOARD = ".nc"  # suffix of saved leaderboards
 _DEFAULTS = {"ties": "davidson", "anchor_model": None, "pool": False}
-_WORTH_SETTINGS = (
-    "method",
-    "random_seed",
-    "people",
-    "spread",
-    "judges",
-    "judge_sd",
-    "judge_bias",
-    "period",
-    "drift",
-    "since",
-    "until",
-    "ci",
-)
 _TABLE_DEFAULTS = {"covariates": None, "by": None, "id": None}
 
 
@@ -94,13 +80,15 @@ def run_leaderboard(
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
     """Build the leaderboard of all files; the first may be a saved leaderboard."""
+    from thali._paired.worths import WorthsRequest
+
     first_name, *other_names = names
     if Path(first_name).suffix.lower() != _BOARD:
         request = _read_first_file(first_name, settings)
     else:
         saved = _load_saved_board(first_name)
         for name in settings:
-            if name in (*_DEFAULTS, *_WORTH_SETTINGS, *_TABLE_DEFAULTS):
+            if name in (*_DEFAULTS, *WorthsRequest._fields, *_TABLE_DEFAULTS):
                 raise DataError(
                     Argument(name),
                     f" cannot be given again: it was set when {first_name} was made. Remove this"
@@ -144,7 +132,7 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     from thali._reading.large_tables import is_large
 
     worths_request = WorthsRequest(
-        **{key: settings.pop(key) for key in _WORTH_SETTINGS if key in settings}
+        **{key: settings.pop(key) for key in WorthsRequest._fields if key in settings}
     )
     board_settings = check_settings(
         worths_request,
