@@ -52,11 +52,10 @@ def one_line(message: object) -> str:
     "It is 'tea'."
     """
     lines = _cut_middle(str(message), 10 * LONGEST).splitlines()
-    text = (
-        " ".join(line.strip() for line in lines if line.strip())
-        if len(lines) > 1
-        else "".join(lines)
-    )
+    if len(lines) > 1:
+        text = " ".join(line.strip() for line in lines if line.strip())
+    else:
+        text = "".join(lines)
     return _cut_middle(_QUOTED.sub(_shorten_quote, text), LONGEST)
 
 
@@ -184,7 +183,9 @@ class InPython(Fact):
 
     def render(self, words: Words) -> str:
         """Return the text for the reader of a surface."""
-        return self.text if words.is_python() else _render_parts((self.elsewhere,), words)
+        if words.is_python():
+            return self.text
+        return _render_part(self.elsewhere, words)
 
 
 class Message(Fact):
@@ -219,7 +220,9 @@ class Clause(Message):
     def render(self, words: Words) -> str:
         """Return the clause in the words of a surface, or ""."""
         named = (part.name for part in self.parts if isinstance(part, Argument | Setting))
-        return super().render(words) if all(map(words.has, named)) else ""
+        if all(map(words.has, named)):
+            return super().render(words)
+        return ""
 
 
 def one_of(
@@ -234,10 +237,14 @@ def one_of(
 
 def _render_parts(parts: tuple[object, ...], words: Words) -> str:
     """Return parts of a message as text in the words of a surface."""
-    return "".join(
-        part.render(words) if isinstance(part, Fact | _MessageWithParts) else str(part)
-        for part in parts
-    )
+    return "".join(_render_part(part, words) for part in parts)
+
+
+def _render_part(part: object, words: Words) -> str:
+    """Return a text, a fact or another error as text in the words of a surface."""
+    if isinstance(part, Fact | _MessageWithParts):
+        return part.render(words)
+    return str(part)
 
 
 # errors -------------------------------------------------------------------------------------------

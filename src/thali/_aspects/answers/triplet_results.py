@@ -211,6 +211,5 @@ def next_triplets_table(
     )
     return tabulate_questions(
         {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
-        {},
         choice,
     )

@@ -417,7 +417,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         # share of the budget that the looks take
         looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
         thin, sweep = THIN if run.thin is None else run.thin, estimate_sweep_seconds(source)
-        bound = limit_run(run, thin, sweep, FIRST_DRAWS, MAX_DRAWS, max(1.0 - looks, 0.5))
+        bound = limit_run(run, thin, sweep, FIRST_DRAWS, max(1.0 - looks, 0.5))
         run = bound.run._replace(thin=bound.thin)
         problem, design = (
             build_class_problem(source, self._checked(source), self.alpha),
