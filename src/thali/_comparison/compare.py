@@ -207,7 +207,7 @@ def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
     if not model._is_fitted():
         return
-    options = model._get_fit_options()
+    options = model._get_fitted_labels()
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"

@@ -196,8 +196,8 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
         return self._population(data).estimate_model_evidence(self, data, run)
 
-    def _get_fit_options(self) -> list[str]:
-        """Return the options of the fit, if they are available."""
+    def _get_fitted_labels(self) -> list[str]:
+        """Return the labels of the fitted options; [] if unavailable."""
         return self._engine.options_of_fit(self)
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:

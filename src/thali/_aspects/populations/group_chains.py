@@ -218,7 +218,7 @@ def sample_group_states(
     base = build_base(rng, task, n_rows + 2)
     groups = []
     for g in range(task.n_groups):
-        state = make_empty_state(n_options, n_rows, nodes=0)  # for the published sampler only
+        state = make_empty_state(n_options, n_rows, n_nodes=0)  # for the published sampler only
         state.Z[:n_columns, :n_options] = matrix.T
         kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
         state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)

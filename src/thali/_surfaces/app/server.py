@@ -569,7 +569,7 @@ def _render_thali_error(request: Request, error: ThaliError) -> Response:
 
 
 def _render_http_error(request: Request, error: HTTPException) -> Response:
-    """Return the response to an HTTP error."""
+    """Return an HTTP error as a JSON problem."""
     sentence = error.detail
     if error.status_code in _REFUSALS:
         sentence = getattr(english.texts.refused, _REFUSALS[error.status_code])
@@ -585,5 +585,5 @@ def _redirect(study: StudyFolder, screen: str = "") -> Response:
 
 
 def _build_problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
-    """Return the response with a problem and the fields that it concerns."""
+    """Return a JSON response with a problem and the names of the fields concerned."""
     return JSONResponse({"problem": sentence, "fields": list(fields)}, status)

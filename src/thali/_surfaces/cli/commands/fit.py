@@ -77,13 +77,19 @@ def run_fit(
     notify(data_sentence)
     model = _build_model(request, data)
     settings = model._complete_settings(data, request.settings(named_data, data))
-    command: dict[str, Any] = {"data_name": data_name, "model_name": model_name, "typed": typed}
-    command["formats"] = list(formats)
+    command_arguments: dict[str, Any] = {
+        "data_name": data_name,
+        "model_name": model_name,
+        "typed": typed,
+    }
+    command_arguments["formats"] = list(formats)
     if page is not None:
-        command |= {"page": page.absolute(), "cover": cover}
+        command_arguments |= {"page": page.absolute(), "cover": cover}
     if slides is not None:
-        command |= {"slides": slides.absolute()}
-    output = FitOutput(command, build_job_note("fit", command), out, overwrite, page, slides)
+        command_arguments |= {"slides": slides.absolute()}
+    output = FitOutput(
+        command_arguments, build_job_note("fit", command_arguments), out, overwrite, page, slides
+    )
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:
         _report_early_stop(model, out)
