@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import POPULATION, Posterior, split_draws

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.covariates import predictor_matrix
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior

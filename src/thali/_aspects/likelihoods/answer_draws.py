@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 
 from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import FeatureColumns

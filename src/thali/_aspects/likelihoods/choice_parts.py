@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,

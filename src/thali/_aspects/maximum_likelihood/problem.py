@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage

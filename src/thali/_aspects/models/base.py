@@ -43,7 +43,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": FEATURE_SAMPLING}
     _matrix: ClassVar[str] = ""  # the data kind of a plain matrix
-    _FINDINGS: ClassVar[str] = "thali._aspects.findings.open"
+    _FINDINGS: ClassVar[str] = "thali._aspects.findings.latent_feature_model"
     _VIEW = Posterior
 
     @property

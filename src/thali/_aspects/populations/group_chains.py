@@ -24,7 +24,7 @@ from ..group_state import (
     select_common_weights,
     select_group_likelihood,
 )
-from ..moves.group_densities import MIN_WEIGHT
+from ..moves.group_weight_priors import MIN_WEIGHT
 from ..moves.tuning import Tuning, build_tuning, select_tuning
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
 from ..samplers.cost_model import (

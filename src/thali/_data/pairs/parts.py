@@ -11,7 +11,7 @@ from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from ..columns import convert_frame
-from ..people import group_people
+from ..people_table import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
 from .covariates import (
     ORDER,

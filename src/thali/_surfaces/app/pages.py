@@ -16,7 +16,7 @@ from thali.errors import ThaliError
 
 from ..cli.model_choice import find_model
 from . import english, runs
-from .comparisons import has_evidence, has_groups, list_candidates, select_ticked
+from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
 from .english import AppWords
 from .fields import (
     ATTENTION_BY,

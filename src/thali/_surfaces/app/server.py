@@ -30,7 +30,7 @@ from thali.errors import ThaliError
 from ..cli.model_choice import find_model
 from ..cli.options import index_options
 from . import english, runs
-from .comparisons import build_comparison_request, has_evidence, has_groups
+from .comparison_candidates import build_comparison_request, has_evidence, has_groups
 from .english import AppWords, render_error
 from .export import Tickets, find_file, zip_study
 from .fields import (
