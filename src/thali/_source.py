@@ -82,7 +82,7 @@ def _read_pipe(file: BinaryIO, name: str) -> bytes:
 
 
 def _build_source(name: str, content: bytes) -> Source:
-    """Return the source; raise if it is empty."""
+    """Return a file's content as a `Source`; raise if it is empty."""
     if not content.strip():
         raise DataError(f"{name}: The file is empty.")
     return Source(name, content)

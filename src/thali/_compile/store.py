@@ -242,7 +242,7 @@ def strip_bitcode(code: Any) -> Any:
 
 
 def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
-    """Make external names known to Numba's engine."""
+    """Make sure that Numba's engine finds these external symbols."""
     # The engine already has most names. Refreshing the context, as Numba does, takes 0.2 s, so it
     # is done only if a name is missing.
     rtsys.initialize(target_context)

@@ -131,7 +131,7 @@ def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
 def _parse_rules(
     prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
-    """Return one rule for each prohibited combination."""
+    """Parse prohibited combinations, one rule each."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
@@ -157,7 +157,7 @@ def _parse_rule(
 
 
 def _rule_error(argument: Any) -> ArgumentError:
-    """Return the error for prohibitions of another form."""
+    """Return the error for an invalid form of `prohibited`."""
     return ArgumentError(
         Argument("prohibited"),
         " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9,"

@@ -545,7 +545,7 @@ def is_running(path: Path) -> bool:
 
 
 def _open_lock(path: Path, to_write: bool) -> BinaryIO:
-    """Open the lock file; read-only if it is not writable and need not be."""
+    """Open the lock file; read-only if it is not writable, unless `to_write`."""
     try:
         return open(path, "ab", opener=_open_without_link)
     except OSError as error:

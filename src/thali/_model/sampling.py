@@ -480,7 +480,7 @@ class RunningFit:
         )
 
     def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
-        """Return chains with room for `target` draws, at their start."""
+        """Build chains with room for `target` draws, continued from `start` if given."""
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains

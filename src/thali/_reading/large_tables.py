@@ -310,7 +310,7 @@ def is_large(path: str) -> bool:
 def _recognise_counts(
     table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
 ) -> Reading:
-    """Return the reading of distinct rows with counts."""
+    """Interpret a table of distinct rows, which occur `times` times or have count columns."""
     import pandas as pd
 
     if not counts:

@@ -239,7 +239,7 @@ class Density:
         return self._blocks[step]
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
-        """Return a block of rows with its matrices."""
+        """Build a block of rows and its matrices of sides, judges and covariates."""
         rows = self.rows.select(row_slice)
         first, second, period, judge, x, *counts = rows[:8]
         wins, losses, tied = map(to_column, counts)

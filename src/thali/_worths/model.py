@@ -424,7 +424,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return select_covariates(data, self.covariates)
 
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
-        """Check all arguments, and return the problem of data.
+        """Check the arguments, and return the estimation problem for the data.
 
         `settings` are further arguments of `WorthProblem`.
         """

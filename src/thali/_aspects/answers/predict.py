@@ -131,7 +131,7 @@ def compute_prediction_errors(
     n_chains: int,
     offsets: CovariateOffsets | None,
 ) -> "np.ndarray | list[np.ndarray]":
-    """Compute Monte Carlo errors of `predict_means`, in the same form."""
+    """Compute Monte Carlo errors of `predict_means`, in the shape of its result."""
     from thali._posterior.summary import compute_mean_errors
 
     option_indices, paired = set_indices(sets, labels)

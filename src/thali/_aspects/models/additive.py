@@ -452,7 +452,7 @@ class AdditiveClustering(AdditiveAnswers):
         return parts
 
     def _build_parts(self, data: Any) -> dict[Any, Any]:
-        """Return the parts, with a learned sigma if it would be chosen."""
+        """Return the arguments of the sampling task; sigma is learned if it would be chosen."""
         check_allowed("constant", self.constant, (True, False))
         rules = choose_rules(data)
         self._check_argument_kinds(rules.kind)
@@ -565,7 +565,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._choose_weight_prior(self._data_answers.data())
 
     def _parts_to_prepare(self, data: Any) -> dict[Any, Any]:
-        """Return the parts without a choice of sigma."""
+        """Return the arguments of the sampling task, without a choice of sigma."""
         return self._build_parts(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:

@@ -59,11 +59,11 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         raise NotImplementedError
 
     def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
-        """Return the parts required by checks before a fit."""
+        """Return the arguments of the sampling task that are checked before a fit."""
         return self._parts(data)
 
     def _evidence_parts(self, data: Any) -> dict[str, Any]:
-        """Return the parts whose evidence is estimated."""
+        """Return the arguments of the sampling task whose evidence is estimated."""
         return self._parts(data)
 
     def _tree(self) -> "Tree | None":
@@ -394,7 +394,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return similarity_table(self._view)
 
     def _predict_left_out(self, part: "HeldOutPair | Similarities") -> Any:
-        """Return what every draw predicts for data that the model was fitted without."""
+        """Return every draw's prediction of data that were held out of the fit."""
         return self._engine.predict_left_out(self, part)
 
     @requires(require_draws)

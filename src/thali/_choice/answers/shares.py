@@ -171,7 +171,7 @@ def tabulate_demand(
 
 
 def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
-    """Return the cost per sale, checked together with the revenues."""
+    """Parse the cost per sale; raise unless all revenues are known."""
     if None in revenues:
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."

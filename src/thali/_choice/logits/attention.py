@@ -135,7 +135,7 @@ def _list_names(attention: Any) -> list[str]:
 
 
 def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment") -> None:
-    """Refuse the name of an attribute that people cannot ignore."""
+    """Raise if respondents cannot ignore the attribute of this name."""
     if name in eligible:
         return
     if name not in data.attributes:

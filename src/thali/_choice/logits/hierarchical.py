@@ -671,7 +671,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
-        """Return the price's coefficient in willingness-to-pay space, else None."""
+        """Return the name of the price coefficient in willingness-to-pay space, else None."""
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":

@@ -298,7 +298,7 @@ def _build_unreadable_error(
     game: bool,
     count: str | None,
 ) -> DataError:
-    """Build the error for a column with cells that cannot be decoded."""
+    """Build the error for a column of answers with cells that cannot be decoded."""
     if not is_unread.any():
         return DataError(
             f"Column {chosen!r} contains no answers; name another column with ",

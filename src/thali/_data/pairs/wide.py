@@ -207,7 +207,7 @@ def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
 
 
 def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
-    """Match columns that contain two labels each."""
+    """Map columns to the two labels that each contains; {} if fewer than three pairs differ."""
     # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
     for name in names:

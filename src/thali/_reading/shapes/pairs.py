@@ -244,7 +244,7 @@ def match_list(
 def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
-    """Build the reading of a list of comparisons."""
+    """Interpret a table as a list of comparisons."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))

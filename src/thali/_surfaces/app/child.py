@@ -278,7 +278,7 @@ def _end_stopped_run(study: StudyFolder, terminal: Terminal, cores: int) -> None
 
 
 def _take_lock(descriptor: int) -> bool:
-    """Try for a second to take the lock, and return whether it was taken."""
+    """Try for a second to lock an open file; return whether it is locked."""
     for _ in range(20):
         if lock_file(descriptor):
             return True
