@@ -354,7 +354,7 @@ def _fit_line(u: np.ndarray, prices: TestedPrices) -> tuple[np.ndarray, np.ndarr
 
 
 def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
-    """Return the price change that offsets a utility difference; infinite if price has no effect."""
+    """Return the price change that offsets a utility difference; infinite if price is ignored."""
     difference, slope = _fit_line(u, prices)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(slope < 0, -difference / slope, np.sign(difference) * np.inf)

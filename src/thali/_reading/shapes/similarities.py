@@ -240,8 +240,7 @@ def _build_list_reading(
 
 
 def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
-    """Return the column of dissimilarities or, if none has a known name, the only measure; else
-    None."""
+    """Return the column of dissimilarities or, without named ones, the only measure; else None."""
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
     if named_column and of_dissimilarities:
