@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali._inference.arrays import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
+from thali._inference.array_encoding import (
+    Arrays,
+    add_prefix,
+    decode_npz,
+    encode_npz,
+    select_prefix,
+)
 from thali._inference.chains import (
     Chain,
     Run,

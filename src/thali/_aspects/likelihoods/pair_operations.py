@@ -10,7 +10,7 @@ import numpy as np
 from thali._compile.jit import register_answers, scalar
 from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations

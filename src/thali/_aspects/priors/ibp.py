@@ -114,8 +114,8 @@ class IndianBuffet:
         array (draws,)
         """
         prior = self.compiled(columns.n_options)
-        rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
-        return columns.sum_by_draw(rates) - alpha * prior.harmonic[-1]
+        log_rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
+        return columns.sum_by_draw(log_rates) - alpha * prior.harmonic[-1]
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Return the log probability of the multiset of columns with several owners.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar, vectorised
-from thali._inference.numerics.exponential import fast_exp
+from thali._inference.numerics.fast_exponential import fast_exp
 
 from .. import operations
 from ..operations import rate_by_size_range

@@ -287,7 +287,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
-        """Yield warnings of unidentified or infinite coefficients and of superfluous classes."""
+        """Yield warnings: identification, diverging estimates, superfluous classes, convergence."""
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"

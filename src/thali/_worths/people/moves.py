@@ -24,7 +24,7 @@ from thali._inference.numerics.trajectories import (
 )
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from .likelihood import compute_slope, compute_weights, pair_probability
+from .person_likelihood import compute_slope, compute_weights, pair_probability
 
 S, SIGMA, LAMBDA = range(3)  # indices of the standard deviations
 EFFECT_SD = 0.5  # prior standard deviation of effects of columns
