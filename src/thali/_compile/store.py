@@ -445,8 +445,8 @@ class CacheInfo:
     shipped: str = ""
 
 
-def _list_entries() -> list[Path]:
-    """Return the files of all entries."""
+def _list_kernel_files() -> list[Path]:
+    """List the stored kernel files of all targets."""
     return sorted(find_cache_root().glob(f"thali-*/*{SUFFIX}"))
 
 
@@ -457,7 +457,7 @@ def cache_info() -> CacheInfo:
     if folder.is_dir():
         refused = explain_refusal(str(folder))
     return CacheInfo(
-        str(find_cache_root()), *_measure_files(_list_entries()), refused, _describe_shipped()
+        str(find_cache_root()), *_measure_files(_list_kernel_files()), refused, _describe_shipped()
     )
 
 
@@ -486,7 +486,7 @@ def _describe_shipped() -> str:
 
 def cache_clear() -> int:
     """Remove all compiled code that thali stores; return the number of files."""
-    files = _list_entries()
+    files = _list_kernel_files()
     for file in (*files, *find_cache_root().glob("thali-*/*.tmp")):
         file.unlink(missing_ok=True)
     for folder in find_cache_root().glob("thali-*/"):

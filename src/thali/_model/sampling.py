@@ -514,7 +514,7 @@ class RunningFit:
         return model._engine.check_chains(model)
 
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
-        """Return whether chains agree and every summary row has enough draws."""
+        """Return whether chains agree (or there is one) and effective sample sizes suffice."""
         return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
             "ess", math.inf
         ) >= SUFFICIENT_ESS

@@ -55,7 +55,7 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
 def _check_pairs(
     data: PairedComparisons, density: "Density", points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
-    """Return one question per row of the density, and probabilities of its answers."""
+    """Return one question per row of the density, and probabilities and counts of its answers."""
     keys = data.n_options * data.first + data.second
     pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
     density = density.select_rows(np.argsort(pair, kind="stable"))
@@ -101,7 +101,7 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
 def _check_sets(
     data: Any, density: Any, points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
-    """Return one question per set, and probabilities of its answers by judge."""
+    """Return one question per set; answer probabilities and counts of each judge (or all)."""
     data = drop_tied_sets(data)
     questions = data.questions()
     logs = points[density.worths]

@@ -209,7 +209,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         super()._restore(fitted_attributes, path)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return the draws of quantities on which chains must agree: the summary's rows."""
+        """Return the draws of all summary rows, whose convergence is checked."""
         return self._data_answers.quantities()
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":

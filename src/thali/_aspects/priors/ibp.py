@@ -181,7 +181,7 @@ def _rate_single(prior: Any, i: Any) -> Any:
 @operations.draw_pattern.register(Buffet)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     # the C(n, m) patterns of m owners have total rate 1/m
-    """Draw a pattern with lo to hi owners into row k; return its number of owners."""
+    """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
     start = prior.harmonic[lo - 1]
     u = start + rng.random() * (prior.harmonic[hi] - start)
     m = find_position(prior.harmonic, u, lo, hi)

@@ -470,7 +470,7 @@ def merge_neighbours(
 
 
 def _split_wins(utility: np.ndarray) -> np.ndarray:
-    """Return 1 for the largest utility over the first axis, shared by ties."""
+    """Return 1 for the largest utility over the first axis, 1/m for m ties, 0 for the others."""
     best = utility == utility.max(axis=0)
     return best / best.sum(axis=0)
 
@@ -490,7 +490,7 @@ class LogitReports(MarketAnswers):
         return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
-        """Build the respondents of the fit and their choices; subclasses define it."""
+        """Build the chooser of the fitted respondents and their choices; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":

@@ -410,7 +410,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Match two columns of options and one of the outcome; sure if they are named or agree."""
+    """Describe how to read columns of two options and an outcome; None if there are none."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }

@@ -225,7 +225,7 @@ class ScaleLine(NamedTuple):
 
 @log_density.register(ScaleLine)
 def _log_density_of_scale(line: Any, x: Any) -> Any:
-    """Return the log density at x, up to a constant."""
+    """Return the log density of x = log of a scale, up to a constant."""
     return (
         line.power * x
         - line.down * math.exp(-2.0 * x)
