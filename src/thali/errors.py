@@ -108,10 +108,10 @@ PYTHON = Words()
 
 
 class Fact:
-    """A part of a message with a different text on each surface."""
+    """A part of a message, worded differently in Python, command line and app."""
 
     def render(self, words: Words) -> str:
-        """Return the fact in the words of a surface."""
+        """Format the fact for Python, command line or app."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ class Argument(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """Return the name in the words of a surface."""
+        """Format the name for Python, command line or app."""
         return words.argument(self.name)
 
 
@@ -143,7 +143,7 @@ class Setting(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """Return argument and value in the words of a surface."""
+        """Format argument and value for Python, command line or app."""
         return words.setting(self.name, self.value)
 
 
@@ -159,7 +159,7 @@ class Value(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """Return the value in the words of a surface."""
+        """Format the value for Python, command line or app."""
         return words.value(self.argument, self.value)
 
 
@@ -170,7 +170,7 @@ class ModelName(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """Return the model in the words of a surface."""
+        """Format the model for Python, command line or app."""
         return words.model(self.name)
 
 
@@ -182,7 +182,7 @@ class InPython(Fact):
     elsewhere: str | Fact = ""
 
     def render(self, words: Words) -> str:
-        """Return the text for the reader of a surface."""
+        """Return the text for Python, or the other one for command line and app."""
         if words.is_python():
             return self.text
         return _render_part(self.elsewhere, words)
@@ -201,7 +201,7 @@ class Message(Fact):
         self.parts = parts
 
     def render(self, words: Words) -> str:
-        """Return the sentence in the words of a surface."""
+        """Format the sentence for Python, command line or app."""
         return _render_parts(self.parts, words)
 
     def __repr__(self) -> str:
@@ -218,7 +218,7 @@ class Clause(Message):
     """
 
     def render(self, words: Words) -> str:
-        """Return the clause in the words of a surface, or ""."""
+        """Format the clause; "" if command line or app cannot set its argument."""
         named = (part.name for part in self.parts if isinstance(part, Argument | Setting))
         if all(map(words.has, named)):
             return super().render(words)
@@ -236,12 +236,12 @@ def one_of(
 
 
 def _render_parts(parts: tuple[object, ...], words: Words) -> str:
-    """Return parts of a message as text in the words of a surface."""
+    """Format the parts of a message for Python, command line or app, joined."""
     return "".join(_render_part(part, words) for part in parts)
 
 
 def _render_part(part: object, words: Words) -> str:
-    """Return a text, a fact or another error as text in the words of a surface."""
+    """Format a text, fact or nested error for Python, command line or app."""
     if isinstance(part, Fact | _MessageWithParts):
         return part.render(words)
     return str(part)
@@ -256,7 +256,7 @@ class _MessageWithParts:
     args: tuple[Any, ...]
 
     def render(self, words: Words) -> str:
-        """Return the message in the words of a surface."""
+        """Format the message for Python, command line or app."""
         return one_line(_render_parts(self.args, words))
 
     def __str__(self) -> str:

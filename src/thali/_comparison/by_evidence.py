@@ -422,8 +422,10 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
 def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
     """Return a sentence about the best models under other priors."""
     log_evidence = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"]
-    winners = {change: model for change, (_, model) in log_evidence.idxmax().items()}
-    clauses = [f"{model!r} ({change})" for change, model in winners.items() if model != best]
+    winners = {prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()}
+    clauses = [
+        f"{model!r} ({prior_change})" for prior_change, model in winners.items() if model != best
+    ]
     if not clauses:
         return (
             f"{best!r} has the highest evidence under each of the {len(winners)} other priors"

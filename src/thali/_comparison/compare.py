@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._arguments import check_allowed, check_integer
 from thali._aspects.models.elimination import EliminationByAspects
-from thali._aspects.models.open import LatentFeatureModel
+from thali._aspects.models.latent_feature_model import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import list_names, shorten
 from thali._model.evidence import USUAL, build_evidence_run
@@ -207,7 +207,7 @@ def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
     if not model._is_fitted():
         return
-    options = model._get_fit_options()
+    options = model._get_fitted_labels()
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"

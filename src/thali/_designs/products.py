@@ -223,7 +223,7 @@ def draw_utilities(
     has_none: bool,
     draws: int,
 ) -> list[list[np.ndarray]]:
-    """Return draws of level utilities, each as from `parse_utilities`.
+    """Return draws of level utilities from a prior or pilot, each as from `parse_utilities`.
 
     A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
     draw, the expected utilities.

@@ -269,8 +269,8 @@ class Model:
         """Return the data of the fit, as far as they are stored; else None."""
         return self._engine.data_of_fit(self)
 
-    def _get_fit_options(self) -> list[str]:
-        """Return the options of the fit if other data must have the same ones."""
+    def _get_fitted_labels(self) -> list[str]:
+        """Return the labels that compared data must share; [] if they may differ."""
         return []
 
     def _describe_fitted_data(self) -> Facts:

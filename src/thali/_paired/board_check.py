@@ -74,7 +74,7 @@ def _check_pairs(
 
 def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
     """Return a function (slice) -> outcome probabilities, shape (points, answers)."""
-    from thali._inference.numerics.counts import compute_outcomes
+    from thali._inference.numerics.log_densities import compute_outcomes
 
     lapse = density.rows.lapse
     has_ties = density.rows.has_ties

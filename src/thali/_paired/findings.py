@@ -402,8 +402,8 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
     if board.made is None:
         return ()
     n_unassigned = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
-    for name, (column, _) in name_parts(board.made.counted.parts).items():
-        n_unassigned[column] -= board.boards[name].data.n_answers
+    for board_name, (column, _) in name_parts(board.made.counted.parts).items():
+        n_unassigned[column] -= board.boards[board_name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
         f"{simplify_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"

@@ -9,7 +9,7 @@ from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
 from thali._aspects.maximum_likelihood.goodness import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
-from thali._inference.numerics.counts import log_binomial_coefficient
+from thali._inference.numerics.log_densities import log_binomial_coefficient
 from thali._inference.optimise import Concave, maximise_concave
 from thali._printed import PrintedResult
 

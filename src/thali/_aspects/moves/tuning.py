@@ -68,8 +68,8 @@ def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
 
 
 @scalar
-def adaptation_gain(sweep: Any, tune: int) -> Any:
-    """Return the size of an adaptation: large in the first third of tuning, then small."""
+def compute_adaptation_gain(sweep: Any, tune: int) -> Any:
+    """Return the step-adaptation gain: 0.5 in the first third of tuning, then 0.15."""
     if 3 * sweep < tune:
         return 0.5
     return 0.15
@@ -81,7 +81,7 @@ def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
 
     Steps are larger in the first third of tuning.
     """
-    gain = adaptation_gain(sweep, tune)
+    gain = compute_adaptation_gain(sweep, tune)
     for i in range(tuning.unique_step.shape[0]):
         if tuning.unique_tried[i] > 0:
             adapted = tuning.unique_step[i] * math.exp(

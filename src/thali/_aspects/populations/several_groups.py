@@ -38,7 +38,7 @@ from ..group_state import (
     CommonWeights,
     make_common_weights,
 )
-from ..moves.group_densities import MIN_WEIGHT
+from ..moves.group_weight_priors import MIN_WEIGHT
 from ..operations import fill_rates
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods

@@ -27,7 +27,7 @@ from ..columns import (
     rename_as_text,
     select_answered_rows,
 )
-from ..people import build_people_table
+from ..people_table import build_people_table
 from ..roles import (
     ALTERNATIVE,
     AVAILABLE,

@@ -16,7 +16,7 @@ from thali.errors import ThaliError
 
 from ..cli.model_choice import find_model
 from . import english, runs
-from .comparisons import has_evidence, has_groups, list_candidates, select_ticked
+from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
 from .english import AppWords
 from .fields import (
     ATTENTION_BY,
@@ -198,7 +198,7 @@ class Pages:
         return [*screens, ABOUT]
 
     def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the screen that describes the table."""
+        """Return the template context of the screen that describes the table."""
         reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
         data_kind, named_arguments = reading["kind"], reading["named"]
         typed, offered = request.get("typed", {}), _list_offered_columns(reading)
@@ -246,7 +246,7 @@ class Pages:
         }
 
     def _build_question_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the screen with the questions of the models."""
+        """Return the template context of the screen with the models' questions."""
         # After a refused fit, it contains the reason.
         reading, read_request = find_reading(study), study.read(READ)
         fit_request = study.read(FIT) or study.read("draft")
@@ -294,7 +294,7 @@ class Pages:
         }
 
     def _build_run_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the screen with the progress of the fit."""
+        """Return the template context of the screen with the fit's progress."""
         request = study.read(FIT)
         return {
             "state": self._runs.find_state(study, FIT),
@@ -308,18 +308,18 @@ class Pages:
         }
 
     def _build_report_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the report, which fills the page."""
+        """Return the template context of the report, which fills the page."""
         return {"end": read_end(study, FIT)}
 
     def _build_more_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the screen that adds draws."""
+        """Return the template context of the screen that adds draws."""
         return {
             "end": read_end(study, FIT),
             "draws": self._runs.count_draws(study, FIT),
         }
 
     def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
-        """Return the context of a comparison: its models, progress or report."""
+        """Return the template context of a comparison: models, progress or report."""
         state, end = self._runs.find_state(study, run), read_end(study, run)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
@@ -335,7 +335,7 @@ class Pages:
         }
 
     def _build_test_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the classical tests, with the last result."""
+        """Return the template context of the classical tests, with the last result."""
         return {
             "tests": [
                 (spec.name, english.describe_model(spec, spec.name))
@@ -349,7 +349,7 @@ class Pages:
         }
 
     def _build_about_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the context of the screen with the name and files of a study."""
+        """Return the template context of the screen with a study's name and files."""
         folder = study.path / FIT
         return {
             "has_results": folder.is_dir(),

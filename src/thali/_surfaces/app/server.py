@@ -30,7 +30,7 @@ from thali.errors import ThaliError
 from ..cli.model_choice import find_model
 from ..cli.options import index_options
 from . import english, runs
-from .comparisons import build_comparison_request, has_evidence, has_groups
+from .comparison_candidates import build_comparison_request, has_evidence, has_groups
 from .english import AppWords, render_error
 from .export import Tickets, find_file, zip_study
 from .fields import (
@@ -569,7 +569,7 @@ def _render_thali_error(request: Request, error: ThaliError) -> Response:
 
 
 def _render_http_error(request: Request, error: HTTPException) -> Response:
-    """Return the response to an HTTP error."""
+    """Return an HTTP error as a JSON problem."""
     sentence = error.detail
     if error.status_code in _REFUSALS:
         sentence = getattr(english.texts.refused, _REFUSALS[error.status_code])
@@ -585,5 +585,5 @@ def _redirect(study: StudyFolder, screen: str = "") -> Response:
 
 
 def _build_problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
-    """Return the response with a problem and the fields that it concerns."""
+    """Return a JSON response with a problem and the names of the fields concerned."""
     return JSONResponse({"problem": sentence, "fields": list(fields)}, status)

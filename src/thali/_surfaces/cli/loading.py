@@ -166,7 +166,7 @@ def recognise_data(
     """Return the data for a model, sentences about them, and another possible kind."""
     from thali._aspects.choice_dependence import choice_design_effect
     from thali._data.judged import Judged
-    from thali._data.people import list_differing_columns
+    from thali._data.people_table import list_differing_columns
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)

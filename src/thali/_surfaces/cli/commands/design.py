@@ -157,7 +157,7 @@ def _design_tasks(
     files: list[str], n_tasks: int, typed: dict[str, Any], seed: int | None
 ) -> "tuple[Parts, dict[str, pandas.DataFrame]]":
     """Return the tasks of a choice experiment with their statistics, and tables only for files."""
-    attributes, utilities = _read_expectations(files, typed)
+    attributes, utilities = _read_levels_and_prior(files, typed)
     effects = _parse_effects(typed)
     rules = [
         {name: [level.strip() for level in levels.split(",")] for name, levels in named_levels}
@@ -205,10 +205,10 @@ def _design_tasks(
     return parts, other_tables
 
 
-def _read_expectations(
+def _read_levels_and_prior(
     files: list[str], typed: dict[str, Any]
 ) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """Return levels by attribute, and `prior` and `prior_sd` of `designs.choice`."""
+    """Check the options; return levels by attribute, and `prior` and `prior_sd`."""
     if "alternatives" not in typed:
         raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:
@@ -300,7 +300,7 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 
 
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
-    """Read levels, expected utilities and standard deviations, by attribute."""
+    """Read levels, utilities and sds, by attribute; None for columns that the table lacks."""
     # Utilities and standard deviations are None if the table lacks them.
     from thali._reading.table import load
 

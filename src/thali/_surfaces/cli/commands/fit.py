@@ -34,8 +34,8 @@ from ..model_choice import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
+from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
 from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
-from .model_request import COMMAND_OPTIONS, ModelRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
 
 
@@ -77,13 +77,19 @@ def run_fit(
     notify(data_sentence)
     model = _build_model(request, data)
     settings = model._complete_settings(data, request.settings(named_data, data))
-    command: dict[str, Any] = {"data_name": data_name, "model_name": model_name, "typed": typed}
-    command["formats"] = list(formats)
+    command_arguments: dict[str, Any] = {
+        "data_name": data_name,
+        "model_name": model_name,
+        "typed": typed,
+    }
+    command_arguments["formats"] = list(formats)
     if page is not None:
-        command |= {"page": page.absolute(), "cover": cover}
+        command_arguments |= {"page": page.absolute(), "cover": cover}
     if slides is not None:
-        command |= {"slides": slides.absolute()}
-    output = FitOutput(command, build_job_note("fit", command), out, overwrite, page, slides)
+        command_arguments |= {"slides": slides.absolute()}
+    output = FitOutput(
+        command_arguments, build_job_note("fit", command_arguments), out, overwrite, page, slides
+    )
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:
         _report_early_stop(model, out)
@@ -135,7 +141,7 @@ def _request_kind_model(
     named_data: NamedData,
     read_arguments: dict[str, Any],
     typed: dict[str, Any],
-) -> ModelRequest:
+) -> FitRequest:
     """Return the request for the model that fits the kind of the data and the typed options."""
     kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
     # so that options of individuals are accepted with every method
@@ -144,7 +150,7 @@ def _request_kind_model(
     return request_model(terminal, kind_spec, "", typed, named_data.name)
 
 
-def _describe_constants(terminal: Terminal, request: ModelRequest, data: Any) -> str:
+def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> str:
     """Return a clause about the constants of a logit; empty for other models."""
     from thali._choice.coding import describe_constants
 
@@ -250,7 +256,7 @@ def _write_folder(
     notify(f"wrote {', '.join(parts[:-1])} and {parts[-1]} to the folder '{written_folder}'.")
 
 
-def _build_model(request: ModelRequest, data: Any) -> Any:
+def _build_model(request: FitRequest, data: Any) -> Any:
     """Build the model with its arguments and features."""
     arguments = request.arguments(MODEL)
     if request.spec.features:
@@ -288,7 +294,7 @@ def _parse_features(
 
 
 def _fit_model(
-    terminal: Terminal, request: ModelRequest, model: Any, data: Any, output: FitOutput
+    terminal: Terminal, request: FitRequest, model: Any, data: Any, output: FitOutput
 ) -> None:
     """Fit the model, in the job of the output folder if it has chains."""
     arguments, folder = request.arguments(FIT), output.folder

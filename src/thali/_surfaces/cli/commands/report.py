@@ -15,8 +15,8 @@ from ..files import check_folder, write_slides
 from ..loading import NamedData, find_data
 from ..options import LEADERBOARD
 from ..terminal import Terminal, notify
+from .fit_request import request_model
 from .jobs import JOB, find_command, format_command, list_data_names
-from .model_request import request_model
 
 NO_COVER: dict[str, str] = {}  # of a report with the default title
 

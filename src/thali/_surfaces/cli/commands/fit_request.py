@@ -25,7 +25,7 @@ FOLDS = 5  # default number of folds of the cross-validation
 COMMAND_OPTIONS = (Option("model", "Name of the model."), OVERWRITE)  # for every model
 
 
-class ModelRequest(NamedTuple):
+class FitRequest(NamedTuple):
     """A model with the options that were typed for it."""
 
     spec: ModelSpec
@@ -61,7 +61,7 @@ class ModelRequest(NamedTuple):
         }
 
     @property
-    def without_holdouts(self) -> "ModelRequest":
+    def without_holdouts(self) -> "FitRequest":
         """The same request without holdout tasks."""
         options, values = self.options.copy(), self.values.copy()
         options.pop("holdouts", None)
@@ -131,7 +131,7 @@ def _read_shares(file: Path) -> dict[str, float]:
 
 def request_model(
     terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None
-) -> ModelRequest:
+) -> FitRequest:
     """Return the request for a model; later messages name only its options."""
     terminal.use_options([*COMMAND_OPTIONS, *spec.options])
     if "method" in typed:
@@ -154,12 +154,12 @@ def request_model(
     values_by_word |= resolve_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values_by_word):
         values_by_word |= spec.methods_mean.get(method, {})
-    return ModelRequest(spec, method, options, values_by_word)
+    return FitRequest(spec, method, options, values_by_word)
 
 
 def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
-) -> tuple[ModelRequest, str]:
+) -> tuple[FitRequest, str]:
     """Return the request for the default model, and a clause that names it."""
     offer, settings, alternatives = choose_default_model(data, typed)
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
