@@ -139,7 +139,7 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
 
 
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Return draws (draw, weight) with their classes and columns."""
+    """Return draws (draw, weight), 0 rows if there are none, with their classes and columns."""
     # The weights are coefficients of a sparse logit; a fit without draws has none.
     if model._posterior is not None:
         weights = model._view.draws[model._learned]

@@ -189,7 +189,7 @@ def find_total_labels(labels: Sequence[str]) -> str | None:
 
 def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:
     """List a sentence for each property of similarities that the default priors do not suit."""
-    values = data.values
+    similarities = data.values
     sentences: list[str | Message] = []
     if lowest_diagonal:
         sentences.append(
@@ -201,12 +201,14 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
                 ),
             )
         )
-    if np.all(values == values[0]):
+    if np.all(similarities == similarities[0]):
         subject = "The only similarity is"
-        if len(values) > 1:
-            subject = f"All {len(values):,} similarities are"
-        sentences.append(f"{subject} {values[0]:g}, so the variance accounted for is undefined.")
-    if (mean := values.mean()) < 0:
+        if len(similarities) > 1:
+            subject = f"All {len(similarities):,} similarities are"
+        sentences.append(
+            f"{subject} {similarities[0]:g}, so the variance accounted for is undefined."
+        )
+    if (mean := similarities.mean()) < 0:
         sentences.append(
             Message(
                 f"The mean similarity is {mean:.3g}, but the additive constant and the weights"

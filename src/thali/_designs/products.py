@@ -135,7 +135,7 @@ def _parse_rules(
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
-        raise _rule_error(prohibited)
+        raise _prohibition_error(prohibited)
     return tuple(_parse_rule(combination, names, levels) for combination in prohibited)
 
 
@@ -144,7 +144,7 @@ def _parse_rule(
 ) -> Rule:
     """Return the levels that one combination prohibits, by attribute."""
     if not isinstance(combination, Mapping) or not combination:
-        raise _rule_error(combination)
+        raise _prohibition_error(combination)
     level_numbers = {}
     for name, prohibited_levels in combination.items():
         i = find_attribute("prohibited", name, names)
@@ -156,8 +156,8 @@ def _parse_rule(
     return tuple(sorted(level_numbers.items()))
 
 
-def _rule_error(argument: Any) -> ArgumentError:
-    """Return the error for an invalid form of `prohibited`."""
+def _prohibition_error(argument: Any) -> ArgumentError:
+    """Return the error for a malformed `prohibited`."""
     return ArgumentError(
         Argument("prohibited"),
         " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9,"

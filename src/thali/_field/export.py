@@ -275,7 +275,7 @@ def _list_shown_cells(plan: SurveyPlan, trial: _OrderedTrial) -> list[Any]:
 
 
 def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
-    """Build the jsPsych page."""
+    """Export the study as one web page that runs in jsPsych."""
     addresses = [
         [(_CDN + file, f"sha384-{digest}") for file, digest in digests.items()]
         for digests in (_SCRIPTS, _STYLES)
@@ -290,7 +290,7 @@ def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy
 
 
 def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
-    """Build the PsychoPy conditions files and pictures."""
+    """Export the study as condition files and pictures for PsychoPy."""
     picture_names, files = _name_pictures(plan)
     variable_names = _name_variables(plan)
     versions = _order_trials(plan, rng)

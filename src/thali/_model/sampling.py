@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali._inference.arrays import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
+from thali._inference.array_encoding import (
+    Arrays,
+    add_prefix,
+    decode_npz,
+    encode_npz,
+    select_prefix,
+)
 from thali._inference.chains import (
     Chain,
     Run,
@@ -508,7 +514,7 @@ class RunningFit:
         return model._engine.check_chains(model)
 
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
-        """Return whether chains agree and every summary row has enough draws."""
+        """Return whether chains agree (or there is one) and effective sample sizes suffice."""
         return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
             "ess", math.inf
         ) >= SUFFICIENT_ESS

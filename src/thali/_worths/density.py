@@ -473,11 +473,9 @@ class Density:
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
         """Add the slope of the log prior of log worths to the gradient."""
-        worths_gradient, entry = (
-            self.worths_by_period(gradient),
-            (self.entry, np.arange(self.n_options)),
-        )
-        worths_gradient[entry] -= self.entry_worths(points) / spreads.worths**2
+        worths_gradient = self.worths_by_period(gradient)
+        first_period_index = self.entry, np.arange(self.n_options)
+        worths_gradient[first_period_index] -= self.entry_worths(points) / spreads.worths**2
         if len(self.steps):
             pull = self.increments(points) / (self.steps[:, None, None] * spreads.drift**2)
             worths_gradient[:-1] += pull

@@ -52,7 +52,7 @@ from .worth_draws import WorthDraws, tabulate_worths
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
+    from thali._data.pairs.subsets import HeldOutPair
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar, vectorised
-from thali._inference.numerics.exponential import fast_exp
+from thali._inference.numerics.fast_exponential import fast_exp
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..state import BETA
@@ -51,7 +51,7 @@ class PairsWithCovariates(NamedTuple):
 
 
 class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
-    """Pairs with covariates of options without unique aspects."""
+    """Pairs with covariates, in a model without unique aspects."""
 
 
 class PairsWithCovariatesAndTies(PairsWithCovariates):
@@ -59,7 +59,7 @@ class PairsWithCovariatesAndTies(PairsWithCovariates):
 
 
 class PairsWithCovariatesAndTiesWithoutUnique(PairsWithCovariatesAndTies):
-    """Pairs with covariates and ties of options without unique aspects."""
+    """Pairs with covariates and ties, in a model without unique aspects."""
 
 
 COVARIATE_PAIR_CLASSES: dict[
@@ -73,7 +73,7 @@ COVARIATE_PAIR_CLASSES: dict[
 
 
 def _lifted_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
-    """Return the weight of side i multiplied by its covariate factor."""
+    """Return the weight of the pair's first side, multiplied by its covariate factor."""
     return max(weight_i, MIN_LIFTED) * c.block[v, LIFT + t]
 
 

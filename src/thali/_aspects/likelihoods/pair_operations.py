@@ -10,7 +10,7 @@ import numpy as np
 from thali._compile.jit import register_answers, scalar
 from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
@@ -334,7 +334,7 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
 
 @register_operation(operations.compute_answer_logs)
 def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill the log probabilities of the outcomes of all pairs."""
+    """Fill `logs` with log probabilities of the outcomes of all pairs: first, second, tie."""
     for e in range(0, people.place.shape[0], OUTCOMES):
         slot = people.place[e] // OUTCOMES
         v, t = slot // WIDTH, slot % WIDTH

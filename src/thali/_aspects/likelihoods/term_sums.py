@@ -173,7 +173,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 
 @scalar
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update sums and terms of option i."""
+    """Update sums and terms: option i joins feature k (d = w[k]) or leaves it (d = -w[k])."""
     likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
     update_option_sum(likelihood, c, i, d, g)

@@ -188,7 +188,7 @@ class SimilarityRules:
 
     @property
     def has_estimates(self) -> bool:
-        """Whether there are estimates in addition to posterior means."""
+        """Whether one estimate of the features exists (not with several groups)."""
         return self.are_estimated and "" in self.parts
 
     @property
@@ -595,7 +595,7 @@ class AdditiveClustering(AdditiveAnswers):
         return None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
-        """Return an unfitted copy whose prior does not depend on the similarities."""
+        """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
         return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:

@@ -24,7 +24,7 @@ from .sampling_engine import FEATURE_SAMPLING
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
+    from thali._data.pairs.subsets import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
     from thali._posterior.dependence import Dependence
@@ -209,7 +209,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         super()._restore(fitted_attributes, path)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return the draws of quantities on which chains must agree: the summary's rows."""
+        """Return the draws of all summary rows, whose convergence is checked."""
         return self._data_answers.quantities()
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":

@@ -287,7 +287,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
-        """Yield warnings of unidentified or infinite coefficients and of superfluous classes."""
+        """Yield warnings: identification, diverging estimates, superfluous classes, convergence."""
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
@@ -400,7 +400,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
     def _size_errors(self) -> np.ndarray:
-        """Return standard errors of the sizes, (K,)."""
+        """Return standard errors of the sizes of the K classes, (K,)."""
         expected, people, units = self._sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
         if self._covariates_ is not None and self._expected_ is not None:
             expected, people = self._expected_, self._covariates_.matrix

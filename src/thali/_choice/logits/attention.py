@@ -74,7 +74,7 @@ def resolve_attention(
 
 
 def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
-    """Check the argument `attention`, and resolve its attributes."""
+    """Check the argument `attention`; return the attributes that respondents may ignore."""
     names = [name for name in data.attributes if not _is_constant(name, data)]
     eligible = build_attention(names, data.attributes, coding)
     names = [name for name, owned in zip(names, eligible.owned, strict=True) if owned.any()]

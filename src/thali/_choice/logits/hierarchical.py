@@ -577,7 +577,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of the quantities of the summary, with those of attention."""
+        """Return draws of the summary quantities, including attention to attributes."""
         return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -677,9 +677,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _population(self) -> "TasteDistribution":
         """Return the distribution of tastes in the population, in every draw."""
         posterior = self._view.draws
-        names = []
+        attention_attributes = []
         if self._attention is not None:
-            names = [str(name) for name in posterior["attribute"].values]
-        attention = build_attention(names, self._scheme_.names, self._coding_)
+            attention_attributes = [str(name) for name in posterior["attribute"].values]
+        attention = build_attention(attention_attributes, self._scheme_.names, self._coding_)
         attention = attention._replace(people=self._looking_)
         return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

@@ -562,6 +562,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {name: value for name, value in attributes.items() if name in stored_names}
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
+        """Set fitted attributes from a file, and those that its posterior determines."""
         vars(self).update(
             {"_people_": None}
             | fitted_attributes

@@ -91,7 +91,7 @@ def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
 
 @scalar
 def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
-    """Redraw each column C_i given the other columns and times Z, weights integrated out.
+    """Draw the latent column C_i of every row i, given arrival times Z, weights integrated out.
 
     p(C_i = j) ∝ W_ij (a + n_kj without row i) / (b + s_j)
     """

@@ -235,7 +235,7 @@ def _is_complete(pairs: Mapping[str, Pair]) -> bool:
 
 
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
-    """Return whether a column may contain answers about the two options."""
+    """Return whether all texts of a column may be answers about this pair."""
     texts = texts - find_no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True

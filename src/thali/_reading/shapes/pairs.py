@@ -244,7 +244,7 @@ def match_list(
 def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
-    """Interpret a table as a list of comparisons."""
+    """Describe, without converting, how to read a table with one comparison per row."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))
@@ -331,7 +331,7 @@ def _list_countable_columns(
 def _read_list(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons from a list."""
+    """Read comparisons from a table with one comparison per row; also describe them."""
     columns = column_sets[0]
     if len(column_sets) > 1:
         columns = find_pair_columns(table.names, named_columns.values())
@@ -410,7 +410,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Match two columns of options and one of the outcome; sure if they are named or agree."""
+    """Describe how to read columns of two options and an outcome; None if there are none."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
@@ -555,7 +555,7 @@ def match_wide(
 def _read_wide(
     table: RawTable, wide_table: WideColumns, coding: Any, weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons from a wide table."""
+    """Read comparisons with one row per respondent or answer pattern; also describe them."""
     data, description = PairedComparisons._of_outcomes(
         read_wide_outcomes(table.frame, wide_table, coding, None, weights)
     )

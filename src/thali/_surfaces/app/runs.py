@@ -251,7 +251,7 @@ def _read_queue_time(study: StudyFolder, name: str) -> float:
 
 
 def _is_locked(path: Path) -> bool:
-    """Return whether a running process has locked the file."""
+    """Return whether a running child process holds the lock file of a run."""
     if not path.is_file():
         return False
     try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import part_bounds
 from thali._people.respondent_columns import describe_respondents
 

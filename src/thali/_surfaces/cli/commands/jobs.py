@@ -240,7 +240,7 @@ def _read_job_index(folder: Path) -> dict[str, Any]:
 
 
 def _encode_paths(arguments: Any) -> Any:
-    """Return arguments with paths as dictionaries, as JSON requires."""
+    """Return arguments with each path replaced by {"path": text}, as JSON requires."""
     if isinstance(arguments, dict):
         return {word: _encode_paths(argument) for word, argument in arguments.items()}
     if isinstance(arguments, Path):
