@@ -305,7 +305,7 @@ def _build_best_worst_reading(
     description: str,
     roles: ColumnsRead | None,
 ) -> Reading:
-    """Interpret a table as best-worst or best choices."""
+    """Describe, without converting, how to read a table of best-worst or best choices."""
 
     def convert() -> tuple[Choices, str]:
         data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)

@@ -231,7 +231,7 @@ def _build_list_reading(
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> Reading:
-    """Interpret a table as a list of similarities."""
+    """Describe, without converting, how to read a table with one similarity per row."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     counts = tuple(filter(None, [columns.count]))
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
