@@ -473,7 +473,7 @@ def format_cache_size(files: int, size: int) -> str:
 
 
 def _describe_shipped() -> str:
-    """Return a sentence about shipped code; empty if there is none."""
+    """Describe the compiled code shipped with thali or why it is unused; "" if there is none."""
     folder, reason = find_shipped().folder, find_shipped().reason
     if folder is not None:
         return (

@@ -665,7 +665,7 @@ def _read_attributes(
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
-    """Read the levels of all attributes."""
+    """Read the levels of all attributes; raise if `levels` or `bins` name another column."""
     for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
         for name in mapping:
             if name not in names:

@@ -173,7 +173,7 @@ class DatedComparisons(Frozen):
         )
 
     def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
-        """Select rows, and replace some arrays."""
+        """Return the rows `is_kept`, with `sides`, `x`, `respondent` or `counts` replaced."""
         option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
         if len(respondent):
