@@ -471,7 +471,7 @@ def _remove_dictionary(column: Any) -> Any:
 def _convert_batch_days(
     filtered_file: _FilteredFile, column: Any, name: str, numbers: np.ndarray
 ) -> Any:
-    """Convert a batch to days; an error counts the empty cells of all rows."""
+    """Convert dates of a batch to days; the error on empty cells counts those of all batches."""
     try:
         return _convert_days(column, name, numbers)
     except MissingDateError as first_error:

@@ -408,7 +408,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
-        """Check and convert the data of one group."""
+        """Check one group's data; treat ties and select covariates as the arguments require."""
         data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -442,7 +442,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return build(data, lapse, ties, rule, spread, self.people, **settings)
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Check that settings name an option and a possible number of segments."""
+        """Return the settings; raise if the fit has no such option `none` or segments."""
         if settings.none is not None:
             anchor_index(settings.none, data.labels)
         if settings.segments is not None:

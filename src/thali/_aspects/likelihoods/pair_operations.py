@@ -173,7 +173,7 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @register_operation(operations.apply_weight)
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the change of the weight of pattern k."""
+    """Update the cache: the weight of pattern k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
@@ -208,7 +208,7 @@ def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 
 @register_operation(operations.apply_compensated_weight)
 def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the compensated change of the weight of pattern k."""
+    """Update the cache: w[k] grows by d and owners' unique weights fall."""
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
             apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)

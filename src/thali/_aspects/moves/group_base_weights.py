@@ -74,7 +74,7 @@ def update_base_weight(
     propose_base_scale(rng, model, caches, states, base, weights, k)
     total = 0.0
     for g in range(states.w.shape[0]):
-        total += weights.weight[g, k] / weights.lift[g, k]
+        total += weights.weight[g, k] / weights.covariate_factor[g, k]
     current = weights.center[k]
     weights.center[k] = draw_base_weight(
         rng, model.shape, model.rate, weights.kappa, states.w.shape[0], total, current

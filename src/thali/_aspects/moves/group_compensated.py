@@ -73,7 +73,9 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
             if b.s[i] <= d:
                 return -np.inf
             total += log_gamma(
-                base.real[KAPPA], (base.unique[i] - dv) * base.unique_lift[g, i], b.s[i] - d
+                base.real[KAPPA],
+                (base.unique[i] - dv) * base.unique_covariate_factor[g, i],
+                b.s[i] - d,
             )
             total -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
     return total
@@ -170,7 +172,9 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
         d = flipped_weight(b, k, i)
         if b.s[i] <= d:
             return
-        ratio += log_gamma(base.real[KAPPA], new_own * base.unique_lift[g, i], b.s[i] - d)
+        ratio += log_gamma(
+            base.real[KAPPA], new_own * base.unique_covariate_factor[g, i], b.s[i] - d
+        )
         ratio -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, c, b, i, k, d)
     if accept(rng, ratio + first_group.real[BETA] * gain):

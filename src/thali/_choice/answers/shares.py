@@ -322,7 +322,7 @@ def tabulate_best_products(
 def _tabulate_lines(
     space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
 ) -> "pandas.DataFrame":
-    """Tabulate the lines with the largest objective, one row per product.
+    """Tabulate the `top` product lines with the largest objective, one row per product.
 
     `figures` contain a number per line.
     """

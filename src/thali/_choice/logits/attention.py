@@ -135,7 +135,7 @@ def _list_names(attention: Any) -> list[str]:
 
 
 def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment") -> None:
-    """Raise if respondents cannot ignore the attribute of this name."""
+    """Raise unless respondents can ignore the attribute, which must vary between products."""
     if name in eligible:
         return
     if name not in data.attributes:

@@ -341,8 +341,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
-        """Check data and arguments, and return the data as an experiment with the arguments of the
-        fit."""
+        """Check data and arguments; return the experiment and the resolved arguments of the fit."""
         data = require_experiment(data, self.constants)
         coding = self._build_coding(data)
         refuse_many_levels(data, coding.linear)

@@ -127,7 +127,7 @@ def _log_class_probability(
 
 
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
-    """Compute the log prior of learned scales, coefficients and intercepts."""
+    """Compute log prior densities of learned scales, coefficients and intercepts, by name."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
     if problem.prior == HORSESHOE:
         log_priors = _log_horseshoe_prior(variables, problem)

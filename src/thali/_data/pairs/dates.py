@@ -173,7 +173,7 @@ class DatedComparisons(Frozen):
         )
 
     def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
-        """Select rows, and replace some arrays."""
+        """Return the rows `is_kept`, with `sides`, `x`, `respondent` or `counts` replaced."""
         option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
         if len(respondent):
@@ -257,7 +257,7 @@ def _format_period(unit: str, period: str, number: Any) -> str:
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
-    """Return the first and last time of a bound such as "2024-05-31", "2024-05" or 2024."""
+    """Return the first and last time of a bound such as "2024-05-31" or 2024; None for None."""
     if value is None:
         return None
     try:

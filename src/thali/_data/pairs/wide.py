@@ -228,7 +228,7 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
 
 
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
-    """Return whether each pair of the labels is present once."""
+    """Return whether the columns compare every pair of at least three labels exactly once."""
     labels = sorted({label for pair in pairs.values() for label in pair})
     present = sorted(tuple(sorted(pair)) for pair in pairs.values())
     return len(labels) > 2 and present == sorted(combinations(labels, 2))

@@ -90,7 +90,7 @@ class ClassChoiceRule(NamedTuple):
         )
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
-        """Return the columns of `member` for each product, shape (products, attributes)."""
+        """Return columns of `member` for the levels of each product, (products, attributes)."""
         first_column = part_bounds(np.add(self.sizes, 1))[:-1]
         levels = [
             [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]
