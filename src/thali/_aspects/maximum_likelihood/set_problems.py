@@ -30,7 +30,7 @@ class QuestionProblem:
         raise NotImplementedError
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return sparse weights with which squared scores sum to the information of `tally` rows."""
+        """Return sparse weights: squared scores then sum to the information of each row of `tally`."""
         return expect_answers(tally, self.sizes, self.probabilities(weights, beta))
 
 
