@@ -63,7 +63,7 @@ class ScoredProblem(Protocol):
         ...
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Compute weights with which squared scores sum to the information of `tally` rows."""
+        """Compute weights that make squared scores sum to the information of each `tally` row."""
         ...
 
 

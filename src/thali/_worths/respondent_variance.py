@@ -48,7 +48,7 @@ class AnswerScores(NamedTuple):
         return (tally @ self.matrix).toarray()
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores sum to the information of `tally` rows."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         return expect_answers(tally, self.sizes, self.p)
 
 

@@ -101,7 +101,7 @@ class MostSimilarProblem(NamedTuple):
     def expect_outcomes(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
-        """Return sparse weights: squared scores then sum to the information of each row of `tally`."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         p = np.concatenate([p for _, p, _ in self._blocks(weights)])
         return expect_answers(tally, np.diff(self.start), p)
 
@@ -158,7 +158,7 @@ class JudgedProblem(NamedTuple):
     def expect_outcomes(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
-        """Return sparse weights: squared scores then sum to the information of each row of `tally`."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         squared = np.maximum(self._slope(weights) ** 2, 1e-20 * self.precision)
         return tally.multiply(self.precision / squared).tocsr()
 

@@ -30,7 +30,7 @@ class QuestionProblem:
         raise NotImplementedError
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return sparse weights: squared scores then sum to the information of each row of `tally`."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         return expect_answers(tally, self.sizes, self.probabilities(weights, beta))
 
 
