@@ -402,7 +402,7 @@ def block_choices(
 
 
 def _letters(number: int) -> str:
-    """a, b, ..., z, aa, ab, ... for 0, 1, ..."""
+    """Return a, b, ..., z, aa, ab, ... for 0, 1, ..."""
     return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
 
 
