@@ -1,6 +1,7 @@
 """Conversion of any source to paired comparisons or choices, and their counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -345,7 +346,9 @@ def count_rows(
             )
         if identifier[0] not in by:
             rows = rows.drop_column(identifier[0])
-    data, read_as = rows.build()
+    # so that the sentence does not call the columns of parts unused
+    table = replace(rows.table, filter_columns=(*rows.table.filter_columns, *by))
+    data, read_as = rows._replace(table=table).build()
     return CountedComparisons(
         data,
         {column: rows.split_by(column) for column in by},

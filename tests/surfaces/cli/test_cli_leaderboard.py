@@ -41,6 +41,13 @@ def test_the_table_is_that_of_python(done, folder):
     )
 
 
+def test_a_column_of_parts_is_not_called_unused(done, folder):
+    frame = pd.read_csv("battles.csv").assign(language=["en", "de"] * 18, extra=1)
+    frame.to_csv("languages.csv", index=False)
+    said = done("leaderboard", "languages.csv", "--by", "language").err
+    assert "columns not used: 'extra'" in said
+
+
 def test_options_are_arguments(done, folder):
     (folder / "other.csv").write_text(
         BATTLES.replace("model_a,model_b,winner", "x,y,z").replace("model_", "the ")
