@@ -105,7 +105,7 @@ def _report_segments(
     model: Any,
     settings: AnswerSettings,
 ) -> Finding | None:
-    """Apply a function (model, segments) -> finding if there are segments."""
+    """Return `report(model, segments(model))`; None if the respondents have no segments."""
     segments_of_model = segments(model)
     if segments_of_model is None:
         return None

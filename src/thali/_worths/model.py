@@ -659,7 +659,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     @property
     def _covariates(self) -> tuple[str, ...]:
-        """After `fit`: the covariates of comparisons and of options that it used."""
+        """After `fit`: names of the covariates of comparisons and options that it used."""
         return self._prediction_draws.covariates
 
     @requires(require_covariates)

@@ -104,7 +104,7 @@ def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
 
 
 def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Drop columns of tasks, and warn of unknown columns."""
+    """Drop columns of respondents, tasks and choices; warn of unknown columns."""
     columns = (scheme.respondent, scheme.task, scheme.chosen)
     task_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
     no_choice_columns = [name for name, _ in scheme.none]

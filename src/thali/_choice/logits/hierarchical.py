@@ -376,6 +376,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return the chosen alternatives; empty unless the respondents are those of the fit."""
         data = require_experiment(data, self.constants)
         if tuple(data.respondents) != tuple(self._respondents_):
             return {}

@@ -522,6 +522,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return sample_classes_prior(self, self._checked(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
+        """Return the chosen alternatives; empty unless the data have the respondents of the fit."""
         from thali._data.experiments.design import build_design
 
         self._checked(data)

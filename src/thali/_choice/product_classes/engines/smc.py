@@ -159,7 +159,7 @@ class TemperedParticles:
         self.u, self.retries = self.end, 0
 
     def _record_step(self) -> None:
-        """Record the evidence and the lapse after a step."""
+        """Record log evidence and lapse after a temperature step; note whether it was the last."""
         self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 
