@@ -113,7 +113,7 @@ def _explain_absence(path: Path, error: OSError | ValueError) -> str:
 
 
 def _suggest_file(path: Path, neighbours: list[str]) -> str:
-    """Suggest a file with a similar name; file endings are ignored."""
+    """Suggest a file with a similar name, whatever its ending; "" if there is none."""
     stems: dict[str, str] = {}
     for name in sorted(neighbours):
         stems.setdefault(Path(name).stem.casefold(), name)

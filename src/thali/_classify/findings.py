@@ -213,7 +213,7 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
-    """Return the requested cross-validation scores; the model stores them."""
+    """Return the cross-validation scores, which the model stores; None if not requested."""
     stored = vars(model).get("cross_validation_")
     if stored is not None and (stored.folds, stored.seed) == (settings.folds, settings.random_seed):
         return stored

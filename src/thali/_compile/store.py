@@ -360,7 +360,7 @@ def warn_once(message: str) -> None:
 
 @functools.cache
 def explain_refusal(folder: str) -> str:
-    """Return why a folder is not used, such as "every user may write to it".
+    """Return why a folder is not used, such as "every user may write to it"; else "".
 
     No other user may own it, write to it or replace it, except root and users who may change the
     code of the library anyway. A private group of the user (of the same name, without other
@@ -473,7 +473,7 @@ def format_cache_size(files: int, size: int) -> str:
 
 
 def _describe_shipped() -> str:
-    """Describe the compiled code shipped with thali or why it is unused; "" if there is none."""
+    """Return a sentence about shipped code; "" if there is none."""
     folder, reason = find_shipped().folder, find_shipped().reason
     if folder is not None:
         return (

@@ -121,7 +121,7 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
 
 
 def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str | None:
-    """Return a sentence if unused columns seem to contain losses or ties."""
+    """Return a sentence if unused columns seem to contain losses or ties, else None."""
     names = [
         str(name)
         for name in frame.columns
@@ -158,7 +158,7 @@ def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | fl
 
 
 def find_similar_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if labels differ only in capitals, blanks or encoding."""
+    """Return a sentence if labels differ only in capitals, blanks or encoding, else None."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(
@@ -177,7 +177,7 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
 
 
 def find_total_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if an option has the name of a total or mean."""
+    """Return a sentence if an option has the name of a total or mean, else None."""
     total_labels = [label for label in labels if simplify_name(label) in _TOTALS]
     if not total_labels:
         return None

@@ -398,7 +398,7 @@ def _list_answer_keys(plan: SurveyPlan) -> list[str]:
 
 
 def _describe_omissions(plan: SurveyPlan) -> str:
-    """Describe the settings that the files do not contain."""
+    """Describe the settings that the files do not contain; "" if they contain all."""
     names = [
         name
         for name in ("consent", "instructions", "questions", "thanks")

@@ -587,7 +587,7 @@ class AdditiveClustering(AdditiveAnswers):
         )
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return the setting of a fit that takes less time."""
+        """Return the setting of a fit that takes less time; None if there is none."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         if "" in choose_rules(data).parts:

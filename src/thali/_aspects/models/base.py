@@ -176,7 +176,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return a method that takes less time for these data."""
+        """Return a setting that takes less time for these data; None by default."""
         return None
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:

@@ -564,7 +564,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
 
 
 def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
-    """Return the columns of respondents and their classes, if respondents differ."""
+    """Return the columns and classes of respondents; None if all have equal tastes."""
     if not chooser.has_individuals:
         return None
     classes: tuple[str, ...] = ()
@@ -585,7 +585,7 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
 def _convert_code(
     code: float | None, part: "AttributeCoding", is_shown: np.ndarray
 ) -> float | None:
-    """Convert a level code to a number, or to its index among shown levels."""
+    """Convert a level code to a number, or to its index among shown levels; keep None."""
     if code is None:
         return None
     if part.numbers is not None:

@@ -95,7 +95,7 @@ class ClassEngine(ChainEngine):
         )
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the log-likelihood gain of chains still climbing, and a sentence."""
+        """Return the log-likelihood gain of chains still climbing, and a sentence; else None."""
         return None
 
     def facts(self, model: Any) -> Facts:

@@ -195,7 +195,7 @@ class BareRows(NamedTuple):
 def _find_bare_rows(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str
 ) -> BareRows | None:
-    """Find the rows that alone contain this text in several attributes; None if there are none."""
+    """Find rows in which several attributes, or the only one, contain this text; else None."""
     # No other row may contain the text in these attributes.
     matches = []
     for name in names:

@@ -257,7 +257,7 @@ def _format_period(unit: str, period: str, number: Any) -> str:
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
-    """Return the first and last time of a bound such as "2024-05-31", "2024-05" or 2024."""
+    """Return the first and last time of a bound such as "2024-05-31" or 2024; None for None."""
     if value is None:
         return None
     try:

@@ -266,7 +266,7 @@ def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, fl
 
 
 def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
-    """Map numbers to outcomes: 1 and 2; 1, 0 and -1; 1 and 0 for games or with ties."""
+    """Map numbers 1, 2 or 1, 0, -1 to outcomes, or 1, 0 for games or with ties; else None."""
     if texts <= {"1", "2"}:
         return {"1": FIRST, "2": SECOND}
     if texts <= {"1", "0", "-1"} and "-1" in texts:

@@ -272,7 +272,7 @@ def _build_list_reading(
 
 
 def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
-    """Return a question about columns i and j with a measure that is not a count."""
+    """Ask about columns i and j with a measure that is not a count; else None."""
     if pair_columns.times or tuple(map(simplify_name, pair_columns.options)) != ("i", "j"):
         return None
     measures = [
@@ -315,7 +315,7 @@ def _fill_column_roles(
 def _list_countable_columns(
     column_sets: list[PairColumns], named_columns: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the columns of comparisons and the counts among them."""
+    """Return the columns of comparisons and their counts; None if rows cannot be merged."""
     # Return None if rows cannot be merged; a tie without counts is not a count.
     pair_columns = column_sets[0]
     has_counts = bool(pair_columns.times or named_columns["count"])
@@ -351,7 +351,7 @@ def _read_list(
 
 
 def find_list_lack(table: RawTable) -> Lack | None:
-    """Return the column that is missing next to one column of a pair."""
+    """Return the column that is missing next to one column of a pair, else None."""
     missing_column = find_missing_column(table.names)
     if missing_column is None:
         return None
@@ -470,7 +470,7 @@ def _read_trials(
 
 
 def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
-    """Return the missing outcome, option or column name of trials or games."""
+    """Return the missing outcome, option or column name of trials or games, else None."""
     near_match = describe_missing(table.frame, layout.is_game)
     if near_match is None:
         return None
@@ -566,7 +566,7 @@ def _read_wide(
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
-    """Return the missing answers or pairs of a wide table."""
+    """Return the missing answers or pairs of a wide table, else None."""
     if pair_names := list_pair_names(table.names):
         return Lack(
             f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",

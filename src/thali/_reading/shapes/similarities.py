@@ -66,7 +66,7 @@ def match_square(
 
 
 def _question_distances(square: Square) -> Message | None:
-    """Return a question about a symmetric square that has zeros on the diagonal only."""
+    """Ask about a symmetric square with zeros on the diagonal only; else None."""
     if square.numbers is None or not (
         square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
     ):

@@ -221,7 +221,7 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
 
 
 def _find_attention_spec(model_text: str) -> "ModelSpec | None":
-    """Return the spec of MODEL in attention:MODEL; None if the text or model has no attention."""
+    """Return the spec of MODEL in attention:MODEL; None without attribute non-attendance."""
     word, _, rest = model_text.partition(":")
     spec = find_spec_by_name(rest)
     if word != ATTENTION.name or spec is None or ATTENTION not in spec.options:

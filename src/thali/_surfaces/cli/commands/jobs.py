@@ -149,7 +149,7 @@ def _is_cover(cover: Any) -> bool:
 
 
 def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
-    """Return the command that wrote a folder, its arguments and its folder."""
+    """Return the command that wrote a folder, its arguments and its folder; None if unknown."""
     index = read_index(folder / JOB)
     if index is None and (folder / COMMAND).exists():
         index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
