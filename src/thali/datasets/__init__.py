@@ -380,8 +380,7 @@ def block_choices(
     alpha = check_positive("alpha", alpha, "the expected number of features per option")
     lapse = Elimination(lapse).lapse
     members = {
-        name: [f"{name}{i + 1}" for i in range(per_group)]
-        for name in map(_format_letters, range(groups))
+        name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))
     }
     tree = Tree.from_groups(members, leaf_length)
     truth, choices = spawn_generators(random_seed, 2)
@@ -402,9 +401,9 @@ def block_choices(
     return BlockChoices(data, tree, features, weights, unique_weights, probabilities)
 
 
-def _format_letters(number: int) -> str:
-    """Return the letters of a number: a, b, ..., z, aa, ab, ... for 0, 1, ..."""
-    return (_format_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
+def _letters(number: int) -> str:
+    """Return a, b, ..., z, aa, ab, ... for 0, 1, ..."""
+    return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
 
 
 class AdditiveSimilarities(NamedTuple):
