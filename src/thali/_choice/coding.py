@@ -237,7 +237,7 @@ def encode_new_tasks(
     coding: Coding,
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
-    respondents: Sequence[str],
+    respondents: Sequence[str] = (),
 ) -> tuple[np.ndarray, "SchemeCells"]:
     """Return new tasks as a model matrix, and as cells of the scheme.
 
@@ -251,7 +251,7 @@ def read_task_cells(
     coding: Coding,
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
-    respondents: Sequence[str] = (),
+    respondents: Sequence[str],
 ) -> tuple[np.ndarray, "SchemeCells"]:
     """Return new tasks as cells; warn of numbers outside the tested range."""
     wide, scheme_cells = encode_tasks(scheme, coding.linear, new, respondents)

@@ -1,6 +1,6 @@
 """The logit: choice probabilities, maximum likelihood, separation, and directions of attributes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 
 from .coding import Coding, CodingRequest, build_coding_from_numbers
 
 if TYPE_CHECKING:
+    import pandas
+
     from thali._data.experiments import ChoiceExperiment
 
 _MAX_STEPS = 100
@@ -192,6 +194,56 @@ def draw_logit_choices(
             # with Gumbel errors the maximum is a logit choice
             chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)
     return {"chosen": chosen}
+
+
+# Estimates: their covariance, table, and warnings -------------------------------------------------
+
+
+NOT_CONVERGED = (
+    "Newton's method did not converge to a maximum of the likelihood; check for attributes that"
+    " almost determine each other."
+)
+
+
+def compute_covariance(
+    information: np.ndarray, is_estimated: np.ndarray, units: np.ndarray
+) -> np.ndarray:
+    """Return the covariance of all coefficients, NaN where they are not estimated, (p, p).
+
+    `information` belongs to the estimated coefficients times `units`.
+    """
+    covariance = np.full((len(is_estimated), len(is_estimated)), np.nan)
+    covariance[np.ix_(is_estimated, is_estimated)] = np.linalg.pinv(
+        information, hermitian=True
+    ) / np.outer(units, units)
+    return covariance
+
+
+def tabulate_coefficients(
+    estimates: np.ndarray, errors: np.ndarray, names: Any
+) -> "pandas.DataFrame":
+    """Tabulate estimates with standard errors, z and two-sided p-values."""
+    from scipy.special import ndtr
+
+    from thali._tables import Table
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = estimates / errors
+    columns = {"coef": estimates, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
+    return Table(columns, names).rename_axis("coefficient")
+
+
+def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
+    """List a warning of coefficients that the data do not identify, if there are any."""
+    labels = list(map(str, names))
+    if not labels:
+        return []
+    return [
+        DataWarning(
+            f"The data do not identify the effect of {shorten(labels)}, which predictions set to 0;"
+            " remove an attribute that the other attributes determine."
+        )
+    ]
 
 
 # Separation: a likelihood without a finite maximum ------------------------------------------------

@@ -44,19 +44,17 @@ class Draw:
         self,
         source: Any,
         cdf: Any,
-        low: Any,
-        high: Any,
+        interval: list[Any],
         number: Any = None,
         a: float = 0.0,
         b: float = 1.0,
-        interval: Any = None,
     ) -> None:
         self.source, self.cdf, self.number, self.a, self.b = source, cdf, number, a, b
-        self.interval = [low, high] if interval is None else interval  # shared by all affine images
+        self.interval = interval  # shared by all affine images
 
     def _affine(self, a: Any, b: Any) -> Any:
         """Return the random number a + b X from the same source."""
-        return Draw(self.source, self.cdf, 0.0, 0.0, self.number, a, b, self.interval)
+        return Draw(self.source, self.cdf, self.interval, self.number, a, b)
 
     def __mul__(self, x: Any) -> Any:
         return self._affine(self.a * x, self.b * x)
@@ -77,7 +75,9 @@ class Draw:
         return self + other
 
     def __truediv__(self, x: Any) -> Any:
-        return self * (1.0 / x) if self.number is None else self.number / x
+        if self.number is None:
+            return self * (1.0 / x)
+        return self.number / x
 
     def __float__(self) -> Any:
         if self.number is None:
@@ -96,9 +96,12 @@ class Draw:
         inside = min(max(cut, low), high)
         mass = self.cdf(high) - self.cdf(low)
         share = (self.cdf(inside) - self.cdf(low)) / mass
-        under = self.source.follow([share, 1.0 - share]) == 0
-        self.interval[1 if under else 0] = inside
-        return under if self.b > 0 else not under
+        is_under = self.source.follow([share, 1.0 - share]) == 0
+        if is_under:
+            self.interval[1] = inside
+        else:
+            self.interval[0] = inside
+        return is_under == (self.b > 0)
 
     def __lt__(self, x: Any) -> Any:
         return self._below(x)
@@ -165,11 +168,11 @@ class BranchingRandom:
 
     def random(self) -> Any:
         """Return a uniform draw."""
-        return Draw(self, lambda x: x, 0.0, 1.0)
+        return Draw(self, lambda x: x, [0.0, 1.0])
 
     def standard_exponential(self) -> Any:
         """Return an exponential draw."""
-        return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
+        return Draw(self, lambda x: -math.expm1(-x), [0.0, math.inf], self.number)
 
     def standard_normal(self) -> float:
         """Return the fixed number, because normal draws have no enumerable outcomes."""

@@ -151,7 +151,7 @@ def test_without_a_lapse_every_choice_stays_possible(data, monotone, alpha):
         state = possible_state(rng, problem, target, 2)
         for _ in range(40):
             _, state = average(rng, problem, target, state, iterations=1)
-            write_hits(problem, target, state, build_workspace(problem, state), hits)
+            write_hits(problem, state, build_workspace(problem, state), hits)
             assert (hits > 0).all()
 
 

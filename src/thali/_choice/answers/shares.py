@@ -89,9 +89,10 @@ def tabulate_market_shares(
 def summarize_draws(
     chooser: "Chooser", name: str, draws: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """Return interval and standard error of draws (draws, quantities), by column."""
+    """Return estimate, interval and standard error of draws (draws, quantities), by column."""
     low, high = estimate_interval(chooser, draws, ci)
     return {
+        name: point_estimate(chooser, draws),
         f"{name}_low": low,
         f"{name}_high": high,
         f"{name}_se": chooser.errors(draws, chooser.chain),
@@ -151,18 +152,11 @@ def tabulate_demand(
     shares = np.column_stack([draws[:, index] for draws in share_arrays[-len(values) :]])
     if None not in numbers:
         values = numbers
-    columns = {
-        attribute: values,
-        "share": point_estimate(chooser, shares),
-        **summarize_draws(chooser, "share", shares, ci),
-    }
+    columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
     if cost is not None:
         profit = shares * (np.array(numbers, float) - amount)
-        columns |= {
-            "profit": point_estimate(chooser, profit),
-            **summarize_draws(chooser, "profit", profit, ci),
-            "probability_best": probability_best(chooser, profit),
-        }
+        columns |= summarize_draws(chooser, "profit", profit, ci)
+        columns["probability_best"] = probability_best(chooser, profit)
     table = Table(columns)
     table.attrs.update(
         chooser.interval_attrs(ci), product=label, attribute=attribute, whose=weights.whose
@@ -304,11 +298,8 @@ def tabulate_best_products(
     search.run(n, np.random.default_rng(0))
     lines = search.list_best(n, max(top, _FINALISTS))
     values = evaluate(chooser, lines, market_weights.drawn)
-    figures = {
-        space.objective: point_estimate(chooser, values),
-        **summarize_draws(chooser, space.objective, values, ci),
-        "probability_best": probability_best(chooser, values),
-    }
+    figures = summarize_draws(chooser, space.objective, values, ci)
+    figures["probability_best"] = probability_best(chooser, values)
     table = _tabulate_lines(space, lines, figures, top)
     table.attrs.update(
         chooser.interval_attrs(ci),

@@ -77,8 +77,7 @@ def tabulate_elasticities(
         rows += [(label, product, now, end) for product in market.labels]
     draws = np.hstack(elasticities)
     table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
-        elasticity=point_estimate(chooser, draws),
-        **summarize_draws(chooser, "elasticity", draws, ci),
+        **summarize_draws(chooser, "elasticity", draws, ci)
     )
     if change is None and all(low < now < high for now, low, high in steps.values()):
         table = table.drop(columns=["from", "to"])

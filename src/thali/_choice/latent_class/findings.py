@@ -38,28 +38,26 @@ def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Fi
     """Return the makers of the findings."""
     # the classes are the segments, if none is empty
     occupied = set(model.membership_.to_numpy().argmax(axis=1))
-    n_segments = model._n_classes_ if 1 < model._n_classes_ == len(occupied) else None
+    n_segments, individual = None, ()
+    if model._n_classes_ > 1:
+        individual = RESPONDENT_FINDINGS
+        if model._n_classes_ == len(occupied):
+            n_segments = model._n_classes_
     answers, segments = build_choice_makers(settings, n_segments, instead="")
-    individual = RESPONDENT_FINDINGS if model._n_classes_ > 1 else ()
     return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
 def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """Report sizes and coefficients of the classes."""
-    shares = list_names([format_percent(size) for size in model._sizes_])
-    has_several = model._n_classes_ > 1
-    sentence = phrase(
-        ENGLISH,
-        "latent.several" if has_several else "latent.one",
-        number=model._n_classes_,
-        shares=shares,
-    )
     row = model.choice_.loc[model._n_classes_]
     fit_facts = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
     counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
     notes = [phrase(ENGLISH, "latent.maximum", **fit_facts, **counts)]
-    if has_several:
+    sentence: Text = ENGLISH["latent.one"]
+    if model._n_classes_ > 1:
+        shares = list_names([format_percent(size) for size in model._sizes_])
+        sentence = phrase(ENGLISH, "latent.several", number=model._n_classes_, shares=shares)
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=format_number(row["entropy_r2"])))
     table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
@@ -116,9 +114,11 @@ def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding
     sentences, n_finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
         facts = {"fewer": classes, "more": int(row["against"]), "p": format_number(row["p_value"])}
-        outcome = "rejected" if row["p_value"] <= TEST_LEVEL else "enough"
+        outcome = "enough"
         if n_finished < MIN_REPLICATES:
             outcome = "few"
+        elif row["p_value"] <= TEST_LEVEL:
+            outcome = "rejected"
         sentences.append(str(phrase(ENGLISH, f"latent.{outcome}", **facts)))
     note = phrase(ENGLISH, "latent.replicates", replicates=n_finished)
     return Finding(

@@ -43,6 +43,7 @@ from .attention import AttentionTables, build_attention, build_attention_tables,
 from .hierarchical_draws import (
     BITS_IN_FILES,
     MAX_EXACT_TASTES,
+    FitArguments,
     TasteDistribution,
     TasteScale,
     attention_quantities,
@@ -55,7 +56,6 @@ from .hierarchical_fit import (
     DEFAULT_ATTENTION_SCALE,
     DEFAULT_SCALE,
     MEAN_SD,
-    FitArguments,
     build_sampling,
     sample_taste_prior,
 )
@@ -358,10 +358,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
         """Resolve all arguments for these data."""
         coding = self._build_coding(data)
-        signs, price = (
-            parse_directions("signs", self.signs, data),
-            self._money_attribute(data, coding),
-        )
+        signs = parse_directions("signs", self.signs, data)
+        price = self._money_attribute(data, coding)
         attention = resolve_attention(self._attention, data, coding, self.attention_by)
         if price is not None:
             refuse_price_settings(price, signs, attention.names)
@@ -412,8 +410,23 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
     def _prior_scale(self) -> float:
         """Return V, the prior size of variances between respondents."""
-        default = DEFAULT_SCALE if self._attention is None else DEFAULT_ATTENTION_SCALE
+        default = DEFAULT_SCALE
+        if self._attention is not None:
+            default = DEFAULT_ATTENTION_SCALE
         return check_priors("priors", self.priors).get("scale", default)
+
+    def _alternative_scale(self) -> float:
+        """Return the default prior size of variances that differs from this model's size."""
+        if self._prior_scale() != DEFAULT_SCALE:
+            return DEFAULT_SCALE
+        return DEFAULT_ATTENTION_SCALE
+
+    def _require_fit_data(self, requirement: str) -> "ChoiceExperiment":
+        """Return the data of the fit; raise DataError if the model file does not contain them."""
+        data = self._get_fit_data()
+        if data is None:
+            raise DataError(f"{requirement}, which the model file does not contain; fit again.")
+        return data
 
     @requires(modelled_attention)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
@@ -499,18 +512,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         from thali._tables import Table
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
-        if scale is not None:
+        if scale is None:
+            other = self._alternative_scale()
+        else:
             other = check_positive(
                 "scale", scale, "the prior scale of a variance between respondents"
             )
-        else:
-            other = DEFAULT_SCALE if first_scale != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
-        data = self._get_fit_data()
-        if data is None:
-            raise DataError(
-                "The second fit requires the data of the first, which the model file does not"
-                " contain; fit again."
-            )
+        data = self._require_fit_data("The second fit requires the data of the first")
 
         def compare() -> "pd.DataFrame":
             priors = {**(self.priors or {}), "scale": other}
@@ -557,13 +565,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """Return the data and simulated choices of at most `max_draws` draws."""
-        beta, data = self._view.draws["beta"].values, self._get_fit_data()
-        if data is None:
-            raise DataError(
-                "The check requires the data of the fit, which the model file does not contain;"
-                " fit again."
-            )
-        beta = flatten_chains(beta)[None]
+        beta = flatten_chains(self._view.draws["beta"].values)[None]
+        data = self._require_fit_data("The check requires the data of the fit")
         draw_indices = space_evenly(beta.shape[1], max_draws)
         replicates = draw_logit_choices(
             beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
@@ -645,34 +648,31 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ArgumentError
             If `ci` is not a probability.
         """
-        posterior = self._view
+        draws = self._view.draws
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
         rows = matrix, encoded.task_of_row, encoded.respondent_of_row
-        results = predict_probabilities(
-            posterior.draws,
-            self._population(),
-            *rows,
-            self._new_people_,
-            return_se,
-            None if ci is None else check_probability(ci),
+        if ci is not None:
+            ci = check_probability(ci)
+        first, *others = predict_probabilities(
+            draws, self._population(), *rows, self._new_people_, return_se, ci
         )
-        return tuple(results) if results[1:] else results[0]
+        if others:
+            return first, *others
+        return first
 
     def _chooser(self) -> "LogitChooser":
         """Build the chooser from the tastes of each respondent in every draw."""
-        posterior, data = self._view.draws, self._get_fit_data()
-        if data is None:
-            raise DataError(
-                "Individual results require the data of the fit, which the model file does not"
-                " contain; fit again."
-            )
+        posterior = self._view.draws
+        data = self._require_fit_data("Individual results require the data of the fit")
         directions = parse_directions("signs", self.signs, data)
         signs = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
         return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
         """Return the price's coefficient in willingness-to-pay space, else None."""
-        return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
+        if self._scale_.price < 0:
+            return None
+        return self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
         """Return the distribution of tastes in the population, in every draw."""

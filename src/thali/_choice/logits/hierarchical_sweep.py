@@ -341,30 +341,32 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
     """Build the work space of a chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
-    return TasteWorkspace(
-        matrix=np.zeros((p, p)),
-        factor=np.zeros((p, p)),
-        bartlett=np.zeros((p, p)),
-        vector=np.zeros(p),
-        momentum=np.zeros(p),
-        taste=np.zeros(p),
-        lean=np.zeros(p),
-        utility=np.zeros(int(np.diff(problem.first_row).max(initial=1))),
-        wide=np.zeros((q * p, q * p)),
-        wide_factor=np.zeros((q * p, q * p)),
-        long=np.zeros(q * p),
-        trial=np.zeros((people, p)),
-        trial_slope=np.zeros((people, p)),
-        trial_log_likelihood=np.zeros(people),
-        off=np.zeros((people, p)),
-        weight=np.zeros((q + 1, p)),
-        place=np.zeros((q + 1) * p),
-        force=np.zeros((q + 1) * p),
-        push=np.zeros((q + 1) * p),
-        odds=np.zeros(problem.looking.shape[1]),
-        odds_force=np.zeros(problem.looking.shape[1]),
-        odds_push=np.zeros(problem.looking.shape[1]),
-    )
+    n_odds = problem.looking.shape[1]
+    shape_by_name = {
+        "matrix": (p, p),
+        "factor": (p, p),
+        "bartlett": (p, p),
+        "vector": p,
+        "momentum": p,
+        "taste": p,
+        "lean": p,
+        "utility": np.diff(problem.first_row).max(initial=1),
+        "wide": (q * p, q * p),
+        "wide_factor": (q * p, q * p),
+        "long": q * p,
+        "trial": (people, p),
+        "trial_slope": (people, p),
+        "trial_log_likelihood": people,
+        "off": (people, p),
+        "weight": (q + 1, p),
+        "place": (q + 1) * p,
+        "force": (q + 1) * p,
+        "push": (q + 1) * p,
+        "odds": n_odds,
+        "odds_force": n_odds,
+        "odds_push": n_odds,
+    }
+    return TasteWorkspace(**{name: np.zeros(shape) for name, shape in shape_by_name.items()})
 
 
 class TasteChain(FixedChain):

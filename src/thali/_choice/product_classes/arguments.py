@@ -116,7 +116,9 @@ def describe_dominated_choices(
         f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}"
         for t in tasks[:_MAX_NAMED]
     ]
-    more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
+    more = ""
+    if len(tasks) > _MAX_NAMED:
+        more = f" and {len(tasks) - _MAX_NAMED:,} more"
     return Message(
         f"A dominated alternative was chosen ({', '.join(cases)}{more}): another alternative is at"
         " least as good in every respect and better in a monotone attribute. With ",

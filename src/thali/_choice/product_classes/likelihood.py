@@ -297,7 +297,7 @@ def log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
 
 
 @compiled
-def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> None:
+def write_hits(problem: Any, state: Any, work: Any, hits: Any) -> None:
     """Write L of every task, without lapse, to `hits`, shape (tasks,).
 
     L is 1 / alternatives for respondents who are not present.

@@ -135,7 +135,7 @@ def add_respondent(rng: Any, problem: Any, state: Any) -> Any:
     state.whole[PRESENT] = n + 1
     if state.whole[PENDING] < 0:
         state.whole[PENDING] = draw_poisson(rng, singleton_rate(problem, state))
-    if not has_room(state, n, state.whole[PENDING]):
+    if not has_room(state, state.whole[PENDING]):
         state.whole[PRESENT] = n
         return False
     for k in range(state.whole[CLASSES]):

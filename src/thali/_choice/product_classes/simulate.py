@@ -128,17 +128,15 @@ def sample_classes_prior(
     prior_draws, chosen = [], []
     for rng in rngs:
         problem.tasks.rows[...] = rows  # reordered by simulated choices
-        state, choice = (
-            draw_state(rng, problem, shapes_from_prior=True),
-            np.zeros(data.n_tasks, np.int64),
-        )
+        state = draw_state(rng, problem, shapes_from_prior=True)
+        choice = np.zeros(data.n_tasks, np.int64)
         run_simulate_choices(rng, problem, target, state, choice)
         log_lik = log_likelihood(problem, target, state, build_workspace(problem, state))
         prior_draws.append(keeper.record(state, 0, log_lik, model.lapse))
         chosen.append(choice)
     design, draws = build_design(data), concatenate_draws(prior_draws)
     group = build_scalar_group(draws).assign(
-        label_reports(simulate_quantities(draws, design, cores=1), draws, design)
+        label_reports(simulate_quantities(draws, design, 1, {}), draws, design)
     )
     predictive = build_predictive_group(
         design.observed(), group, {"chosen": np.array(chosen)[None]}

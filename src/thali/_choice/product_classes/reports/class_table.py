@@ -88,8 +88,10 @@ def format_class_name(
         begin += len(levels)
         if not active[i]:
             continue
-        if scheme.has_inside and i == 0:
-            parts.append(_PRODUCT if included[1] else _NO_CHOICE)
+        if scheme.has_inside and i == 0 and included[1]:
+            parts.append(_PRODUCT)
+        elif scheme.has_inside and i == 0:
+            parts.append(_NO_CHOICE)
         else:
             order = (cuts.get(name, ()), monotone[i] != 0)
             parts.append(f"{name} {_format_level_set(included, levels, *order, never_missing[i])}")
@@ -245,11 +247,13 @@ def build_class_table(
             "importance": mean[shown_order],
         }
     )
-    hidden = len(order) - len(shown_order)
-    if hidden:
-        hidden_order = order[len(shown_order) :]
+    hidden_order = order[len(shown_order) :]
+    if len(hidden_order):
+        noun = "classes"
+        if len(hidden_order) == 1:
+            noun = "class"
         table.loc[len(table)] = {
-            "product_class": f"other ({hidden:,} {'class' if hidden == 1 else 'classes'})",
+            "product_class": f"other ({len(hidden_order):,} {noun})",
             "rules": rules[hidden_order].sum(),
             "importance": mean[hidden_order].sum(),
             "importance_se": standard_error(importance[hidden_order].sum(axis=0, keepdims=True))[0],
@@ -267,9 +271,9 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
     groups = draws.n_groups
     owners, likers, importance = np.zeros((3, n_patterns * groups))
     in_draws = np.zeros(n_patterns)
-    per_draw = (
-        np.diff(draws.first_owned[::n_people]) if n_people else np.zeros(draws.n_draws, np.int64)
-    )
+    per_draw = np.zeros(draws.n_draws, np.int64)
+    if n_people:
+        per_draw = np.diff(draws.first_owned[::n_people])
     for start, stop in _split_draws(per_draw):
         key, value = _sum_class_values(draws, patterns, start, stop)
         person, pattern = np.divmod(key, max(n_patterns, 1))
@@ -329,11 +333,11 @@ def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> 
     )
     is_symmetric = patterns.of_class[:, 0] == patterns.of_class[:, 1]
     rows, probabilities = [], []
-    for sign, decisions in enumerate((owns * (1.0 - free), owns * free)):
-        decisions = np.where(is_symmetric, owns if sign == 0 else 0.0, decisions)
-        is_used = (patterns.of_class[:, sign] >= 0) & (decisions > 0)
+    free = np.where(is_symmetric, 0.0, free)
+    for sign, owner_probability in enumerate((owns * (1.0 - free), owns * free)):
+        is_used = (patterns.of_class[:, sign] >= 0) & (owner_probability > 0)
         rows.append((draw * n_patterns + patterns.of_class[:, sign])[is_used])
-        probabilities.append(decisions[is_used])
+        probabilities.append(owner_probability[is_used])
     cell, cell_index = np.unique(np.concatenate(rows), return_inverse=True)
     p_none = np.exp(
         np.bincount(cell_index, np.log1p(-np.concatenate(probabilities)), minlength=len(cell))
