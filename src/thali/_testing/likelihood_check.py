@@ -50,8 +50,17 @@ def compute_restart_scores(
     prior: Any, likelihood: Any, observed: Any, n_rounds: int, weight_prior: Any, random_seed: int
 ) -> dict[Any, Any]:
     """Return means of quantities before and after the sweeps, and z-scores."""
-    settings = {"weight_prior": weight_prior, "alpha": None, "tempering": False}
-    task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
+    task = build_task(
+        prior,
+        likelihood,
+        observed,
+        draws=1,
+        tune=0,
+        thin=10**9,
+        weight_prior=weight_prior,
+        alpha=None,
+        tempering=False,
+    )
     rng = np.random.default_rng(random_seed)
     chain = FeatureChain(task, rng)
     weights = task.model.weights

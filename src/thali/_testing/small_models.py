@@ -332,6 +332,11 @@ def _bind_tree(model, data):
     return lambda: model(_build_tree(data()))
 
 
+def _build_case(model, data, predict, run=CHAINS, **arguments):
+    """Return the case of a model with these arguments of its constructor."""
+    return SmallModelCase(partial(model, **arguments), data, predict, run)
+
+
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
 _TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
@@ -341,62 +346,56 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "bradley-terry-luce": SmallModelCase(
         th.BradleyTerryLuce, build_pairs, predict_first_pair, DRAWS
     ),
-    "bradley-terry-luce, mcmc": SmallModelCase(
-        partial(th.BradleyTerryLuce, method="mcmc"), build_pairs, predict_first_pair
+    "bradley-terry-luce, mcmc": _build_case(
+        th.BradleyTerryLuce, build_pairs, predict_first_pair, method="mcmc"
     ),
-    "bradley-terry-luce, maximum likelihood": SmallModelCase(
-        partial(th.BradleyTerryLuce, method="maximum-likelihood"),
-        build_pairs,
-        predict_first_pair,
-        {},
+    "bradley-terry-luce, maximum likelihood": _build_case(
+        th.BradleyTerryLuce, build_pairs, predict_first_pair, {}, method="maximum-likelihood"
     ),
-    "bradley-terry-luce, individuals": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=_INDIVIDUALS), build_answered_pairs, predict_first_pair
+    "bradley-terry-luce, individuals": _build_case(
+        th.BradleyTerryLuce, build_answered_pairs, predict_first_pair, people=_INDIVIDUALS
     ),
-    "bradley-terry-luce, best and worst individuals": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=_INDIVIDUALS),
-        build_answered_best_worst,
-        predict_first_set,
+    "bradley-terry-luce, best and worst individuals": _build_case(
+        th.BradleyTerryLuce, build_answered_best_worst, predict_first_set, people=_INDIVIDUALS
     ),
-    "bradley-terry-luce, classes": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=_TWO_CLASSES), build_answered_pairs, predict_first_pair
+    "bradley-terry-luce, classes": _build_case(
+        th.BradleyTerryLuce, build_answered_pairs, predict_first_pair, people=_TWO_CLASSES
     ),
-    "bradley-terry-luce, groups": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=th.people.Groups()),
+    "bradley-terry-luce, groups": _build_case(
+        th.BradleyTerryLuce,
         build_groups,
         lambda model: predict_first_pair(model.of_group("women")),
+        people=th.people.Groups(),
     ),
     "elimination-by-aspects": SmallModelCase(
         th.EliminationByAspects, build_pairs, predict_first_pair
     ),
-    "elimination-by-aspects, unique": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique"), build_pairs, predict_first_pair
+    "elimination-by-aspects, unique": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, aspects="unique"
     ),
-    "elimination-by-aspects, number": SmallModelCase(
-        partial(th.EliminationByAspects, aspects=2), build_pairs, predict_first_pair
+    "elimination-by-aspects, number": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, aspects=2
     ),
-    "elimination-by-aspects, given": SmallModelCase(
-        partial(th.EliminationByAspects, aspects=GIVEN), build_pairs, predict_first_pair
+    "elimination-by-aspects, given": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, aspects=GIVEN
     ),
     "elimination-by-aspects, tree": SmallModelCase(
         _bind_tree(th.EliminationByAspects, build_pairs), build_pairs, predict_first_pair
     ),
-    "elimination-by-aspects, no unique": SmallModelCase(
-        partial(th.EliminationByAspects, unique=False), build_pairs, predict_first_pair
+    "elimination-by-aspects, no unique": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, unique=False
     ),
     "elimination-by-aspects, ties": SmallModelCase(
         th.EliminationByAspects, build_tied_pairs, predict_first_pair
     ),
-    "elimination-by-aspects, unique, ties": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique"), build_tied_pairs, predict_first_pair
+    "elimination-by-aspects, unique, ties": _build_case(
+        th.EliminationByAspects, build_tied_pairs, predict_first_pair, aspects="unique"
     ),
     "elimination-by-aspects, covariates": SmallModelCase(
         th.EliminationByAspects, build_described_pairs, predict_first_pair
     ),
-    "elimination-by-aspects, unique, covariates": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique"),
-        build_described_pairs,
-        predict_first_pair,
+    "elimination-by-aspects, unique, covariates": _build_case(
+        th.EliminationByAspects, build_described_pairs, predict_first_pair, aspects="unique"
     ),
     "elimination-by-aspects, choices": SmallModelCase(
         th.EliminationByAspects, build_sets, predict_first_set
@@ -404,71 +403,72 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "elimination-by-aspects, rankings": SmallModelCase(
         th.EliminationByAspects, build_rankings, predict_first_set
     ),
-    "elimination-by-aspects, groups": SmallModelCase(
-        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+    "elimination-by-aspects, groups": _build_case(
+        th.EliminationByAspects,
         build_groups,
         lambda model: predict_first_pair(model.of_group("women")),
+        people=_SIMILAR_GROUPS,
     ),
-    "elimination-by-aspects, choice groups": SmallModelCase(
-        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+    "elimination-by-aspects, choice groups": _build_case(
+        th.EliminationByAspects,
         build_choice_groups,
         lambda model: predict_first_set(model.of_group("men")),
+        people=_SIMILAR_GROUPS,
     ),
-    "elimination-by-aspects, described groups": SmallModelCase(
-        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+    "elimination-by-aspects, described groups": _build_case(
+        th.EliminationByAspects,
         _build_described_groups,
         lambda model: predict_first_pair(model.of_group("women")),
+        people=_SIMILAR_GROUPS,
     ),
-    "elimination-by-aspects, kinds": SmallModelCase(
-        partial(th.EliminationByAspects, people=_TWO_CLASSES),
-        build_answered_pairs,
-        predict_first_pair,
+    "elimination-by-aspects, kinds": _build_case(
+        th.EliminationByAspects, build_answered_pairs, predict_first_pair, people=_TWO_CLASSES
     ),
-    "elimination-by-aspects, choice kinds": SmallModelCase(
-        partial(th.EliminationByAspects, people=_TWO_CLASSES),
-        build_answered_sets,
-        predict_first_set,
+    "elimination-by-aspects, choice kinds": _build_case(
+        th.EliminationByAspects, build_answered_sets, predict_first_set, people=_TWO_CLASSES
     ),
-    "elimination-by-aspects, maximum likelihood": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),
+    "elimination-by-aspects, maximum likelihood": _build_case(
+        th.EliminationByAspects,
         build_pairs,
         predict_first_pair,
         {"random_seed": 1},
+        aspects="unique",
+        method="maximum-likelihood",
     ),
     "additive-clustering": SmallModelCase(
         th.AdditiveClustering, build_similarities, estimate_similarity
     ),
-    "additive-clustering, number": SmallModelCase(
-        partial(th.AdditiveClustering, features=2), build_similarities, estimate_similarity
+    "additive-clustering, number": _build_case(
+        th.AdditiveClustering, build_similarities, estimate_similarity, features=2
     ),
-    "additive-clustering, given": SmallModelCase(
-        partial(th.AdditiveClustering, features=[[1], [1], [0], [0]]),
+    "additive-clustering, given": _build_case(
+        th.AdditiveClustering,
         build_similarities,
         estimate_similarity,
+        features=[[1], [1], [0], [0]],
     ),
     "additive-clustering, tree": SmallModelCase(
         _bind_tree(th.AdditiveClustering, build_similarities),
         build_similarities,
         estimate_similarity,
     ),
-    "additive-clustering, map": SmallModelCase(
-        partial(th.AdditiveClustering, method="map"), build_similarities, estimate_similarity, ONCE
+    "additive-clustering, map": _build_case(
+        th.AdditiveClustering, build_similarities, estimate_similarity, ONCE, method="map"
     ),
-    "additive-clustering, groups": SmallModelCase(
-        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
-        build_similarity_groups,
-        summarise_worths,
+    "additive-clustering, groups": _build_case(
+        th.AdditiveClustering, build_similarity_groups, summarise_worths, people=_SIMILAR_GROUPS
     ),
-    "additive-clustering, triplet groups": SmallModelCase(
-        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
+    "additive-clustering, triplet groups": _build_case(
+        th.AdditiveClustering,
         _build_triplet_groups,
         lambda model: predict_first_set(model.of_group("men")),
+        people=_SIMILAR_GROUPS,
     ),
     "additive-clustering, triplets": SmallModelCase(
         th.AdditiveClustering, build_triplets, predict_first_set
     ),
-    "additive-clustering, triplets, map": SmallModelCase(
-        partial(th.AdditiveClustering, method="map"), build_triplets, predict_first_set, ONCE
+    "additive-clustering, triplets, map": _build_case(
+        th.AdditiveClustering, build_triplets, predict_first_set, ONCE, method="map"
     ),
     "latent-feature-model": SmallModelCase(
         lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
@@ -478,73 +478,67 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     "product-classes": SmallModelCase(
         th.ProductClasses, _build_experiments, predict_first_tasks, PRODUCTS
     ),
-    "product-classes, smc": SmallModelCase(
-        partial(th.ProductClasses, method="smc"),
+    "product-classes, smc": _build_case(
+        th.ProductClasses,
         _build_experiments,
         predict_first_tasks,
         {"chains": 2, "draws": 4, "sweeps_per_step": 2, **ONCE},
+        method="smc",
     ),
     "multinomial-logit": SmallModelCase(
         th.MultinomialLogit, _build_experiments, predict_first_tasks, {}
     ),
-    "multinomial-logit, amounts": SmallModelCase(
-        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"),
+    "multinomial-logit, amounts": _build_case(
+        th.MultinomialLogit,
         _build_experiments,
         predict_first_tasks,
         {},
+        linear="price",
+        space="willingness-to-pay",
     ),
     "hierarchical-logit": SmallModelCase(
         th.HierarchicalLogit, _build_experiments, predict_first_tasks
     ),
-    "hierarchical-logit, attention": SmallModelCase(
-        partial(th.HierarchicalLogit, attention=["price", "zoom"]),
+    "hierarchical-logit, attention": _build_case(
+        th.HierarchicalLogit, _build_experiments, predict_first_tasks, attention=["price", "zoom"]
+    ),
+    "hierarchical-logit, amounts": _build_case(
+        th.HierarchicalLogit,
         _build_experiments,
         predict_first_tasks,
+        linear="price",
+        space="willingness-to-pay",
     ),
-    "hierarchical-logit, amounts": SmallModelCase(
-        partial(th.HierarchicalLogit, linear="price", space="willingness-to-pay"),
-        _build_experiments,
-        predict_first_tasks,
+    "latent-class-logit": _build_case(
+        th.LatentClassLogit, _build_experiments, predict_first_tasks, ONCE, classes=2
     ),
-    "latent-class-logit": SmallModelCase(
-        partial(th.LatentClassLogit, classes=2), _build_experiments, predict_first_tasks, ONCE
-    ),
-    "latent-class-logit, columns of people": SmallModelCase(
-        partial(th.LatentClassLogit, classes=2, linear="price", by="age"),
+    "latent-class-logit, columns of people": _build_case(
+        th.LatentClassLogit,
         build_aged_experiments,
         predict_first_tasks,
         ONCE,
+        classes=2,
+        linear="price",
+        by="age",
     ),
     "plackett-luce": SmallModelCase(th.PlackettLuceRegression, build_rows, predict_first_rows),
-    "plackett-luce, map": SmallModelCase(
-        partial(th.PlackettLuceRegression, method="map", a=1.1),
-        build_rows,
-        predict_first_rows,
-        ONCE,
+    "plackett-luce, map": _build_case(
+        th.PlackettLuceRegression, build_rows, predict_first_rows, ONCE, method="map", a=1.1
     ),
-    "plackett-luce, variational": SmallModelCase(
-        partial(th.PlackettLuceRegression, method="variational"),
-        build_rows,
-        predict_first_rows,
-        ONCE,
+    "plackett-luce, variational": _build_case(
+        th.PlackettLuceRegression, build_rows, predict_first_rows, ONCE, method="variational"
     ),
-    "sparse-logit": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="polya-gamma"), build_rows, predict_first_rows
+    "sparse-logit": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, method="polya-gamma"
     ),
-    "sparse-logit, laplace": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="laplace"), build_rows, predict_first_rows, DRAWS
+    "sparse-logit, laplace": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, DRAWS, method="laplace"
     ),
-    "sparse-logit, variational": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="variational"),
-        build_rows,
-        predict_first_rows,
-        DRAWS,
+    "sparse-logit, variational": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, DRAWS, method="variational"
     ),
-    "sparse-logit, map": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="map", eta=1.0),
-        build_rows,
-        predict_first_rows,
-        ONCE,
+    "sparse-logit, map": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, ONCE, method="map", eta=1.0
     ),
 }
 

@@ -125,7 +125,7 @@ def test_without_columns_the_odds_are_those_of_sizes():
     alone, by_columns = build_panel(small(), build_coding(small())), panel(small())
     sizes, constants = np.array([0.2, 0.5, 0.3]), [0, 3, *range(6, 21)]
     odds = np.log(sizes / sizes[0])[:, None]
-    one, other = at(alone, odds=odds), at(by_columns, odds=np.hstack([odds, np.zeros((3, 2))]))
+    one, other = at(alone, sizes=sizes), at(by_columns, odds=np.hstack([odds, np.zeros((3, 2))]))
     assert one.value == pytest.approx(other.value, rel=1e-13)
     (gradient, information), (longer, larger) = (
         compute_derivatives(alone, one),

@@ -277,13 +277,19 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
     if not clear:
         return str(phrase(ENGLISH, "effects.none", interval=interval_words))
     row = clear[0]
-    numbers = {
-        "chance": format_probability(row["effect"]),
-        "low": format_probability(row["low"]),
-        "high": format_probability(row["high"]),
-    }
-    levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
-    return str(phrase(ENGLISH, "effects", interval=interval_words, **levels, **numbers))
+    return str(
+        phrase(
+            ENGLISH,
+            "effects",
+            interval=interval_words,
+            attribute=row["attribute"],
+            more=row["level"],
+            less=row["over"],
+            chance=format_probability(row["effect"]),
+            low=format_probability(row["low"]),
+            high=format_probability(row["high"]),
+        )
+    )
 
 
 # money --------------------------------------------------------------------------------------------

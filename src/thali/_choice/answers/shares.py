@@ -434,13 +434,12 @@ def build_product_space(
             " value to keep an attribute fixed."
         )
     values = tuple(_parse_values(name, values_by_name[name]) for name in names)
+    first_values = {
+        name: possible_values[0] for name, possible_values in zip(names, values, strict=True)
+    }
     cells, base = [], np.empty(0)
-    for name in names:
-        first_values = {
-            attribute: [attribute_values[0]] * len(values_by_name[name])
-            for attribute, attribute_values in zip(names, values, strict=True)
-        }
-        rows = chooser.cells(pd.DataFrame(first_values | {name: list(values_by_name[name])}))
+    for name, possible_values in zip(names, values, strict=True):
+        rows = chooser.cells(pd.DataFrame(first_values | {name: possible_values}))
         cells.append(rows[:, chooser.data.scheme.names.index(name)])
         base = rows[0]  # the first value of every attribute
     columns = tuple(map(chooser.data.scheme.names.index, names))

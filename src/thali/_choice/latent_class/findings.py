@@ -51,9 +51,16 @@ def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Fi
 def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """Report sizes and coefficients of the classes."""
     row = model.choice_.loc[model._n_classes_]
-    fit_facts = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
-    counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
-    notes = [phrase(ENGLISH, "latent.maximum", **fit_facts, **counts)]
+    notes = [
+        phrase(
+            ENGLISH,
+            "latent.maximum",
+            log_likelihood=f"{model.log_likelihood_:.2f}",
+            bic=f"{model.bic_:.2f}",
+            found=int(row["times_found"]),
+            starts=int(row["starts"]),
+        )
+    ]
     sentence: Text = ENGLISH["latent.one"]
     if model._n_classes_ > 1:
         shares = list_names([format_percent(size) for size in model._sizes_])
@@ -77,13 +84,16 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
     if certain:
         row = min(certain, key=lambda effect: effect["p_value"])
-        ends = {
-            "odds": format_number(row["odds"]),
-            "low": format_number(row["low"]),
-            "high": format_number(row["high"]),
-        }
-        facts = {"column": row["column"], "label": row["latent_class"], "interval": interval}
-        sentence = phrase(ENGLISH, "latent.odds", **facts, **ends)
+        sentence = phrase(
+            ENGLISH,
+            "latent.odds",
+            column=row["column"],
+            label=row["latent_class"],
+            interval=interval,
+            odds=format_number(row["odds"]),
+            low=format_number(row["low"]),
+            high=format_number(row["high"]),
+        )
     return Finding(
         sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects")
     )
@@ -113,13 +123,22 @@ def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding
     )
     sentences, n_finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": format_number(row["p_value"])}
         outcome = "enough"
         if n_finished < MIN_REPLICATES:
             outcome = "few"
         elif row["p_value"] <= TEST_LEVEL:
             outcome = "rejected"
-        sentences.append(str(phrase(ENGLISH, f"latent.{outcome}", **facts)))
+        sentences.append(
+            str(
+                phrase(
+                    ENGLISH,
+                    f"latent.{outcome}",
+                    fewer=classes,
+                    more=int(row["against"]),
+                    p=format_number(row["p_value"]),
+                )
+            )
+        )
     note = phrase(ENGLISH, "latent.replicates", replicates=n_finished)
     return Finding(
         " ".join(sentences),

@@ -29,7 +29,7 @@ from ..logit import (
     fisher_information,
     maximise_log_likelihood,
 )
-from .membership import Membership
+from .membership import Membership, build_equal_classes
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -182,8 +182,7 @@ class Summit(NamedTuple):
 
 def start_equal_classes(panel: Panel, tastes: np.ndarray) -> ClassParameters:
     """Evaluate classes of equal size with these tastes (K, p)."""
-    odds = np.zeros((len(tastes), panel.covariates.shape[1]))
-    return evaluate_parameters(panel, Membership(odds, panel.covariates), tastes)
+    return evaluate_parameters(panel, build_equal_classes(len(tastes), panel.covariates), tastes)
 
 
 def climb(panel: Panel, parameters: ClassParameters) -> Summit:
@@ -580,7 +579,9 @@ def build_fitted_attributes(
 
 def simulate_choices(panel: Panel, parameters: ClassParameters, rng: np.random.Generator) -> Panel:
     """Simulate choices in the same tasks, by people with random classes."""
-    expected = parameters.classes.probabilities
+    expected = np.broadcast_to(
+        parameters.classes.probabilities, (panel.people, len(parameters.tastes))
+    )
     class_of_person = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
     tasks, person = panel.tasks, np.repeat(np.arange(panel.people), np.diff(panel.first_task))
     class_of_row = class_of_person[person][tasks.task_of_row]

@@ -1,6 +1,8 @@
-"""Prior probabilities of classes, and their terms of the derivatives of the likelihood.
+"""Prior probabilities of classes: sizes, or odds by columns of people.
 
-The coordinates are the log odds of all classes except the first, class by class.
+Both classes give probabilities, the effect of a change of their coordinates, and their terms of the
+derivatives of the likelihood. The coordinates are the log odds of all classes except the first,
+class by class.
 """
 
 from collections.abc import Callable
@@ -8,13 +10,67 @@ from typing import NamedTuple
 
 import numpy as np
 
-_MIN_SIZE = 1e-300  # of an empty class
+
+class ClassSizes(NamedTuple):
+    """Class probabilities that are equal for all people."""
+
+    sizes: np.ndarray  # (K,)
+
+    @property
+    def n_coordinates(self) -> int:
+        """The number of coordinates."""
+        return len(self.sizes) - 1
+
+    @property
+    def odds(self) -> np.ndarray:
+        """Log odds against the first class, (K, 1)."""
+        with np.errstate(divide="ignore"):
+            return (np.log(self.sizes) - np.log(self.sizes[0]))[:, None]
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """The probability of each class, (1, K)."""
+        return self.sizes[None]
+
+    def with_covariates(self, covariates: np.ndarray) -> "ClassSizes":
+        """Return the same classes for people with other covariates."""
+        return self
+
+    def move_point(self, change: np.ndarray) -> "ClassSizes":
+        """Return classes after a change of the coordinates."""
+        odds = self.sizes * np.exp(np.concatenate([[0.0], change]))
+        return ClassSizes(odds / odds.sum())
+
+    def reorder(self, order: np.ndarray) -> "ClassSizes":
+        """Return the same classes in another order."""
+        return ClassSizes(self.sizes[order])
+
+    def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassSizes"]:
+        """Return a function from step length to the sizes of an EM step.
+
+        The sizes maximise the expected likelihood for every length.
+        """
+        sizes = ClassSizes(membership.mean(axis=0))
+        return lambda length: sizes
+
+    def scores(self, membership: np.ndarray) -> np.ndarray:
+        """Return gradients of the log-likelihood of each person, (people, coordinates)."""
+        return membership[:, 1:] - self.sizes[1:]
+
+    def add_information(self, information: np.ndarray, membership: np.ndarray) -> None:
+        """Add the terms of Louis' formula without the products of mean scores."""
+        sizes = self.sizes[1:]
+        information += len(membership) * (np.diag(sizes) - np.outer(sizes, sizes))
+        for k, scores in enumerate(np.eye(len(self.sizes))[:, 1:] - sizes):
+            information -= membership[:, k].sum() * np.outer(scores, scores)
+
+    def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
+        """Sum products of the scores of class k with scores of choices (people, p)."""
+        return np.outer(np.eye(len(self.sizes))[k, 1:] - self.sizes[1:], scores.sum(axis=0))
 
 
-class Membership(NamedTuple):
+class ClassesByColumns(NamedTuple):
     r"""Class probabilities that depend on columns of people.
-
-    With the column of ones alone, they are the sizes of the classes.
 
     .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0
     """
@@ -39,28 +95,22 @@ class Membership(NamedTuple):
         """The share of these people in each class."""
         return self.probabilities.mean(axis=0)
 
-    def with_covariates(self, covariates: np.ndarray) -> "Membership":
+    def with_covariates(self, covariates: np.ndarray) -> "ClassesByColumns":
         """Return the same classes for people with other covariates."""
         return self._replace(people=covariates)
 
-    def move_point(self, change: np.ndarray) -> "Membership":
+    def move_point(self, change: np.ndarray) -> "ClassesByColumns":
         """Return classes after a change of the coordinates."""
         odds = self.odds.copy()
         odds[1:] += change.reshape(odds[1:].shape)
         return self._replace(odds=odds)
 
-    def reorder(self, order: np.ndarray) -> "Membership":
+    def reorder(self, order: np.ndarray) -> "ClassesByColumns":
         """Return the same classes in another order."""
         return self._replace(odds=self.odds[order] - self.odds[order[0]])
 
-    def propose_step(self, membership: np.ndarray) -> Callable[[float], "Membership"]:
-        """Return a function from step length to the classes after a step of maximisation.
-
-        It is Newton's step, or, with the column of ones alone, the maximum for every length.
-        """
-        if self.people.shape[1] == 1:
-            best = self._replace(odds=compute_log_odds(membership.mean(axis=0)))
-            return lambda length: best
+    def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassesByColumns"]:
+        """Return a function from step length to the classes after a Newton step."""
         information = self._complete_information()
         step = np.linalg.lstsq(information, self.scores(membership).sum(axis=0), rcond=1e-10)[0]
         return lambda length: self.move_point(length * step)
@@ -101,7 +151,11 @@ class Membership(NamedTuple):
         return information
 
 
-def compute_log_odds(sizes: np.ndarray) -> np.ndarray:
-    """Return log odds of sizes against the first class, (K, 1); an empty class has finite ones."""
-    logs = np.log(np.maximum(sizes, _MIN_SIZE))
-    return (logs - logs[0])[:, None]
+Membership = ClassSizes | ClassesByColumns
+
+
+def build_equal_classes(n_classes: int, covariates: np.ndarray) -> Membership:
+    """Build classes of equal size; with covariates (people, q) if q > 1."""
+    if covariates.shape[1] == 1:
+        return ClassSizes(np.full(n_classes, 1.0 / n_classes))
+    return ClassesByColumns(np.zeros((n_classes, covariates.shape[1])), covariates)

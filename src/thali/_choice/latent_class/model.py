@@ -56,7 +56,7 @@ from .fit import (
     limit_starts,
     scale_columns,
 )
-from .membership import Membership, compute_log_odds
+from .membership import ClassesByColumns, ClassSizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -476,7 +476,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             coding = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
             covariates = coding.standardise_rows(people.loc[is_new])
             is_complete = ~np.isnan(covariates).any(axis=1)
-            predicted = Membership(self._odds(), covariates[is_complete])
+            predicted = ClassesByColumns(self._odds(), covariates[is_complete])
             classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
 
         def compute(tastes: np.ndarray) -> np.ndarray:
@@ -578,13 +578,13 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _panel_of_fit(self) -> tuple["Panel", "ClassParameters"]:
         """Return the panel of the fit in scaled columns, with its parameters."""
-        people, odds = None, compute_log_odds(self._sizes_.to_numpy())
+        people, classes = None, ClassSizes(self._sizes_.to_numpy())
         if self._covariates_ is not None:
-            people, odds = self._covariates_.matrix, self._odds()
+            people = self._covariates_.matrix
+            classes = ClassesByColumns(self._odds(), people)
         is_kept = ~self.coef_.isna().any().to_numpy()
         panel, scale = scale_columns(build_panel(self._data_, self._coding_, people), is_kept)
-        tastes = self.coef_.to_numpy()[:, is_kept] * scale
-        return panel, evaluate_parameters(panel, Membership(odds, panel.covariates), tastes)
+        return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
 
     def _odds(self) -> np.ndarray:
         """Return log odds of the classes by the standardised columns of people."""

@@ -149,8 +149,17 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
         table.index, 100.0 * (1.0 - pairs), differences > _MIN_DIFFERENCE, strict=True
     ):
         if differs:
-            facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{other_share:.0f}"}
-            sentences.append(str(phrase(ENGLISH, "attention.differs", **facts)))
+            sentences.append(
+                str(
+                    phrase(
+                        ENGLISH,
+                        "attention.differs",
+                        attribute=name,
+                        share=f"{share:.0f}",
+                        than=f"{other_share:.0f}",
+                    )
+                )
+            )
     return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=list_names(sentences))
 
 
@@ -168,8 +177,14 @@ def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) 
             key=lambda effect: abs(effect["log_odds"]) / np.log(effect["high"] / effect["low"]),
         )
         ends = {name: format_number(row[name]) for name in ("odds", "low", "high")}
-        facts = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
-        sentence = phrase(ENGLISH, "attention.odds", **facts, **ends)
+        sentence = phrase(
+            ENGLISH,
+            "attention.odds",
+            column=row["column"],
+            attribute=row["attribute"],
+            interval=interval,
+            **ends,
+        )
     shown = table[["attribute", "column", "odds", "low", "high"]]
     title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
     return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
@@ -209,10 +224,19 @@ def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
         return ()
     people = posterior.draws.sizes["respondent"]
     tasks = format_number(posterior.observed["chosen"].size / people)
-    facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(shrinkage.argmax())]}
     share = f"{100 * shrinkage.max():.0f}"
     setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
-    return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
+    return (
+        phrase(
+            ENGLISH,
+            "logit.population.prior",
+            setting=setting,
+            share=share,
+            people=f"{people:,}",
+            tasks=tasks,
+            name=scale.names[int(shrinkage.argmax())],
+        ),
+    )
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)

@@ -650,11 +650,17 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """
         draws = self._view.draws
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
-        rows = matrix, encoded.task_of_row, encoded.respondent_of_row
         if ci is not None:
             ci = check_probability(ci)
         first, *others = predict_probabilities(
-            draws, self._population(), *rows, self._new_people_, return_se, ci
+            draws,
+            self._population(),
+            matrix,
+            encoded.task_of_row,
+            encoded.respondent_of_row,
+            self._new_people_,
+            return_se,
+            ci,
         )
         if others:
             return first, *others

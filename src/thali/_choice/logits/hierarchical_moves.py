@@ -41,6 +41,7 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
+from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.trajectories import (
     ACCEPTANCE,
     compute_acceptance,
@@ -88,14 +89,26 @@ def move_tastes(
         kick_person(space, momentum, slope, 0.5 * step if is_last else step)
         if is_last:
             energy += log_likelihood + log_density - 0.5 * sum_squares(momentum)
-    if energy > -rng.standard_exponential():
+    if accept_trajectory(rng, state, n, energy, gain):
         for i in range(p):
             state.beta[n, i], state.slope[n, i] = beta[i], slope[i]
         state.log_likelihood[n] = log_likelihood
-        if gain == 0.0:
-            state.accepted[n] += 1
+
+
+@scalar
+def accept_trajectory(
+    rng: np.random.Generator, state: Any, move: Any, energy: Any, gain: Any
+) -> Any:
+    """Return whether to accept a trajectory; adapt its step in tuning, then count acceptances.
+
+    The move is the number of a person, or the number of people for the population.
+    """
+    is_accepted = accept(rng, energy)
     if gain > 0.0:
-        state.log_step[n] += gain * (compute_acceptance(energy) - ACCEPTANCE)
+        state.log_step[move] += gain * (compute_acceptance(energy) - ACCEPTANCE)
+    elif is_accepted:
+        state.accepted[move] += 1
+    return is_accepted
 
 
 @scalar
@@ -437,12 +450,8 @@ def move_population(
             energy += log_likelihood + prior
     for coordinate in range(size):
         energy -= 0.5 * space.push[coordinate] ** 2
-    if energy > -rng.standard_exponential():
+    if accept_trajectory(rng, state, people, energy, gain):
         accept_population_move(problem, state, space, k)
-        if gain == 0.0:
-            state.accepted[people] += 1
-    if gain > 0.0:
-        state.log_step[people] += gain * (compute_acceptance(energy) - ACCEPTANCE)
 
 
 @scalar

@@ -316,6 +316,7 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     mean = np.zeros((q, p))
     mean[0] = beta.mean(axis=0)
     rate = rng.random(len(problem.owned))
+    n_coordinates = (q + 1) * p  # of M and c
     return TasteState(
         beta=beta,
         log_likelihood=np.zeros(people),
@@ -326,8 +327,8 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
         curvature=np.zeros((people, p, p)),
         curvature_sum=np.zeros((people, p, p)),
         evaluated=np.zeros(1),
-        together_sum=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
-        root=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
+        together_sum=np.zeros((p + 1, n_coordinates, n_coordinates)),
+        root=np.zeros((p + 1, n_coordinates, n_coordinates)),
         log_step=np.full(people + 1, np.log(_FIRST_STEP)),
         accepted=np.zeros(people + 1),
         rate=rate,
@@ -406,6 +407,15 @@ class TasteChain(FixedChain):
 
     def run_until(self, until: int) -> None:
         """Run sweeps until number `until`."""
-        parts = self.rng, self.problem, self.state, self.space, self.record
-        run_sweeps(*parts, self.sweeps, until, self.tune, self.thin)
+        run_sweeps(
+            self.rng,
+            self.problem,
+            self.state,
+            self.space,
+            self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until

@@ -66,8 +66,11 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
     n_classes, notes = table.attrs["classes"], ()
     if n_hidden := n_classes - len(stable):
         rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
-        counts = {"hidden": f"{n_hidden:,}", "every": f"{n_classes:,}"}
-        notes = (phrase(ENGLISH, "classes.hidden", rest=rest, **counts),)
+        notes = (
+            phrase(
+                ENGLISH, "classes.hidden", rest=rest, hidden=f"{n_hidden:,}", every=f"{n_classes:,}"
+            ),
+        )
     if not len(stable):
         return Finding(
             ENGLISH["classes.unstable"],
@@ -117,12 +120,13 @@ def _format_classes(table: Any) -> Any:
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
     """Report the log evidence, if estimated, and the messages of the run."""
     if math.isfinite(model._log_evidence_):
-        figures = {
-            "value": f"{model._log_evidence_:.2f}",
-            "error": f"{model._log_evidence_se_:.2f}",
-            "sd": f"{model._evidence_sd_:.2f}",
-        }
-        sentence = phrase(ENGLISH, "classes.evidence", **figures)
+        sentence = phrase(
+            ENGLISH,
+            "classes.evidence",
+            value=f"{model._log_evidence_:.2f}",
+            error=f"{model._log_evidence_se_:.2f}",
+            sd=f"{model._evidence_sd_:.2f}",
+        )
         return Finding(sentence, notes=tuple(model._messages_))
     if not model._messages_:
         return None

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
 
     from .particles import Particles
+    from .state import ClassProblem
 
 
 class ClassEngine(ChainEngine):
@@ -414,7 +415,6 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             read_chain_draws,
         )
         from .posterior import build_classes_datatree
-        from .state import build_class_problem
 
         # share of the budget that the looks take
         looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
@@ -426,8 +426,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         if run.max_time is None:
             max_draws = bound.max_draws
         run = bound.run._replace(thin=bound.thin)
-        problem = build_class_problem(source, self._checked(source), self.alpha)
-        design = build_design(source)
+        problem, design = self._build_problem(source), build_design(source)
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
@@ -460,6 +459,12 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             choose_next_check=schedule_next_look,
         )
 
+    def _build_problem(self, data: "ChoiceExperiment") -> "ClassProblem":
+        """Build the arrays of the sampler, after checking data and arguments."""
+        from .state import build_class_problem
+
+        return build_class_problem(data, self._checked(data), self.alpha)
+
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
@@ -468,9 +473,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
         from .engines.smc import run_smc
         from .posterior import build_classes_datatree
-        from .state import build_class_problem
 
-        problem = build_class_problem(data, self._checked(data), self.alpha)
+        problem = self._build_problem(data)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
         with open_fit_folder(self, settings, data, run) as (folder, seed):
             fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)

@@ -93,8 +93,10 @@ def format_class_name(
         elif scheme.has_inside and i == 0:
             parts.append(_NO_CHOICE)
         else:
-            order = (cuts.get(name, ()), monotone[i] != 0)
-            parts.append(f"{name} {_format_level_set(included, levels, *order, never_missing[i])}")
+            level_set = _format_level_set(
+                included, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i]
+            )
+            parts.append(f"{name} {level_set}")
     return " & ".join(parts) or "everything"
 
 
@@ -108,20 +110,18 @@ def _format_level_set(
     """Return a set of levels as a threshold, a level, or a list."""
     # It is a threshold if the levels are ordered and the set is one end of them.
     n_included, last_index = int(included.sum()), len(levels) - 1
-    at_start, at_end = (
-        bool(included[:n_included].all()),
-        bool(included[last_index + 1 - n_included :].all()),
-    )
-    if cuts and ordered and (at_start or at_end):
-        if at_start:
-            return f"<= {_format_cut(cuts[n_included - 1])}"
+    at_start = ordered and included[:n_included].all()
+    at_end = ordered and included[last_index + 1 - n_included :].all()
+    if cuts and at_start:
+        return f"<= {_format_cut(cuts[n_included - 1])}"
+    if cuts and at_end:
         return f"> {_format_cut(cuts[last_index - n_included])}"
     names = list(compress(levels, included))
     if n_included == 1:
         return f"= {names[0]}"
-    if ordered and at_start:
+    if at_start:
         return f"<= {names[-1]}"
-    if ordered and at_end:
+    if at_end:
         return f">= {names[0]}"
     if n_included == last_index and never_missing:
         return f"!= {levels[int(included.argmin())]}"
@@ -286,8 +286,13 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
         draw_pattern = np.unique(person // n_people * n_patterns + pattern)
         in_draws += np.bincount(draw_pattern % max(n_patterns, 1), minlength=n_patterns)
     shape = (n_patterns, groups)
-    sums = (owners.reshape(shape), likers.reshape(shape), importance.reshape(shape))
-    return ClassTally(*sums, in_draws, _sum_newcomer_probabilities(draws, patterns))
+    return ClassTally(
+        owners.reshape(shape),
+        likers.reshape(shape),
+        importance.reshape(shape),
+        in_draws,
+        _sum_newcomer_probabilities(draws, patterns),
+    )
 
 
 def _split_draws(sizes: np.ndarray) -> Any:

@@ -280,10 +280,20 @@ def estimate_attribute_importance(
     def work(person: int) -> None:
         task_rows, first_row = select_tasks(design, person)
         total = np.zeros((len(groups), attributes + 1, len(task_rows)))
-        of_draws = (draws, draw_indices, group.astype(np.int64))
-        tasks_of_person = (design.products, design.row_product, task_rows, first_row, design.inside)
         count_choices_without_attributes(
-            rngs[person], *of_draws, person, *tasks_of_person, repeats, room, total
+            rngs[person],
+            draws,
+            draw_indices,
+            group.astype(np.int64),
+            person,
+            design.products,
+            design.row_product,
+            task_rows,
+            first_row,
+            design.inside,
+            repeats,
+            room,
+            total,
         )
         n_occasions = np.bincount(group) * float(repeats)
         tasks[person] = len(first_row) - 1
