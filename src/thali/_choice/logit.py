@@ -1,6 +1,6 @@
 """The logit: choice probabilities, maximum likelihood, separation, and directions of attributes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -138,7 +138,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
             hessian + ridges,
         )
 
-    objective = Concave(evaluate, _least_squares, rounding=0.0)
+    objective = Concave(evaluate, _compute_newton_step, rounding=0.0)
     top, _, converged = maximise_newton(
         objective,
         objective.evaluate(np.zeros(p)),
@@ -149,7 +149,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
     return NewtonResult(top.where, top.value, top.information, converged)
 
 
-def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def _compute_newton_step(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """Return Newton's step, the shortest one if the information is singular."""
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
@@ -338,6 +338,11 @@ def _parse_pairs(argument: str, mapping: Any) -> list[tuple[str, Any]]:
             ' must map attributes to directions, such as {"price": "decreasing"}; got'
             f" {mapping!r}.",
         ) from None
+
+
+def encode_directions(directions: Mapping[str, str], attributes: Sequence[str]) -> np.ndarray:
+    """Return 1 for increasing, -1 for decreasing and 0 for other attributes."""
+    return np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in attributes], np.int8)
 
 
 def compute_direction_scores(

@@ -540,16 +540,13 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
 
     With several scenarios, the first in detail and then the winners of the others.
     """
-    rows: Any = shares.reset_index()
+    table: Any = shares.reset_index()
+    ranked = table.sort_values("share", ascending=False, kind="stable")
     scenario_phrase, elsewhere = "", ""
-    if "scenario" in rows:
-        first, *rest_of_rows = rows["scenario"].drop_duplicates()
-        for scenario in rest_of_rows[:_MAX_SCENARIOS]:
-            best = (
-                rows[rows["scenario"] == scenario]
-                .sort_values("share", ascending=False, kind="stable")
-                .iloc[0]
-            )
+    if "scenario" in table:
+        first, *other_scenarios = table["scenario"].drop_duplicates()
+        for scenario in other_scenarios[:_MAX_SCENARIOS]:
+            best = ranked[ranked["scenario"] == scenario].iloc[0]
             sentence = phrase(
                 ENGLISH,
                 "shares.scenario",
@@ -558,16 +555,13 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
                 **_format_percentages(best),
             )
             elsewhere += f" {sentence}"
-        rows = rows[rows["scenario"] == first]
+        ranked = ranked[ranked["scenario"] == first]
         scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
-    best, *rest_of_rows = rows.sort_values("share", ascending=False, kind="stable").to_dict(
-        "records"
-    )
-    tied = [
-        row["product"] for row in rest_of_rows if best["share"] - row["share"] < _TIE_DIFFERENCE
+    best, *other_rows = ranked.to_dict("records")
+    tied = [row["product"] for row in other_rows if best["share"] - row["share"] < _TIE_DIFFERENCE]
+    followers = [
+        f"{row['product']} ({format_percent(row['share'])})" for row in other_rows[len(tied) :]
     ]
-    rest_of_rows = rest_of_rows[len(tied) :]
-    followers = [f"{row['product']} ({format_percent(row['share'])})" for row in rest_of_rows]
     key, more = "shares", ""
     if tied:
         key = "shares.alike"

@@ -368,7 +368,9 @@ def _estimate_seconds(panel: Panel, classes: float) -> float:
 
 def _count_fits(choose: str) -> float:
     """Return the number of fits to all people that take the time of one comparison."""
-    return 1.0 + (N_FOLDS - 1.0) * (choose == HELD_OUT)
+    if choose == HELD_OUT:
+        return float(N_FOLDS)
+    return 1.0
 
 
 def limit_starts(

@@ -248,9 +248,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         panel, scale = scale_columns(panel, is_kept)
 
         starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
-        total = sum(map(starts_by_budget.min_starts, class_numbers)) * (
-            1 + N_FOLDS * (choose == HELD_OUT)
-        )
+        total = sum(map(starts_by_budget.min_starts, class_numbers))
+        if choose == HELD_OUT:
+            total *= 1 + N_FOLDS
 
         def work() -> dict[str, Any]:
             warn_of_duration = build_duration_warning(

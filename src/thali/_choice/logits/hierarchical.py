@@ -33,10 +33,10 @@ from ..coding import (
     require_experiment,
 )
 from ..logit import (
-    DIRECTIONS,
     describe_contradicted_directions,
     draw_logit_choices,
     encode_choices,
+    encode_directions,
     parse_directions,
 )
 from .attention import AttentionTables, build_attention, build_attention_tables, resolve_attention
@@ -341,25 +341,28 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
-        """Check data and arguments, and return the data as an experiment with the arguments of the
-        fit."""
+        """Check the data of a fit; return them as an experiment, and the resolved arguments."""
         data = require_experiment(data, self.constants)
-        coding = self._build_coding(data)
-        refuse_many_levels(data, coding.linear)
+        refuse_many_levels(data, self._build_coding(data).linear)
         parts = self._resolve_arguments(data)
-        if (price := self._money_attribute(data, coding)) is not None:
-            refuse_rising_demand(data, coding, price)
+        if parts.scale.price >= 0:
+            refuse_rising_demand(data, parts.coding, parts.coding.names[parts.scale.price])
         return data, parts
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         """Build the sampling of a fit to checked data."""
         return build_sampling(source, run, self._resolve_arguments(source))
 
+    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
+        """Return the coding of the columns of the data."""
+        return build_coding(data, self.linear, self.knots, self.interactions)
+
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
         """Resolve all arguments for these data."""
         coding = self._build_coding(data)
-        signs = parse_directions("signs", self.signs, data)
-        price = self._money_attribute(data, coding)
+        signs, price = parse_directions("signs", self.signs, data), None
+        if check_allowed("space", self.space, SPACES) == MONEY:
+            price = require_price(data, coding)
         attention = resolve_attention(self._attention, data, coding, self.attention_by)
         if price is not None:
             refuse_price_settings(price, signs, attention.names)
@@ -385,16 +388,6 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         beta = self._view.draws["beta"].values
         tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
         return draw_logit_choices(beta, tasks, data.first_task, rng)
-
-    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
-        """Return the coding of the columns of the data."""
-        return build_coding(data, self.linear, self.knots, self.interactions)
-
-    def _money_attribute(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
-        """Return the attribute of money in willingness-to-pay space, else None."""
-        if check_allowed("space", self.space, SPACES) != MONEY:
-            return None
-        return require_price(data, coding)
 
     def _build_prior(self, p: int) -> Any:
         """Check `priors` and return the prior of means and covariances of p coefficients."""
@@ -670,8 +663,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """Build the chooser from the tastes of each respondent in every draw."""
         posterior = self._view.draws
         data = self._require_fit_data("Individual results require the data of the fit")
-        directions = parse_directions("signs", self.signs, data)
-        signs = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
+        signs = encode_directions(parse_directions("signs", self.signs, data), data.attributes)
         return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:

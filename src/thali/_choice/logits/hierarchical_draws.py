@@ -199,9 +199,10 @@ class TasteDistribution:
                 -1, len(covariates.names), p
             )
         if attention.names:
-            rates = posterior["attention"].values
+            name = "attention"
             if attention.people is not None:
-                rates = posterior[_TYPICAL].values
+                name = _TYPICAL
+            rates = posterior[name].values
             self._rates = self._odds = rates.reshape(-1, len(attention.names))
         if attention.people is not None:
             effects = posterior[EFFECT].values.reshape(len(self._rates), -1, len(attention.names))

@@ -389,15 +389,15 @@ class TasteChain(FixedChain):
         self.state, self.space = draw_start(problem, rng), build_workspace(problem)
         super().__init__(draws, 0, thin)
         self.tune, self.total = tune, tune + draws * thin
-        people, p = self.state.beta.shape
+        state = self.state
         self.record = TasteDraws(
-            mean=np.zeros((draws, problem.covariates.shape[1], p)),
-            covariance=np.zeros((draws, p, p)),
-            beta=np.zeros((draws, people, p)),
+            mean=np.zeros((draws, *state.mean.shape)),
+            covariance=np.zeros((draws, *state.covariance.shape)),
+            beta=np.zeros((draws, *state.beta.shape)),
             log_likelihood=np.zeros(draws),
-            rate=np.zeros((draws, len(problem.owned))),
-            effect=np.zeros((draws, problem.looking.shape[1] - 1, len(problem.owned))),
-            attends=np.zeros((draws, people, len(problem.owned)), np.bool_),
+            rate=np.zeros((draws, *state.rate.shape)),
+            effect=np.zeros((draws, *state.effect.shape)),
+            attends=np.zeros((draws, *state.attends.shape), np.bool_),
         )
 
     @property

@@ -10,7 +10,7 @@ from thali._compile.jit import scalar
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
 
-from ..logit import DIRECTIONS
+from ..logit import encode_directions
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -85,10 +85,7 @@ def build_class_problem(
 ) -> ClassProblem:
     """Build the arrays that the sampler reads."""
     n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
-    word_by_attribute = monotone or {}
-    direction = np.array(
-        [DIRECTIONS.get(word_by_attribute.get(name, ""), 0) for name in data.attributes], np.int8
-    )
+    direction = encode_directions(monotone or {}, data.attributes)
     if alpha is None:
         alpha = math.nan
     # Copies, because kernels would be compiled again for the read-only arrays of the data.

@@ -242,7 +242,7 @@ def run_smc(
     run: "Run",
     sweeps: int,
     random_seed: Any,
-    folder: FitFolder | None,
+    folder: FitFolder | None = None,
 ) -> EngineResult:
     """Draw from the posterior and estimate the evidence by groups of particles."""
     from thali._inference.progress import Progress, build_duration_warning
