@@ -29,8 +29,8 @@ from yields import columns, worst_ess, worst_rhat
 
 from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
 from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali._classify.plackett_luce.map_estimate import fit_map
-from thali._classify.plackett_luce.row_sums import CovariateRows
+from thali._classify.plackett_luce.map_estimate import maximise_class_weights
+from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
 from thali._classify.plackett_luce.state import sort_rows_by_class
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
@@ -162,8 +162,9 @@ def maxima(folder, most: int) -> None:
     for name, (W, codes) in problems(folder, NAMES).items():
         classes = codes.max() + 1
         for a in (1.1, 1.0):
-            fit = fit_map(W, codes, classes, a)
-            passes = em_passes(CovariateRows(W, codes, classes, threads=1), a, fit.objective, most)
+            rows = CovariateRows(W, codes, classes, threads=1)
+            fit = maximise_class_weights(rows, a)
+            passes = em_passes(rows, a, fit.objective, most)
             other = f"{passes:,}" if passes else f"more than {most:,}"
             print(f"  {name:20s} a = {a:.1f}: {fit.n_passes:6,} and {other}", flush=True)
 
@@ -171,7 +172,8 @@ def maxima(folder, most: int) -> None:
 def a_million(n: int) -> None:
     W, codes = simulated(n, 5, standardize=False)
     begin = time.process_time()
-    fit = fit_map(W, codes, 5, 1.1)
+    rows, few_codes, counts = merge_equal_rows(W, codes)
+    fit = maximise_class_weights(CovariateRows(rows, few_codes, 5, counts), 1.1)
     spent = time.process_time() - begin
     one = cpu_seconds(
         lambda: CovariateRows(W, codes, 5, threads=1).compute_statistics(

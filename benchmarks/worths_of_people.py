@@ -4,8 +4,8 @@
     0
 
 These commands make the figures of benchmarks/worths_of_people.md, but for those of the Gamma
-weights that came before. One command simulates one table and fits one engine. The first test and
-the calibration of that page are in tests/worths/people.
+weights that came before. One command simulates one table and fits one engine. The
+calibration of that page is in tests/worths/people.
 
 Columns of the output:
 

@@ -13,15 +13,15 @@ layers = [
 ]
 CONTENTS = {
     "surfaces": "show findings: command line, app, report, text",
-    "testing": "checks of likelihoods and samplers; slow versions of the mathematics",
+    "testing": "checks of likelihoods and samplers",
     "comparison": "models by held-out data; questionnaires",
     "paired": "classical tests, leaderboards; bundled data",
     "designs": "designs of studies, and their power",
-    "aspects": "latent features; worths; choices of products; classifiers",
+    "aspects": "features; worths; choices of products; classifiers",
     "plots": "one picture a file",
-    "model": "what a model is, its spec, its findings, its files",
+    "model": "what a model is; its spec, findings, files",
     "people": "respondents, whatever the model",
-    "posterior": "posteriors in ArviZ's schema, summary, convergence check",
+    "posterior": "ArviZ's schema, summary, convergence check",
     "reading": "a file becomes data: cells, table, shapes",
     "data": "the kinds of data; trees",
     "inference": "knows no model: seeds, chains, jobs, numerics",
@@ -33,7 +33,7 @@ shown = [
     for layer in layers
     if layer[0].startswith("_") and (source / layer[0]).is_dir()
 ]
-fig, ax = plt.subplots(figsize=(9.5, 6.2), layout="constrained")
+fig, ax = plt.subplots(figsize=(7.6, 5.4), layout="constrained")
 for row, layer in enumerate(shown):
     width = 0.5 / len(layer)
     for k, name in enumerate(layer):

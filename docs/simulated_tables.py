@@ -1,4 +1,6 @@
-"""The simulated tables of the pages, with the truths that their authors know."""
+"""The simulated tables of the pages. The site executes pages anew only where their text changed:
+after a change here, remove the folder .jupyter_cache of the site.
+"""
 
 import itertools
 
@@ -182,3 +184,27 @@ def inattentive() -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
             ]
     columns = ["id", "task", "alt", "choice", "price", "zoom", "wifi"]
     return pd.DataFrame(rows, columns=columns), tastes, looks
+
+
+def texts() -> pd.DataFrame:
+    """200 comparisons of four texts; the left one has an advantage, and so has the longer one."""
+    rng, n = np.random.default_rng(1), 200
+    names, worth = np.array(["A1", "A2", "A3", "A4"]), np.array([3.0, 2.0, 1.0, 0.5])
+    i = rng.integers(0, 4, n)
+    j = (i + rng.integers(1, 4, n)) % 4
+    longer = rng.normal(0, 1, n).round(1)  # how many hundred words the left text has more
+    log_odds = np.log(worth[i] / worth[j]) + 0.8 + 0.5 * longer
+    chosen = np.where(rng.random(n) < 1 / (1 + np.exp(-log_odds)), "left", "right")
+    return pd.DataFrame({"left": names[i], "right": names[j], "chosen": chosen, "longer": longer})
+
+
+def foods() -> pd.DataFrame:
+    """Twelve answers about pairs of six foods."""
+    rng = np.random.default_rng(1)
+    names = ("bread", "cheese", "grapes", "olives", "ham", "nuts")
+    worth, rows = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 1.5]), []
+    for _ in range(12):
+        a, b = rng.choice(6, 2, replace=False)
+        first_wins = rng.random() < worth[a] / (worth[a] + worth[b])
+        rows.append((names[a], names[b]) if first_wins else (names[b], names[a]))
+    return pd.DataFrame(rows, columns=["winner", "loser"])

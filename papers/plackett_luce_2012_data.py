@@ -256,13 +256,12 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
     """Plackett–Luce regression by the published sampler."""
 
     def make(run: dict[Any, Any], labels: Any) -> Any:
-        from thali._classify.plackett_luce.engines import build_gibbs_sampling
         from thali._classify.plackett_luce.model import PlackettLuceRegression
 
         from .samplers.plackett_luce_2012 import published
 
         model = PlackettLuceRegression(**run)
-        model._build_sampling = lambda source, run: build_gibbs_sampling(
+        model._build_sampling = lambda source, run: model._engine.sampling(
             model, source, run, published
         )
         return model

@@ -226,12 +226,13 @@ def _prepared(
 
 def _on_starts(data: DataSet) -> str:
     """The result of the rule at a = .5 on unscaled covariates, from two starts."""
-    from thali._classify.plackett_luce.map_estimate import fit_map
+    from thali._classify.plackett_luce.map_estimate import maximise_class_weights
+    from thali._classify.plackett_luce.row_sums import CovariateRows
 
     _, W, codes, classes = _prepared(data, standardize=False)
     shape, found = (len(classes), W.shape[1]), []
     for start in (None, np.ones(shape)):
-        fit = fit_map(W, codes, len(classes), 0.5, start=start)
+        fit = maximise_class_weights(CovariateRows(W, codes, len(classes)), 0.5, start=start)
         found.append(f"{fit.log_likelihood:.2f} ({int(fit.support.sum())} weights)")
     return (
         f"On covariates that are not standardised, a = .5, the log-likelihood is {found[0]} from"

@@ -1,4 +1,4 @@
-# The calls of the page "Coming from R or Sawtooth": Rscript docs/doors/from_r.R
+# In a copy of the repository: RETICULATE_PYTHON=.venv/bin/python Rscript docs/doors/from_r.R
 library(reticulate)
 th <- import("thali", convert = FALSE) # objects stay Python's, so that every version of reticulate will do
 
@@ -25,9 +25,8 @@ print(th$likelihood_ratio(btl, tree))
 print(th$paired$transitivity(data))
 print(th$paired$thurstone(data))
 print(th$paired$agreement(data))
-print(th$paired$group_test(list(a = data, b = data)))
 
-ieba <- th$EliminationByAspects()$fit(data, draws = 500L, tune = 500L, random_seed = 1L, progressbar = FALSE)
+ieba <- th$EliminationByAspects()$fit(data, random_seed = 1L, progressbar = FALSE)
 print(ieba$convergence()$agrees)
 p <- ieba$predict_proba(list(list("LBJ", "SL"), list("HW", "BB")))
 cat(round(unlist(py_to_r(p$tolist())), 1), "\n")

@@ -6,8 +6,21 @@ from types import SimpleNamespace
 import numpy as np
 
 from thali._classify.plackett_luce.chain import build_gibbs_settings, build_weight_chains
+from thali._classify.plackett_luce.map_estimate import MAX_PASSES, maximise_class_weights
+from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
 from thali._inference.chains import run_chains
 from thali._inference.threads import NoProgress
+
+
+def fit_map(
+    W, codes, n_classes, a, *, counts=None, start=None, max_passes=MAX_PASSES, threads=None
+):
+    """The most probable weights, whose equal rows are merged first."""
+    W, codes, counts = merge_equal_rows(
+        np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
+    )
+    rows = CovariateRows(W, codes, n_classes, counts, threads)
+    return maximise_class_weights(rows, a, start=start, max_passes=max_passes)
 
 
 class Quiet(NoProgress):

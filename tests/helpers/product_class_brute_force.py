@@ -18,7 +18,7 @@ import numpy as np
 
 from helpers.places import PUBLISHED
 
-BETA, LAPSE = 1.5, 0.1
+LAPSE = 0.1
 KNOWN, NEW = 3, 2
 LEVELS = (2, 3, 3)  # inside, price, brand
 PRICE = 1
@@ -65,7 +65,7 @@ class Classes:
             rng.random(draws),
         )
         people = KNOWN + NEW
-        first = [rng.poisson(self.alpha * BETA / (BETA + n)) for n in range(people)]
+        first = [rng.poisson(self.alpha / (1 + n)) for n in range(people)]
         draw = np.concatenate([np.repeat(np.arange(draws), count) for count in first])
         founder = np.concatenate([np.full(count.sum(), n) for n, count in enumerate(first)])
         order = np.argsort(draw, kind="stable")
@@ -76,7 +76,7 @@ class Classes:
         self.sign = np.zeros((people, self.rows))
         owners, dislike = np.zeros(self.rows), np.zeros(self.rows)
         for n in range(people):
-            joins = (founder == n) | ((founder < n) & (rng.random(self.rows) < owners / (BETA + n)))
+            joins = (founder == n) | ((founder < n) & (rng.random(self.rows) < owners / (1 + n)))
             urn = rng.random(self.rows) < (1.0 + dislike) / (2.0 + owners)
             disliked = np.where(self.polarity >= 0, self.polarity == 1, urn)
             self.owns[n], self.sign[n] = joins, np.where(disliked, -1.0, 1.0)

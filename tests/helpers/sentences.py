@@ -21,6 +21,7 @@ FOLDER = TESTS / "golden"
 BELOW = r"[/\\]+(?:[^\s'\"`/\\]*\d(?=[\s'\"`]|$)|(?:[^\s'\"`]*[/\\])?)"
 PLATFORM = re.compile(r"(?:cpython|pypy)-[\w.#-]+")  # that code was compiled for
 ENDS = re.compile(r"<[^>]+>|(?<=[.?!]) +(?=\S)")  # of sentences, and of what stands in a page
+FOLDER_TO_SHOW = re.compile(r"(?<=thali show )\S+")  # as the last lines of a screen name it
 NUMBER = re.compile(r"[.\d][\d.,]*\d|\d")
 temporary: list[str] = []  # the folder of temporary files of this run, as messages write it
 # by file and test, while golden files are written anew
@@ -157,3 +158,8 @@ def write():
             for test in sorted(found[file]):
                 text += f"  {test}\n" + "".join(f"    {line}\n" for line in found[file][test])
         path.write_text(text, "utf-8")
+
+
+def without_folder(screen):
+    """Return a printed screen without the name of the folder to show."""
+    return FOLDER_TO_SHOW.sub("DIR", screen)

@@ -78,6 +78,10 @@ def together(i, but=None):
     return move
 
 
+def compensated_by_a_share(rng, model, c, b):
+    mass_transfer.propose_partly_compensated_flip(rng, model, c, b, 0.4)
+
+
 def error_of(begun, move, log_target=None):
     def step(rng, pair):
         move(rng, begun.model, pair[1], pair[0])
@@ -146,6 +150,9 @@ def rows():
     yield "pairs, compensated", OF_FOUR_PAIRS | {"kind": FIXED_UNIQUE}, compensated
     yield "pairs, compensated, total", OF_FOUR_PAIRS | {"lo": 2}, compensated
     yield "pairs, compensated, finite", of_three(prior=TWO, lo=0, **LIGHT), compensated
+    of_share = compensated_by_a_share
+    yield "pairs, share, total", OF_FOUR_PAIRS | {"lo": 2}, of_share
+    yield "pairs, share, tree", of_three(prior=tree(), **LIGHT), of_share
     yield (
         "pairs, row block",
         {"data": random_comparisons(4, seed=5), "lo": 2} | ROWS_OF_FOUR,
@@ -202,6 +209,7 @@ def rows():
     )
     yield "sets, compensated", OF_FOUR_PAIRS | {"data": OF_FOUR, "kind": FIXED_UNIQUE}, compensated
     yield "sets, compensated, total", OF_FOUR_PAIRS | {"data": OF_FOUR, "lo": 2}, compensated
+    yield "sets, share, total", OF_FOUR_PAIRS | {"data": OF_FOUR, "lo": 2}, of_share
     yield "sets, row block", {"data": OF_FOUR, "lo": 2} | ROWS_OF_FOUR, row_block, UNIT
     of_sets = {"data": OF_FIVE, "matrix": FIVE_ROWS, "weights": FIVE_WEIGHTS, "unique": FIVE_U}
     yield "sets, transfer", of_sets | {"kind": FIXED_UNIQUE}, transfer, UNIT

@@ -11,7 +11,6 @@ import pytest
 from helpers.product_class_brute_force import (
     AFTER,
     ASKED,
-    BETA,
     CASES,
     CHOICES,
     KNOWN,
@@ -89,7 +88,7 @@ def fits(seeds, method="mcmc", **run) -> pd.DataFrame:
     """The quantities of fits with different seeds, a row each."""
     found = []
     for seed in seeds:
-        model = th.ProductClasses({"price": "decreasing"}, lapse=LAPSE, beta=BETA, method=method)
+        model = th.ProductClasses({"price": "decreasing"}, lapse=LAPSE, method=method)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ThaliWarning)
             model.fit(experiment(), random_seed=seed, progressbar=False, **run)

@@ -28,6 +28,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
+from .dask_blocks import is_dask_array
 from .input import encode_class_labels, is_sparse, read_string_column_names
 from .predictions import Predictions
 from .row_groups import build_observed_groups, sample_class_codes
@@ -44,10 +45,10 @@ class Classifier(Predictions, MarkovChainModel):
     """Base of a classifier that works with scikit-learn's tools.
 
     scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
-    `TrainingData`, `_compute_probabilities(matrix)`, `_iterate_probabilities(matrix)` and
-    `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are
-    positions in `classes_`, and probabilities an array (n, K). If a fit fails, all attributes that
-    it has set are deleted, so that a model is never half fitted.
+    `TrainingData`, `_build_dask_job(X, y, sample_weight, run)` for Dask arrays, and
+    `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), and codes
+    are positions in `classes_`. If a fit fails, all attributes that it has set are deleted, so that
+    a model is never half fitted.
 
     Attributes
     ----------
@@ -94,9 +95,9 @@ class Classifier(Predictions, MarkovChainModel):
         # The parameters are a group of a tree.
         raise NotImplementedError
 
-    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None for other X."""
-        return None
+    def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
+        """Build the job of a fit to a Dask array."""
+        raise NotImplementedError
 
     def fit(
         self,
@@ -164,10 +165,11 @@ class Classifier(Predictions, MarkovChainModel):
             sampling_run = build_run(
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
-            work = self._build_block_job(X, y, sample_weight, sampling_run)
-            work = work or self._build_fit_job(
-                self._training_data(X, y, sample_weight), sampling_run
-            )
+            if is_dask_array(X):
+                work = self._build_dask_job(X, y, sample_weight, sampling_run)
+            else:
+                data = self._read_training_data(X, y, sample_weight)
+                work = self._build_fit_job(data, sampling_run)
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
@@ -175,20 +177,17 @@ class Classifier(Predictions, MarkovChainModel):
             self._clear_fit()
             raise
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _read_training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Read X, y and the weights; merge equal rows."""
         matrix, codes = self._read_rows(X, y)
         weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
             warn_about_small_weights(weight, len(self.classes_))
-        weight = apply_class_weights(weight, codes, self.classes_, self._get_class_weight())
+        class_weight = self.get_params().get("class_weight")
+        weight = apply_class_weights(weight, codes, self.classes_, class_weight)
         if is_sparse(matrix):
             return wrap_sparse_rows(matrix, codes, weight)
         return merge_rows(matrix, codes, weight)
-
-    def _get_class_weight(self) -> Any:
-        """Return the weights of classes as the user gave them."""
-        return None
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
         """Return a convergence warning with the same text for all fits."""
@@ -303,21 +302,21 @@ class Classifier(Predictions, MarkovChainModel):
         prior, codes = model._sample_prior_draws(matrix, rngs)
         fixed = build_observed_groups(observed_codes, model.classes_, {})
         predictive = build_predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
-        # otherwise `fit` would find fewer classes
-        has_all_classes = [
-            np.unique(draw_codes).size == model.classes_.size for draw_codes in codes
-        ]
-        data = [
-            (X, model.classes_[draw_codes]) if is_complete else None
-            for draw_codes, is_complete in zip(codes, has_all_classes, strict=True)
-        ]
+        data: list[Any] = []
+        for draw_codes in codes:
+            if np.unique(draw_codes).size < model.classes_.size:
+                data.append(None)  # `fit` would find fewer classes
+            else:
+                data.append((X, model.classes_[draw_codes]))
         return PriorSample(prior, predictive, data, fixed)
 
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Return class codes as the observed data; empty for other classes."""
         matrix = self._read_covariates(X)
         classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
-        return {"label": codes} if np.array_equal(classes, self.classes_) else {}
+        if not np.array_equal(classes, self.classes_):
+            return {}
+        return {"label": codes}
 
     def _simulate_replicates(
         self, rng: np.random.Generator, X: Any, y: Any
@@ -325,7 +324,7 @@ class Classifier(Predictions, MarkovChainModel):
         """Simulate class codes of rows at each draw of the posterior."""
         matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
         codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
-        for block, probabilities in self._iterate_probabilities(matrix):
+        for block, probabilities in self._engine.iterate_probabilities(self, matrix):
             codes[:, block] = sample_class_codes(probabilities, rng).T
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 

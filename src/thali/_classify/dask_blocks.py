@@ -3,7 +3,7 @@
 Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -76,19 +76,29 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     """
     range_standardization = compute_standardization(scan.ends, np.array(names, dtype=object))
     unit, rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
-    mean = sum_over_blocks(_sum_scaled, blocks, unit) / rows
-    squares = sum_over_blocks(_sum_squares, blocks, unit, mean)
+    mean = sum_over_blocks(_sum_scaled, zip(blocks), unit) / rows
+    squares = sum_over_blocks(_sum_squares, zip(blocks), unit, mean)
     return Standardization(
         unit, mean, np.where(range_standardization.varies, np.sqrt(squares / rows), np.inf)
     )
 
 
-def sum_over_blocks(function: Callable[..., Any], blocks: Sequence[Any], *arguments: Any) -> Any:
-    """Return Σ function(block, *arguments), always in the order of the blocks."""
+def add_fields(sums: Any, other: Any) -> Any:
+    """Add two named tuples of sums over rows, field by field."""
+    return type(sums)(*map(add, sums, other))
+
+
+def sum_over_blocks(
+    function: Callable[..., Any], parts: Iterable[tuple[Any, ...]], *arguments: Any
+) -> Any:
+    """Return Σ function(*part, *arguments), always in the order of the parts.
+
+    A part is a block, perhaps with arrays about its rows.
+    """
     from dask.base import compute
     from dask.delayed import delayed
 
-    return reduce(add, compute(*(delayed(function)(block, *arguments) for block in blocks)))
+    return reduce(add, compute(*(delayed(function)(*part, *arguments) for part in parts)))
 
 
 def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
@@ -99,21 +109,6 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
         " requires them in memory; set ",
         Message(Argument("method"), " to one of ", one_of("method", others)),
         ", or pass X.compute().",
-    )
-
-
-def map_prediction_blocks(
-    predict: Callable[[Any], np.ndarray], X: Any, n_columns: int | None, dtype: Any = float
-) -> Any:
-    """Return predictions as a Dask array, one block per block of X.
-
-    It has `n_columns` columns, or one dimension if `n_columns` is None.
-    """
-    X = X.rechunk({1: -1})
-    if n_columns is None:
-        return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-    return X.map_blocks(
-        predict, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype)
     )
 
 

@@ -114,12 +114,15 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     import pandas as pd
 
     draws, classes, columns = _load_weight_draws(model)
-    name = "weight" if model._learned == "weights" else "coef"
-    if name == "weight":
-        table = {name: np.asarray(model.weights_).ravel()}
+    name, has_draws = "coef", len(draws) > 0
+    if _has_relative_weights(model):
+        name, estimates = "weight", np.asarray(model.weights_).ravel()
+    elif has_draws:
+        estimates = draws.mean(axis=0)
     else:
-        table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
-    if len(draws):
+        estimates = model.scaled_coef_.ravel()
+    table = {name: estimates}
+    if has_draws:
         table["low"], table["high"] = np.quantile(draws, interval_tails(ci), axis=0)
     if name == "coef":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
@@ -127,9 +130,10 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
         index=False
     )
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
-    frame.attrs |= {"interval": ci} if len(draws) else {}
     order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
-    if not len(draws):
+    if has_draws:
+        frame.attrs["interval"] = ci
+    else:
         order = order[: np.count_nonzero(frame[name])]
     return frame.iloc[order].reset_index(drop=True)
 
@@ -162,16 +166,13 @@ _NAMED, _WORST = 3, 10
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings, by the kind of weights."""
-    weight_makers = (weights,) if _has_relative_weights(model) else (coefficients,)
-    draw_makers = () if model._posterior is None else (summary,)
-    return (
-        *_FIRST_MAKERS,
-        *weight_makers,
-        parameters,
-        unexpected_rows,
-        *draw_makers,
-        *_LAST_MAKERS,
-    )
+    weight_maker = coefficients
+    if _has_relative_weights(model):
+        weight_maker = weights
+    makers = [*_FIRST_MAKERS, weight_maker, parameters, unexpected_rows]
+    if model._posterior is not None:
+        makers.append(summary)
+    return (*makers, *_LAST_MAKERS)
 
 
 def _has_relative_weights(model: Any) -> bool:
@@ -188,28 +189,26 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
     scores = _cross_validate(model, settings)
     if scores is None:
         return None
-    notes: list[Text] = []
+    notes, ending, is_stopped = [], "", scores.fault == STOPPED
     if scores.fault:
         fault = scores.fault.rstrip(".")
-        notes.append(phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault))
+        ending = phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault)
+        notes.append(ending)
     if not len(scores.errors):
-        return Finding(
-            notes=tuple(notes),
-            stopped=scores.fault == STOPPED,
-            brief=Brief("Prediction", notes[0] if notes else ""),
-        )
+        return Finding(notes=tuple(notes), stopped=is_stopped, brief=Brief("Prediction", ending))
     if impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
     name = _read_model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
+    shown = _build_score_table(name, scores)
     return Finding(
         _compare_majority_class(name, scores),
         title=str(title),
         table=scores.table(),
-        shown=_build_score_table(name, scores),
+        shown=shown,
         notes=tuple(notes),
-        stopped=scores.fault == STOPPED,
-        brief=Brief("Prediction", table=_build_score_table(name, scores)),
+        stopped=is_stopped,
+        brief=Brief("Prediction", table=shown),
     )
 
 
@@ -220,8 +219,9 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
         return stored
     if not settings.folds or settings.rows is None or model._interrupted_:
         return None
-    # without draws a fit is too short for a process
-    cores = 1 if model._posterior is None else settings.cores
+    cores = settings.cores
+    if model._posterior is None:  # such a fit is too short for a process
+        cores = 1
     arguments = settings.rows, settings.folds, settings.random_seed, cores
     model.cross_validation_ = load_method("Classifier.cross_validate")(model, *arguments)
     return model.cross_validation_
@@ -242,10 +242,11 @@ def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
 
 
 def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
-    """Return the mean and its standard error."""
+    """Return the mean of costs and its standard error; NaN if there is none."""
     mean = float(costs.mean())
-    has_error = np.isfinite(mean) and len(costs) > 1
-    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs)) if has_error else np.nan
+    if not np.isfinite(mean) or len(costs) == 1:
+        return mean, np.nan
+    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs))
 
 
 def _compare_majority_class(name: str, scores: Scores) -> Text:
@@ -254,15 +255,18 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
     numbers = {"name": name, "error": f"{error:.3f}"}
     if not abs(mean) > _ESTABLISHED * error or mean == 0:
         return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **numbers)
-    return phrase(
-        ENGLISH, "cv.better" if mean > 0 else "cv.worse", mean=f"{abs(mean):.3f}", **numbers
-    )
+    key = "cv.worse"
+    if mean > 0:
+        key = "cv.better"
+    return phrase(ENGLISH, key, mean=f"{abs(mean):.3f}", **numbers)
 
 
 def _read_model_name(model: Any) -> str:
     """Return the registered name of a model, or its class name."""
     spec = find_spec(model)
-    return type(model).__name__ if spec is None else spec.name
+    if spec is None:
+        return type(model).__name__
+    return spec.name
 
 
 # weights and coefficients -------------------------------------------------------------------------
@@ -276,7 +280,9 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     n_weights = model.weights_.size
     key = "weights.means"
     if model._engine.is_point:
-        key = "weights.all" if len(table) == n_weights else "weights.some"
+        key = "weights.some"
+        if len(table) == n_weights:
+            key = "weights.all"
     title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{n_weights:,}")
     notes, named_table = (), table
     if model.get_params()["transform"] is not None:
@@ -286,16 +292,17 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
         _format_largest_rows(named_table, "weight", "weights"),
         _move_names_last(shown),
     )
-    return Finding(
-        sentence, str(title), table, shown, notes=notes, brief=_build_brief(shown, "Weights")
-    )
+    brief = _build_brief(shown, "Weights")
+    return Finding(sentence, str(title), table, shown, notes=notes, brief=brief)
 
 
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     """Report the coefficients of the sparse logit, largest absolute value first."""
     table = rank_weights(model, settings.ci)
-    scale = ENGLISH["coef.standard" if model.standardize else "coef.units"]
+    scale = ENGLISH["coef.units"]
+    if model.standardize:
+        scale = ENGLISH["coef.standard"]
     key, counts = "coef.all", {}
     if model._engine.is_point:
         key = "coef.some"
@@ -306,12 +313,14 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def _build_brief(shown: Any, label: str) -> Brief:
-    """Return the table as a brief; without rows, the sentence."""
-    return Brief(label, "" if len(shown) else None, table=shown)
+    """Return the shown table as a brief; without rows, the sentence of the finding."""
+    if len(shown):
+        return Brief(label, "", table=shown)
+    return Brief(label, table=shown)
 
 
 def _move_names_last(table: Any) -> Any:
-    """Return the table with the numbers before class and column."""
+    """Return a table of weights with the numbers before class and column."""
     names = ["class", "column"]
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
 
@@ -351,7 +360,9 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
         bound = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
         return [*notes, bound, phrase(ENGLISH, "log_likelihood", value=value)]
     objective = f"{model.objective_:.3f}"
-    key = "log_likelihood" if model.a <= 1 else "log_likelihood.weights"
+    key = "log_likelihood"
+    if model.a > 1:
+        key = "log_likelihood.weights"
     likelihood = phrase(ENGLISH, key, value=value, objective=objective)
     return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}")]
 
@@ -401,12 +412,9 @@ def _format_shape(model: Any, ci: float) -> Text:
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
-    tree = model._posterior
-    value = (
-        format_number(model.a_)
-        if tree is None
-        else _format_draws(model._view.draws["a"].to_numpy(), ci)
-    )
+    value = format_number(model.a_)
+    if model._posterior is not None:
+        value = _format_draws(model._view.draws["a"].to_numpy(), ci)
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 

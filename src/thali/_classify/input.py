@@ -4,6 +4,7 @@ import math
 import numbers
 import sys
 from collections.abc import Iterable
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,9 @@ def read_string_column_names(X: Any) -> np.ndarray | None:
 
 def format_column_name(names: np.ndarray | None, column: int) -> str:
     """Return the name of a column for messages."""
-    return f"column {column} (counted from 0)" if names is None else f"column {names[column]!r}"
+    if names is None:
+        return f"column {column} (counted from 0)"
+    return f"column {names[column]!r}"
 
 
 def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
@@ -66,9 +69,9 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
             " SparseMultinomialLogit with method 'auto', 'laplace', 'variational' or 'map'."
         )
     try:
-        entries = np.asarray(
-            X.to_numpy() if hasattr(X, "columns") and hasattr(X, "to_numpy") else X
-        )
+        if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+            X = X.to_numpy()
+        entries = np.asarray(X)
     except ValueError as error:
         raise DataError(
             "X must have rows of equal length; got rows of different lengths."
@@ -92,19 +95,29 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     is_not_finite = ~np.isfinite(matrix)
     if is_not_finite.any():
         row, column = np.argwhere(is_not_finite)[0]
-        number_name = "NaN" if math.isnan(matrix[row, column]) else "inf"
-        count = int(is_not_finite.sum())
-        more_text = f", and {count - 1} more entries are NaN or infinite" if count > 1 else ""
+        others, n_others = "", int(is_not_finite.sum()) - 1
+        if n_others:
+            others = f", and {n_others} more entries are NaN or infinite"
         raise DataError(
-            f"X is {number_name} in row {row}, {format_column_name(names, column)}{more_text};"
-            " enter finite numbers or remove such rows."
+            f"X is {_name_non_finite(matrix[row, column])} in row {row},"
+            f" {format_column_name(names, column)}{others}; enter finite numbers or remove such"
+            " rows."
         )
     return matrix
 
 
 def _format_memory(n_bytes: int) -> str:
     """Format a number of bytes in gigabytes."""
-    return f"{1e-9 * n_bytes:,.2g} GB" if n_bytes >= 10**8 else "less than 0.1 GB"
+    if n_bytes < 10**8:
+        return "less than 0.1 GB"
+    return f"{1e-9 * n_bytes:,.2g} GB"
+
+
+def _name_non_finite(number: float) -> str:
+    """Return "NaN" or "inf" for a number that is not finite."""
+    if math.isnan(number):
+        return "NaN"
+    return "inf"
 
 
 def is_sparse(X: Any) -> bool:
@@ -128,10 +141,10 @@ def convert_to_sparse_matrix(X: Any) -> Any:
     if (is_not_finite := ~np.isfinite(matrix.data)).any():
         entry_index = int(np.argmax(is_not_finite))
         column = int(np.searchsorted(matrix.indptr, entry_index, side="right")) - 1
-        number_name = "NaN" if math.isnan(matrix.data[entry_index]) else "inf"
         raise DataError(
-            f"X is {number_name} in row {matrix.indices[entry_index]},"
-            f" {format_column_name(None, column)}; enter finite numbers or remove such rows."
+            f"X is {_name_non_finite(matrix.data[entry_index])} in row"
+            f" {matrix.indices[entry_index]}, {format_column_name(None, column)}; enter finite"
+            " numbers or remove such rows."
         )
     return matrix
 
@@ -143,10 +156,12 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
             return entries.astype(np.float64)
         except (TypeError, ValueError):
             pass
-    floats = np.empty(entries.shape)
+    floats = np.full(entries.shape, math.nan)
     for position, entry in np.ndenumerate(entries):
+        if type(entry).__name__ in _MISSING:
+            continue
         try:
-            floats[position] = math.nan if type(entry).__name__ in _MISSING else float(entry)
+            floats[position] = float(entry)
         except (TypeError, ValueError):
             raise NonNumericEntryError(
                 f"Row {position[0]}, {format_column_name(names, position[1])}, is {entry!r}, but"
@@ -193,7 +208,11 @@ def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
             f"{model} requires y to be passed, but the target y is None; pass one label per row of"
             " X."
         )
-    labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    is_list = isinstance(y, list | tuple)
+    if is_list:
+        labels = np.array(y, dtype=object)
+    else:
+        labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn(
             combine_error_classes(DataWarning, "DataConversionWarning")(
@@ -211,7 +230,7 @@ def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
             f"X has {n_rows} rows but y has {len(labels)} labels; pass one label per row of X."
         )
     if labels.dtype == object:
-        labels = _check_label_types(labels, keeps_dtype=not isinstance(y, list | tuple))
+        labels = _check_label_types(labels, keeps_dtype=not is_list)
     if labels.dtype.kind in "fc":
         _refuse_continuous_labels(labels)
     return labels
@@ -239,7 +258,9 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
             f"y contains labels of mixed types, {examples}; convert them to one type, such as"
             " strings."
         )
-    return labels if keeps_dtype and "string" in label_by_type else np.array(labels.tolist())
+    if keeps_dtype and "string" in label_by_type:
+        return labels
+    return np.array(labels.tolist())
 
 
 def _name_label_type(label: Any) -> str:
@@ -248,7 +269,9 @@ def _name_label_type(label: Any) -> str:
         return "string"
     if isinstance(label, bool | np.bool_):
         return "boolean"
-    return "number" if isinstance(label, numbers.Number) else "other"
+    if isinstance(label, numbers.Number):
+        return "number"
+    return "other"
 
 
 def _refuse_continuous_labels(labels: np.ndarray) -> None:
@@ -259,7 +282,9 @@ def _refuse_continuous_labels(labels: np.ndarray) -> None:
         )
     if not np.isfinite(labels).all():
         row = int(np.argmin(np.isfinite(labels)))
-        number_name = "NaN" if math.isnan(labels[row]) else "infinity"
+        number_name = "infinity"
+        if math.isnan(labels[row]):
+            number_name = "NaN"
         raise DataError(
             f"Input y contains {number_name}: the label of row {row} is not a class; remove such"
             " rows."
@@ -274,13 +299,17 @@ def _refuse_continuous_labels(labels: np.ndarray) -> None:
 
 def format_class_label(label: Any) -> str:
     """Return a class label for messages, as Python code."""
-    return repr(label.item() if isinstance(label, np.generic) else label)
+    if isinstance(label, np.generic):
+        label = label.item()
+    return repr(label)
 
 
 def join_first(names: Iterable[str]) -> str:
     """Join the first five names; an ellipsis represents more."""
     names = list(names)
-    return ", ".join(names[:5]) + ", ..." * (len(names) > 5)
+    if len(names) > 5:
+        names[5:] = ["..."]
+    return ", ".join(names)
 
 
 # Standardised covariates: mean 0 and standard deviation 1 in the training data --------------------
@@ -310,7 +339,8 @@ class Standardization(NamedTuple):
 
     def varying(self, matrix: Any) -> np.ndarray:
         """Return the standardised columns that vary in the training data, dense."""
-        matrix = matrix.toarray() if is_sparse(matrix) else matrix
+        if is_sparse(matrix):
+            matrix = matrix.toarray()
         return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
 
 
@@ -339,11 +369,12 @@ def compute_standardization(
             " classes cannot be distinguished; include a column that varies."
         )
     unit = np.where(constant, 1.0, np.maximum(np.maximum(-low, high), np.finfo(float).tiny))
-    row_shares = np.ones(matrix.shape[0]) if counts is None else counts
-    row_shares = row_shares / row_shares.sum()
-    mean, variance = (_compute_sparse_moments if is_sparse(matrix) else _compute_dense_moments)(
-        matrix, unit, row_shares
-    )
+    if counts is None:
+        counts = np.ones(matrix.shape[0])
+    compute_moments = _compute_dense_moments
+    if is_sparse(matrix):
+        compute_moments = _compute_sparse_moments
+    mean, variance = compute_moments(matrix, unit, counts / counts.sum())
     sd = np.sqrt(variance)
     return Standardization(unit, np.where(constant, 0.0, mean), np.where(constant, np.inf, sd))
 
@@ -402,11 +433,7 @@ def warn_about_constant_columns(
 
 def list_varying_columns(model: "SparseMultinomialLogit") -> list[str]:
     """Return the names of the covariates that have a coefficient."""
-    return [
-        name
-        for name, varies in zip(model._column_names(), model._standard_.varies, strict=True)
-        if varies
-    ]
+    return list(compress(model._column_names(), model._standard_.varies))
 
 
 def list_non_reference_classes(model: "SparseMultinomialLogit") -> list[Any]:

@@ -12,7 +12,7 @@ from thali._labels import index_labels, shorten
 from thali._posterior.interval import INTERVAL, interval_tails
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
-from .dask_blocks import is_dask_array, map_prediction_blocks, refuse_block_errors
+from .dask_blocks import is_dask_array, refuse_block_errors
 from .input import (
     check_class_labels,
     combine_error_classes,
@@ -48,11 +48,10 @@ def _count_replicated_labels(
     """Count rows per bin with its class in replicated labels."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     counts: Any = 0.0
-    for block, probabilities in (
-        model._iterate_probabilities(matrix)
-        if model._engine.draws
-        else _repeat_probabilities(predicted)
-    ):
+    blocks = _repeat_probabilities(predicted)
+    if model._engine.draws:
+        blocks = model._engine.iterate_probabilities(model, matrix)
+    for block, probabilities in blocks:
         codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
         for k in range(predicted.shape[1]):
             counts = counts + (codes == k).T.astype(float) @ (
@@ -90,7 +89,9 @@ _MAX_NAMES = 5  # in a message
 class Predictions(ScikitLearn):
     """Predictions of a fitted classifier for new rows.
 
-    A subclass has `_compute_probabilities` and `_iterate_probabilities`.
+    Its engines have `compute_probabilities(model, matrix)`, class probabilities (n, K); those with
+    draws `iterate_probabilities(model, matrix)`, blocks of rows with probabilities (rows, draws,
+    K). `takes_sparse` is whether X may be a sparse matrix.
     """
 
     # parameter of each covariate and class: "weights" (≥ 0) or "coef"
@@ -103,18 +104,9 @@ class Predictions(ScikitLearn):
     _is_fitted: Any
     _require_posterior: Any
 
-    if TYPE_CHECKING:
-
-        @property
-        def _engine(self) -> Any: ...
-
-    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        """Compute class probabilities of rows, shape (n, K)."""
-        raise NotImplementedError
-
-    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield blocks of rows and their class probabilities (rows, draws, K)."""
-        raise NotImplementedError
+    def _predict_rows(self, X: Any) -> np.ndarray:
+        """Compute class probabilities of new rows, shape (n, K)."""
+        return self._engine.compute_probabilities(self, self._read_covariates(X))
 
     def predict_proba(self, X: Any, return_se: bool = False) -> Any:
         """Return the probability of each class.
@@ -144,18 +136,18 @@ class Predictions(ScikitLearn):
         """
         if is_dask_array(X):
             refuse_block_errors(return_se)
-            return self._predict_blocks(self.predict_proba, X, len(self._require_fitted_classes()))
-        matrix = self._read_covariates(X)
+            return self._predict_blocks(self.predict_proba, X)
         if not return_se:
-            return self._compute_probabilities(matrix)
+            return self._predict_rows(X)
+        matrix = self._read_covariates(X)
         self._require_posterior()
-        probabilities = self._compute_probabilities(matrix)
+        probabilities = self._engine.compute_probabilities(self, matrix)
         return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Compute Monte Carlo standard errors of the predicted probabilities."""
         errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
-        for block, probabilities in self._iterate_probabilities(matrix):
+        for block, probabilities in self._engine.iterate_probabilities(self, matrix):
             errors[block] = compute_probability_errors(probabilities, chains)
         return errors
 
@@ -177,8 +169,9 @@ class Predictions(ScikitLearn):
             As `predict_proba`.
         """
         if is_dask_array(X):
-            return self._predict_blocks(self.predict, X, None, self._require_fitted_classes().dtype)
-        probabilities = self._compute_probabilities(self._read_covariates(X))
+            dtype = self._require_fitted_classes().dtype
+            return self._predict_blocks(self.predict, X, has_columns=False, dtype=dtype)
+        probabilities = self._predict_rows(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -198,11 +191,9 @@ class Predictions(ScikitLearn):
             As `predict_proba`.
         """
         if is_dask_array(X):
-            return self._predict_blocks(
-                self.predict_log_proba, X, len(self._require_fitted_classes())
-            )
+            return self._predict_blocks(self.predict_log_proba, X)
         with np.errstate(divide="ignore"):
-            return np.log(self._compute_probabilities(self._read_covariates(X)))
+            return np.log(self._predict_rows(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         r"""Return log odds or log probabilities, by which scikit-learn's tools rank rows.
@@ -223,15 +214,13 @@ class Predictions(ScikitLearn):
         NotFittedError, DataError
             As `predict_proba`.
         """
+        has_two_classes = len(self._require_fitted_classes()) == 2
         if is_dask_array(X):
-            classes = len(self._require_fitted_classes())
-            return self._predict_blocks(
-                self.decision_function, X, None if classes == 2 else classes
-            )
-        logs = np.log(
-            np.maximum(self._compute_probabilities(self._read_covariates(X)), np.finfo(float).tiny)
-        )
-        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+            return self._predict_blocks(self.decision_function, X, has_columns=not has_two_classes)
+        logs = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
+        if has_two_classes:
+            return logs[:, 1] - logs[:, 0]
+        return logs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose most probable class is their label.
@@ -329,14 +318,15 @@ class Predictions(ScikitLearn):
         codes = _encode_known_labels(
             check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
-        predicted = self._compute_probabilities(matrix)
+        predicted = self._engine.compute_probabilities(self, matrix)
         K = predicted.shape[1]
         bin_index = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
         counts, sums, label_counts = np.zeros((3, K * bins))
         np.add.at(counts, bin_index, 1.0)
         np.add.at(sums, bin_index, predicted)
         np.add.at(label_counts, bin_index[np.arange(len(codes)), codes], 1.0)
-        counts[: 0 if K > 2 else bins] = 0.0  # for two classes the first mirrors the second
+        if K == 2:
+            counts[:bins] = 0.0  # the first class mirrors the second
         filled = np.flatnonzero(counts)
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = np.quantile(
@@ -344,10 +334,8 @@ class Predictions(ScikitLearn):
             interval_tails(ci),
             axis=0,
         )
-        observed, (low, high) = (
-            label_counts[filled] / counts[filled],
-            replicate_interval / counts[filled],
-        )
+        observed = label_counts[filled] / counts[filled]
+        low, high = replicate_interval / counts[filled]
         table = Table(
             {
                 "class": self.classes_[filled // bins],
@@ -374,11 +362,9 @@ class Predictions(ScikitLearn):
 
     def _convert_covariates(self, X: Any, names: np.ndarray | None) -> Any:
         """Convert covariates to a matrix, sparse only if X and the model are."""
-        return (
-            convert_to_sparse_matrix(X)
-            if is_sparse(X) and self._takes_sparse()
-            else convert_to_matrix(X, names)
-        )
+        if is_sparse(X) and self._engine.takes_sparse:
+            return convert_to_sparse_matrix(X)
+        return convert_to_matrix(X, names)
 
     def _read_covariates(self, X: Any) -> np.ndarray:
         """Return covariates of new rows as a matrix; they must match the fit."""
@@ -413,11 +399,16 @@ class Predictions(ScikitLearn):
         return self.classes_
 
     def _predict_blocks(
-        self, predict: Any, X: Any, n_columns: int | None, dtype: Any = float
+        self, predict: Any, X: Any, has_columns: bool = True, dtype: Any = float
     ) -> Any:
-        """Return predictions for a Dask array as a Dask array."""
+        """Return predictions for a Dask array as a Dask array, with a column per class or none."""
+        classes = self._require_fitted_classes()
         self._check_width(X.shape[1])
-        return map_prediction_blocks(predict, X, n_columns, dtype)
+        X = X.rechunk({1: -1})
+        if not has_columns:
+            return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
+        chunks, meta = (X.chunks[0], (len(classes),)), np.empty((0, 0), dtype)
+        return X.map_blocks(predict, chunks=chunks, dtype=dtype, meta=meta)
 
 
 class _FeatureNamesError(DataError):
@@ -444,5 +435,7 @@ class _FeatureNamesError(DataError):
 
 def _format_name_lines(names: list[str]) -> str:
     """Return one line per name, at most five."""
-    last_line = "- ...\n" if len(names) > _MAX_NAMES else ""
-    return "".join(f"- {name}\n" for name in names[:_MAX_NAMES]) + last_line
+    lines = [f"- {name}\n" for name in names[:_MAX_NAMES]]
+    if len(names) > _MAX_NAMES:
+        lines.append("- ...\n")
+    return "".join(lines)

@@ -1,6 +1,6 @@
 """Groups of a classifier's posterior tree for the rows of the training data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +34,9 @@ def build_observed_groups(
 
 def convert_class_labels(classes: np.ndarray) -> np.ndarray:
     """Return the class labels as an array that files can store."""
-    return np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    if classes.dtype == object:
+        return classes.astype(str)
+    return classes
 
 
 def build_observed_row_groups(
@@ -44,12 +46,14 @@ def build_observed_row_groups(
 
     Equal weights are omitted.
     """
-    weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
-    groups = build_observed_groups(data.codes[data.row], classes, {**constants, **weights})
-    return {
-        name: group.assign_coords(row=data.number) if "row" in group.dims else group
-        for name, group in groups.items()
-    }
+    constants = dict(constants)
+    if not (data.weight == 1.0).all():
+        constants["weight"] = "row", data.weight
+    groups = build_observed_groups(data.codes[data.row], classes, constants)
+    for name, group in groups.items():
+        if "row" in group.dims:
+            groups[name] = group.assign_coords(row=data.number)
+    return groups
 
 
 def add_log_likelihood(
@@ -89,6 +93,35 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
     cumulative = np.cumsum(probabilities, axis=2)
     u = rng.random(cumulative.shape[:2]) * cumulative[..., -1]
     return (u[..., None] >= cumulative).sum(axis=2)
+
+
+def sample_prior_codes(
+    log_scores: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """Sample a class code for each row from log scores (rows, K); return their log-likelihood."""
+    log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
+    codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+    return codes, log_p[np.arange(len(codes)), codes].sum()
+
+
+def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
+    """Return row and column of each nonzero entry, the largest absolute value first."""
+    order = np.argsort(-np.abs(matrix), axis=None, kind="stable")
+    cells = [divmod(int(index), matrix.shape[1]) for index in order]
+    return [cell for cell in cells if matrix[cell] != 0.0]
+
+
+def average_probabilities(
+    blocks: Iterable[tuple[slice, np.ndarray]], n_rows: int, n_classes: int
+) -> np.ndarray:
+    """Average class probabilities over draws, shape (rows, K).
+
+    `blocks` are slices of rows with probabilities (rows, draws, K).
+    """
+    means = np.empty((n_rows, n_classes))
+    for block, probabilities in blocks:
+        means[block] = probabilities.mean(axis=1)
+    return means
 
 
 def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:

@@ -48,6 +48,13 @@ def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     return weight
 
 
+def is_finite_weight(weight: Any) -> bool:
+    """Return whether a weight is a finite number >= 0, and no bool."""
+    if isinstance(weight, bool) or not isinstance(weight, int | float | np.number):
+        return False
+    return bool(0.0 <= weight < np.inf)
+
+
 def apply_class_weights(
     row_weights: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
@@ -102,11 +109,7 @@ def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) ->
                 Argument("class_weight"),
                 f" has a weight for {label!r}, but y contains only {label_list}.",
             )
-        if (
-            isinstance(factor, bool)
-            or not isinstance(factor, int | float | np.number)
-            or not 0.0 <= factor < np.inf
-        ):
+        if not is_finite_weight(factor):
             raise ArgumentError(
                 Argument("class_weight"),
                 f" of {label!r} must be a finite number >= 0; got {factor!r}.",

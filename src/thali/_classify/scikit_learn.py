@@ -3,7 +3,7 @@
 scikit-learn itself is not required.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ class ScikitLearn:
     """Estimator tags and metadata requests of a classifier for scikit-learn."""
 
     _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
+    if TYPE_CHECKING:
+
+        @property
+        def _engine(self) -> Any: ...
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # pyright: ignore[reportMissingImports]
@@ -23,12 +27,8 @@ class ScikitLearn:
             estimator_type="classifier",
             target_tags=TargetTags(required=True),
             classifier_tags=ClassifierTags(),
-            input_tags=InputTags(sparse=self._takes_sparse()),
+            input_tags=InputTags(sparse=self._engine.takes_sparse),
         )
-
-    def _takes_sparse(self) -> bool:
-        """Return whether X may be a sparse matrix."""
-        return False
 
     @mark_as_setup
     def get_metadata_routing(self) -> Any:

@@ -150,7 +150,9 @@ def _has_compiler_option(name: str) -> bool:
     return hasattr(CPUTargetOptions, name)
 
 
-_UNCOUNTED: Any = {"_nrt": False} if _has_compiler_option("_nrt") else {}
+_UNCOUNTED: Any = {}
+if _has_compiler_option("_nrt"):
+    _UNCOUNTED = {"_nrt": False}
 
 
 def _is_disabled() -> bool:
@@ -198,7 +200,9 @@ class kernel:
         is_stored = bool(sources.digest) and "__main__" not in foreign and found_again
         name = "-".join([self.python.__name__, *(c.__name__ for c in classes), sources.digest[:20]])
         counts = bool(foreign) or any(c.allocates for c in classes if hasattr(c, "allocates"))
-        options = {} if counts else _UNCOUNTED
+        options = _UNCOUNTED
+        if counts:
+            options = {}
         function = _copy_function(self.python, name)
         return _build_dispatcher(
             function, is_stored, options, lambda: self._dispatchers.pop(classes, None)
@@ -254,7 +258,7 @@ _WAIT = "thali: stopping after the compiler finishes"
 
 
 def _compile(dispatcher: Any, discard: Callable[[], Any], signature: Any) -> Any:
-    """Compile or load code completely, or discard the dispatcher."""
+    """Compile or load the code for argument types; discard the dispatcher if that fails."""
     with DelayedInterrupt(_WAIT), _silence_compiler():
         try:
             return type(dispatcher).compile(dispatcher, signature)
@@ -270,7 +274,10 @@ def register_user_function(function: Any, inline: bool) -> Any:
     """Let compiled code call a user's plain function; return it unchanged."""
     if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
         _HANDED_OVER.add(function)
-        (scalar if inline else part)(function)
+        mark = part
+        if inline:
+            mark = scalar
+        mark(function)
         for called in _find_called_functions(function):
             register_user_function(called, inline=False)
     return function
@@ -333,7 +340,10 @@ def compile_separately(function: Any, arguments: Any) -> tuple[Any, bool]:
     )
     jit: Any = njit
     message = ""
-    for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
+    choices: list[Any] = [{}]
+    if _UNCOUNTED and not counts:
+        choices = [_UNCOUNTED, {}]
+    for options in choices:
         dispatcher = jit(error_model="numpy", **options)(plain)
         # used again for later calls with other argument types
         dispatcher.compile = functools.partial(_compile, dispatcher, lambda: None)

@@ -91,5 +91,7 @@ def is_supported() -> bool:
     return all(hasattr(JITCodeLibrary, name) for name in _NEEDED)
 
 
-LINKED: dict[str, Any] = {"pipeline_class": _LinkedCompiler} if is_supported() else {}
-APART: dict[str, Any] = {"pipeline_class": _ApartCompiler} if is_supported() else {}
+LINKED: dict[str, Any] = {}
+APART: dict[str, Any] = {}
+if is_supported():
+    LINKED, APART = {"pipeline_class": _LinkedCompiler}, {"pipeline_class": _ApartCompiler}

@@ -69,14 +69,16 @@ def collect_sources(
         walk.modules.add(cls.__module__)
     walk.number_function(function)
     walk.finish()
-    digest = "" if walk.unidentified else hashlib.sha256("\n".join(walk.lines).encode()).hexdigest()
+    digest = ""
+    if not walk.unidentified:
+        digest = hashlib.sha256("\n".join(walk.lines).encode()).hexdigest()
     return CompiledSources(
         digest, tuple(walk.functions), frozenset(walk.modules), tuple(walk.unidentified)
     )
 
 
 class _SourceWalk:
-    """A walk over functions, numbered in order, with their classes and operations."""
+    """A walk from an entry point over the functions, classes and operations that it reaches."""
 
     def __init__(self, options: str) -> None:
         self.lines = [options]
@@ -237,8 +239,8 @@ def _is_versioned(module: str) -> bool:
 
 def format_constant(value: Any) -> str | None:
     """Return a compiled constant as text; None if text cannot identify it."""
-    if isinstance(value, types.ModuleType):
-        return value.__name__ if _is_versioned(value.__name__) else None
+    if isinstance(value, types.ModuleType) and _is_versioned(value.__name__):
+        return value.__name__
     if (
         value is None
         or value is Ellipsis
@@ -249,7 +251,8 @@ def format_constant(value: Any) -> str | None:
         parts = [format_constant(entry) for entry in value]
         if type(value) is frozenset:
             parts.sort(key=str)
-        return None if None in parts else f"{type(value).__name__} {parts!r}"
+        if None not in parts:
+            return f"{type(value).__name__} {parts!r}"
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
         return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     return None

@@ -69,7 +69,7 @@ class KernelFolder:
         The folder, which need not exist yet.
     target : str
         The processor for which its code was compiled.
-    is_ours : bool
+    is_writable : bool
         Whether new code is stored there and damaged code is removed.
     """
 
@@ -137,7 +137,9 @@ class KernelCache(NullCache):
     def cache_path(self) -> Any:
         """The folder in which new code is stored; None if no folder is usable."""
         folder = usable_folder()
-        return None if folder is None else str(folder.path)
+        if folder is None:
+            return None
+        return str(folder.path)
 
     def is_stored(self) -> bool:
         """Return whether code is stored for arguments of some types."""
@@ -177,7 +179,7 @@ class KernelCache(NullCache):
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
-        USED.add(targets.find_native_target().tag)
+        USED.add(targets.find_native_tag())
         folder = usable_folder()
         if folder is None or cres.library.has_dynamic_globals:
             return
@@ -215,7 +217,9 @@ def format_types(types: Any) -> str:
         for inner in types
         if isinstance(inner, BaseTuple)
     ]
-    return f"{types!r} {inner_types}" if inner_types else repr(types)
+    if not inner_types:
+        return repr(types)
+    return f"{types!r} {inner_types}"
 
 
 def strip_bitcode(code: Any) -> Any:
@@ -269,7 +273,7 @@ def build_folder(tag: str, parent: Path) -> KernelFolder:
 
 def native_folder() -> KernelFolder:
     """Return the folder for code that is compiled on this machine."""
-    return build_folder(targets.find_native_target().tag, find_cache_root())
+    return build_folder(targets.find_native_tag(), find_cache_root())
 
 
 def usable_folder() -> KernelFolder | None:
@@ -449,7 +453,9 @@ def _list_entries() -> list[Path]:
 def cache_info() -> CacheInfo:
     """Return the folder and size of compiled code on disk."""
     folder = native_folder().path
-    refused = explain_refusal(str(folder)) if folder.is_dir() else ""
+    refused = ""
+    if folder.is_dir():
+        refused = explain_refusal(str(folder))
     return CacheInfo(
         str(find_cache_root()), *_measure_files(_list_entries()), refused, _describe_shipped()
     )

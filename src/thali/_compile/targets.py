@@ -44,29 +44,18 @@ LEVELS = {
 }
 
 
-@dataclass(frozen=True)
-class CompilationTarget:
-    """The processor that Numba compiles for in this process.
-
-    Parameters
-    ----------
-    name : str
-        The processor, by LLVM's name.
-    tag : str
-        The name, with a digest of added or removed features: used in the names of folders.
-    """
-
-    name: str
-    tag: str
-
-
 @functools.cache
-def find_native_target() -> CompilationTarget:
-    """Return the target of this process: NUMBA_CPU_NAME if set, else this processor."""
+def find_native_tag() -> str:
+    """Return the processor of this process: NUMBA_CPU_NAME if set, else this processor.
+
+    It is LLVM's name, with a digest of added or removed features, for names of folders.
+    """
     context: Any = cpu_target.target_context
     _, name, features = context.codegen().magic_tuple()
+    if not features:
+        return name
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
-    return CompilationTarget(name, f"{name}-{digest}" if features else name)
+    return f"{name}-{digest}"
 
 
 def is_overridden() -> bool:
@@ -85,7 +74,7 @@ def explain_incompatibility(level: str) -> str:
     Example: "this processor lacks avx2".
     """
     if is_overridden():
-        target = find_native_target().tag
+        target = find_native_tag()
         return f"code for {target} was requested (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
     machine = platform.machine().lower()
     if machine not in LEVELS[level].machines:

@@ -34,9 +34,13 @@ def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], name: str) 
         entries = [
             unflatten_tuple(entry, arrays, f"{name}/{i}") for i, entry in enumerate(template)
         ]
-        return type(template)(*entries) if hasattr(template, "_fields") else tuple(entries)
+        if hasattr(template, "_fields"):
+            return type(template)(*entries)
+        return tuple(entries)
     array = _load_array(arrays, name).astype(np.asarray(template).dtype, copy=False)
-    return array if isinstance(template, np.ndarray) else array.item()
+    if isinstance(template, np.ndarray):
+        return array
+    return array.item()
 
 
 def _compress_zeros(array: np.ndarray, name: str) -> Arrays:
@@ -134,4 +138,6 @@ def encode_base64(array: np.ndarray) -> dict[str, Any]:
 
 def shrink_integers(integers: np.ndarray) -> np.ndarray:
     """Return integers ≥ 0 as uint8, or as uint16 if one is 256 or more."""
-    return integers.astype(np.uint8 if integers.max(initial=0) < 256 else np.uint16)
+    if integers.max(initial=0) < 256:
+        return integers.astype(np.uint8)
+    return integers.astype(np.uint16)

@@ -41,7 +41,7 @@ class Run(NamedTuple):
     @property
     def min_draws(self) -> int:
         """The draws per chain that are made in any case."""
-        return FIRST_DRAWS if self.draws is None else self.draws
+        return self.draws or FIRST_DRAWS
 
 
 def build_run(
@@ -131,13 +131,17 @@ class Chain(SlicedWork):
         for name in self._PARTS:
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
 
+    def take_snapshot(self) -> tuple[Arrays, int]:
+        """Return the state, and the number of draws recorded by now."""
+        return self.pack_state(), self.recorded
+
     def warm_start(self, arrays: Arrays) -> None:
         """Start at the state of a chain of similar data; by default ignore it."""
 
     def run_slice(self) -> None:
         super().run_slice()
         if self.needs_snapshot or self.is_done:
-            self.snapshot, self.needs_snapshot = (self.pack_state(), self.recorded), False
+            self.snapshot, self.needs_snapshot = self.take_snapshot(), False
 
 
 class RowChain(Chain):
@@ -243,7 +247,9 @@ class RunMonitor:
         self._chains, self._progress, self._folder, self._limit = chains, progress, folder, limit
         self._position, self._status = position, status
         for chain in chains:
-            chain.snapshot = (chain.pack_state(), chain.recorded) if chain.is_done else None
+            chain.snapshot = None
+            if chain.is_done:
+                chain.snapshot = chain.take_snapshot()
 
     def note(self, text: str) -> None:
         """Show what is happening now."""
@@ -260,7 +266,8 @@ class RunMonitor:
             if len(snapshots) == len(self._chains):
                 self._write(snapshots, False)
                 for chain in self._chains:
-                    chain.snapshot = chain.snapshot if chain.is_done else None
+                    if not chain.is_done:
+                        chain.snapshot = None
             else:
                 for chain in self._chains:
                     chain.needs_snapshot = chain.snapshot is None
@@ -269,7 +276,7 @@ class RunMonitor:
     def finish(self, has_ended: bool) -> None:
         """Write the last snapshot; no chain may be running."""
         if self._folder is not None:
-            self._write([(chain.pack_state(), chain.recorded) for chain in self._chains], has_ended)
+            self._write([chain.take_snapshot() for chain in self._chains], has_ended)
 
     def _write(self, snapshots: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
         """Write the draws since the last snapshot, and the states."""

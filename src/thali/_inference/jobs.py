@@ -112,7 +112,9 @@ class JobFolder:
             raise ArgumentError(
                 Argument("job"), f" must be the path of a folder; got {path!r}."
             ) from None
-        seed = None if random_seed is None else encode_seed(build_seed_sequence(random_seed))
+        seed = None
+        if random_seed is not None:
+            seed = encode_seed(build_seed_sequence(random_seed))
         self._stamp = json.loads(
             json.dumps({"versions": collect_versions(), **stamp, "seed": seed})
         )
@@ -126,7 +128,7 @@ class JobFolder:
         self._lock = lock_folder(self.path)
         try:
             if _overwrite.get():
-                self._remove()
+                self._remove_files()
             index = read_index(self.path)
             if index is not None:
                 with refuse_altered_job(self.path):
@@ -155,7 +157,7 @@ class JobFolder:
                 self.path.rmdir()
         self._lock.close()
 
-    def _remove(self) -> None:
+    def _remove_files(self) -> None:
         """Remove the files of the folder, the index first."""
         for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
             if file.name != LOCK:
@@ -178,9 +180,9 @@ class JobFolder:
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
         """Refuse a job whose results would differ from the results of this job."""
-        self._refuse(index["stamp"])
+        self._refuse_other_stamp(index["stamp"])
 
-    def _refuse(self, stored_stamp: Mapping[str, Any]) -> None:
+    def _refuse_other_stamp(self, stored_stamp: Mapping[str, Any]) -> None:
         """Raise if the stored stamp differs from that of this job."""
         if difference := describe_difference(
             stored_stamp, self._stamp, f"this {self._stamp['kind']}"
@@ -188,7 +190,7 @@ class JobFolder:
             raise DataError(f"The job '{self.path}' ", difference, "; ", OTHER_FOLDER, ".")
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _warn_if_disk_is_full(self) -> Iterator[None]:
         """Report a full disk within the block; the run continues without the job."""
         began = time.monotonic()
         self._file_number += 1
@@ -201,12 +203,12 @@ class JobFolder:
         self._last = time.monotonic()
         self._pause = max(MIN_SECONDS, (self._last - began) / SHARE)
 
-    def _store(self, name: str, content: bytes) -> dict[str, str]:
+    def _write_file(self, name: str, content: bytes) -> dict[str, str]:
         """Write a file; return its entry in the index."""
         atomic_write(self.path / name, content)
         return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
-    def _store_index(
+    def _write_index(
         self, segments: list[dict[str, str]], position: Mapping[str, Any], ended: bool, **more: Any
     ) -> None:
         """Replace the index: from now on these files are valid."""
@@ -257,15 +259,15 @@ class FitFolder(JobFolder):
         has_ended: bool = False,
     ) -> None:
         """Append new draws and replace the state; `recorded` counts the draws per chain."""
-        with self._writing():
+        with self._warn_if_disk_is_full():
             segments = list(self._segments)
             if any(len(array) for chain in draws for array in chain.values()):
                 segments.append(
-                    self._store(f"draws-{self._file_number:05d}.npz", _encode_chains(draws))
+                    self._write_file(f"draws-{self._file_number:05d}.npz", _encode_chains(draws))
                 )
-            state = self._store(f"state-{self._file_number:05d}.npz", _encode_chains(states))
+            state = self._write_file(f"state-{self._file_number:05d}.npz", _encode_chains(states))
             chain_entries = {"chains": len(states), "state": state, "recorded": list(recorded)}
-            self._store_index(segments, position, has_ended, **chain_entries)
+            self._write_index(segments, position, has_ended, **chain_entries)
             self.recorded = list(recorded)
             for entry in self._outdated:
                 (self.path / entry["file"]).unlink(missing_ok=True)
@@ -297,7 +299,7 @@ class FitFolder(JobFolder):
                 n_stored = index["place"].get("draws", n_draws)
             if n_draws > n_stored:
                 settings["draws"] = n_draws
-        self._refuse({**stamp, "settings": settings})
+        self._refuse_other_stamp({**stamp, "settings": settings})
 
 
 def describe_difference(
@@ -336,15 +338,16 @@ def _describe_model_difference(
     name: str, stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
 ) -> Message | None:
     """Return how a stored model differs; `name` is empty if there is one model only."""
+    alias = owner = ""
+    if name:
+        alias, owner = f" as {name!r}", f" for {name!r}"
     if stored["class"] != current["class"]:
-        alias = f" as {name!r}" if name else ""
         return Message(
             "was started with ",
             ModelName(stored["class"]),
             f"{alias}, but {current_name} has ",
             ModelName(current["class"]),
         )
-    owner = f" for {name!r}" if name else ""
     return _describe_setting_difference(
         stored["parameters"], current["parameters"], current_name, owner
     )

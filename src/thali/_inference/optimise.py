@@ -141,7 +141,7 @@ def maximise_newton(
 def _iterate_steps(
     target: Target[P], slope: Any, damping: float | None, pace: float
 ) -> Iterator[tuple[Step, float | None]]:
-    """Yield ever shorter steps from a point, each with the next damping."""
+    """Yield ever shorter Newton steps from a point, each with the damping after it."""
     if damping is None and (step := target.solve(slope, 0.0)) is not None:
         for _ in range(_HALVINGS):
             yield step, None
@@ -274,7 +274,7 @@ def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
 def _search_line(
     target: Target[Any], start: Any, direction: np.ndarray, max_change: float
 ) -> tuple[float, Any]:
-    """Return (length, point) by the strong Wolfe conditions, else the highest trial."""
+    """Return length and point of a step by the strong Wolfe conditions, else the highest trial."""
     # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.
@@ -296,7 +296,9 @@ def _search_line(
         if rises and abs(trial_end[2]) <= _FLATTEN * slope:
             return length, trial
         is_forward = high is None or high[0] > low[0]
-        is_past_maximum = trial_end[2] < 0.0 if is_forward else trial_end[2] > 0.0
+        is_past_maximum = trial_end[2] > 0.0
+        if is_forward:
+            is_past_maximum = trial_end[2] < 0.0
         if not rises or trial.value <= low[1] and low[0] > 0.0:
             high = trial_end
         elif is_past_maximum:
@@ -306,7 +308,9 @@ def _search_line(
         if high is None:
             if length >= max_length:
                 break
-            factor = 4.0 if trial_end[2] > 0.5 * slope else 2.0
+            factor = 2.0
+            if trial_end[2] > 0.5 * slope:
+                factor = 4.0
             length = min(factor * length, max_length)
         else:
             length = _maximise_cubic(low, high)
@@ -365,9 +369,13 @@ def iterate_squarem(
         values.append(value)
         second = third - following - first
         size = np.sqrt(np.sum(second**2))
-        leap_length = np.sqrt(np.sum(first**2)) / size if size > 0.0 else 1.0
+        leap_length, n_leaps = 1.0, 0
+        if size > 0.0:
+            leap_length = np.sqrt(np.sum(first**2)) / size
+        if leap_length > 1.0:
+            n_leaps = _LEAPS
         theta, following = following, third
-        for _ in range(_LEAPS if leap_length > 1.0 else 0):
+        for _ in range(n_leaps):
             leap_length = min(leap_length, max_length)
             start = theta - first
             leap = start + 2.0 * leap_length * first + leap_length**2 * second
@@ -376,9 +384,13 @@ def iterate_squarem(
             if leap_value >= value:
                 theta, following, value = leap, leap_image, leap_value
                 values.append(value)
-                max_length *= 4.0 if leap_length == max_length else 1.0
+                if leap_length == max_length:
+                    max_length *= 4.0
                 break
             leap_length = 0.5 * (leap_length + 1.0)
             max_length = max(4.0, max_length / 4.0)
-        n_small = n_small + 1 if value - former_value <= tolerance * max(1.0, abs(value)) else 0
+        if value - former_value <= tolerance * max(1.0, abs(value)):
+            n_small += 1
+        else:
+            n_small = 0
     return FixedPoint(theta, values, passes, n_small == 2)

@@ -86,22 +86,22 @@ class PartsFolder(JobFolder):
         """Write the new records, the source and the index."""
         if self._is_full:
             return
-        with self._writing():
+        with self._warn_if_disk_is_full():
             segments = list(self._segments)
             if self._new:
                 segments.append(
-                    self._store(
+                    self._write_file(
                         f"parts-{self._file_number:05d}.json", json.dumps(self._new).encode()
                     )
                 )
             if self._source is not None and self._source_entry is None:
-                self._source_entry = self._store("source.npz", encode_npz(self._source))
+                self._source_entry = self._write_file("source.npz", encode_npz(self._source))
             n_finished, n_planned = self._count_finished(), Counter(self._part_groups.values())
             position = {"done": n_finished.total(), "total": n_planned.total(), "unit": self._unit}
             position["each"] = {
                 group: [n_finished[group], n_parts] for group, n_parts in n_planned.items()
             }
-            self._store_index(
+            self._write_index(
                 segments, position, n_finished == n_planned, source=self._source_entry
             )
             self._new, self._unsaved = {}, 0.0
@@ -140,9 +140,10 @@ class Batch(Generic[Task]):
     ) -> None:
         self._tasks, self._key, self._run = tasks, key, run
         self._record, self._folder = record, folder
-        stored_records = {} if folder is None else folder.records
-        keys = [task_key for task_key in map(key, tasks) if task_key in stored_records]
-        self.records: dict[str, Record] = {key: stored_records[key] for key in keys}
+        self.records: dict[str, Record] = {}
+        for task_key in map(key, tasks):
+            if folder is not None and task_key in folder.records:
+                self.records[task_key] = folder.records[task_key]
 
     def finish(
         self,
@@ -178,7 +179,9 @@ class Batch(Generic[Task]):
 
     def _record_task(self, task: Task, outcome: Any, seconds: Callable[[Record], float]) -> None:
         """Record what `run` returned for a task, also in the folder."""
-        record = outcome if self._record is None else self._record(task, outcome)
+        record = outcome
+        if self._record is not None:
+            record = self._record(task, outcome)
         key = self._key(task)
         self.records[key] = record
         if self._folder is not None:
@@ -204,9 +207,10 @@ def read_parts(path: Path) -> JobParts:
             raise DataError(
                 f"The job '{path}' is a fit, not a comparison; give the folder of a comparison."
             )
-        entry = index["source"]
+        entry, source = index["source"], {}
         with refuse_altered_job(path):
-            source = {} if entry is None else decode_npz(read_entry(path, entry))
+            if entry is not None:
+                source = decode_npz(read_entry(path, entry))
             return JobParts(index["stamp"], _read_records(path, index), source)
 
 

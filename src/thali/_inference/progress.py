@@ -19,7 +19,9 @@ def format_duration(seconds: float) -> str:
     minutes = seconds / 60.0
     if minutes < 1.5:
         return "a minute"
-    return f"{minutes:.0f} minutes" if minutes < 90.0 else f"{minutes / 60.0:.1f} hours"
+    if minutes < 90.0:
+        return f"{minutes:.0f} minutes"
+    return f"{minutes / 60.0:.1f} hours"
 
 
 # seconds after which the duration of a run is predicted, and duration of a long run
@@ -73,7 +75,9 @@ class Progress:
         unit: str = "steps",
         report_seconds: Callable[[float], None] | None = None,
     ) -> None:
-        self._forecast = DurationForecast(report_seconds if enabled else None)
+        if not enabled:
+            report_seconds = None
+        self._forecast = DurationForecast(report_seconds)
         self._unit = unit
         self._enabled = enabled
         self._description = description
@@ -131,7 +135,9 @@ class Progress:
         with self._lock:
             if self._closed:
                 return
-            display = _BarDisplay if _can_draw() else _LineDisplay
+            display = _LineDisplay
+            if _can_draw():
+                display = _BarDisplay
             self._display = display(self._description, self._total, self._unit, self._began)
             self._display.show(self._done, self._note)
 
@@ -173,8 +179,9 @@ class _BarDisplay:
         self._bar.start()
 
     def show(self, n_done: int, note: str, status: str = "") -> None:
-        suffix = note or status
-        description = f"{self._description}: {suffix}" if suffix else self._description
+        description = self._description
+        if note or status:
+            description += f": {note or status}"
         # A note is drawn immediately: the announced work may block the thread of the bar.
         self._bar.update(self._task, completed=n_done, description=description, refresh=bool(note))
 
@@ -194,18 +201,19 @@ class _LineDisplay:
         self._unit = unit
         self._began = began
         self._done = 0
-        self._status = ""
         self._last_note = ""
         self._print_line(f"{description} ...")
 
     def show(self, n_done: int, note: str, status: str = "") -> None:
-        self._done, self._status = n_done, status
+        self._done = n_done
         if note and note != self._last_note:
             self._print_line(f"{self._description}: {note}")
             self._last_note = note
         elif time.monotonic() - self._last >= _SILENCE:
-            suffix = f"; {self._status}" if self._status else ""
-            self._print_line(f"{self._description}: {self._format_counts()}{suffix}")
+            line = f"{self._description}: {self._format_counts()}"
+            if status:
+                line += f"; {status}"
+            self._print_line(line)
 
     def set_total(self, total: int) -> None:
         self._total = total

@@ -17,9 +17,9 @@ def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
     if isinstance(random_seed, np.random.SeedSequence):
         # spawning changes a sequence; a fresh copy gives the same streams every time
         return np.random.SeedSequence(random_seed.entropy, spawn_key=random_seed.spawn_key)
-    return np.random.SeedSequence(
-        None if random_seed is None else check_seed("random_seed", random_seed)
-    )
+    if random_seed is not None:
+        random_seed = check_seed("random_seed", random_seed)
+    return np.random.SeedSequence(random_seed)
 
 
 def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Generator]:
@@ -48,9 +48,8 @@ def decode_seed(fields: list[Any]) -> np.random.SeedSequence:
     entropy, key, pool_size, n_spawned = fields
     if pool_size > _LARGEST_POOL:
         raise ValueError("a pool that fills the memory")
-    entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
     return np.random.SeedSequence(
-        entropy, spawn_key=key, pool_size=pool_size, n_children_spawned=n_spawned
+        json.loads(entropy), spawn_key=key, pool_size=pool_size, n_children_spawned=n_spawned
     )
 
 

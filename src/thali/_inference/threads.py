@@ -82,7 +82,7 @@ def _run_over_workers(
         yield from parallel(return_as="generator_unordered")(jobs)
         return
     # Such a backend returns complete lists only: run one round of tasks after another.
-    round_size = effective_n_jobs(-1 if cores is None else cores)
+    round_size = effective_n_jobs(cores or -1)
     for start in range(0, len(jobs), round_size):
         yield from parallel()(jobs[start : start + round_size])
 
@@ -133,7 +133,7 @@ def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: An
 
 
 class _SliceThreads:
-    """Threads that run slices of chains in turn.
+    """Threads that run waiting chains in turn, a slice at a time.
 
     The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not
     reliable: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a
@@ -229,7 +229,7 @@ def call_in_threads(function: Callable[[int], None], n_calls: int, cores: int | 
 
 
 class _SingleCall(SlicedWork):
-    """One call, as work of one slice."""
+    """A single function call, run as one slice of work."""
 
     sweeps, total, is_done = 0, 1, False
 

@@ -62,4 +62,6 @@ def find_user_frame() -> int:
     frame, level = sys._getframe(1), 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:
         frame, level = frame.f_back, level + 1
-    return level + 1 if frame is not None else 1
+    if frame is None:
+        return 1
+    return level + 1

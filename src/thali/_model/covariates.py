@@ -64,22 +64,26 @@ def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.nd
     return x
 
 
+def summarise_effects(effects: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+    """Return mean, sd, low, high and above_0 of effects, shape (draws, effects)."""
+    low, high = np.quantile(effects, interval_tails(ci), axis=0)
+    return {
+        "mean": effects.mean(axis=0),
+        "sd": effects.std(axis=0),
+        "low": low,
+        "high": high,
+        "above_0": (effects > 0.0).mean(axis=0),
+    }
+
+
 def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> "pandas.DataFrame":
     """Tabulate coefficients (draws, covariates): mean, sd, low, high, above_0, odds."""
     import pandas as pd
 
     from thali._tables import Table
 
-    low, high = np.quantile(beta, interval_tails(ci), axis=0)
-    mean = beta.mean(axis=0)
-    columns = {
-        "mean": mean,
-        "sd": beta.std(axis=0),
-        "low": low,
-        "high": high,
-        "above_0": (beta > 0.0).mean(axis=0),
-    }
+    columns = summarise_effects(beta, ci)
     names = pd.Index(covariates, name="covariate", dtype=object)
-    table = Table(columns | {"odds": np.exp(mean)}, index=names)
+    table = Table(columns | {"odds": np.exp(columns["mean"])}, index=names)
     table.attrs["interval"] = ci
     return table

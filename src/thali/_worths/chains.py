@@ -17,7 +17,7 @@ from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
 
 from .density import Density, Spreads, add_bordered
 from .laplace import Marginal
-from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
+from .scale_moves import ScaleState, move_spreads
 
 # chains; draws of each while tuning, of a block, and at most
 N_CHAINS, N_TUNE, BLOCK_DRAWS, MAX_DRAWS = 4, 400, 500, 20_000
@@ -71,11 +71,7 @@ class Sampler:
         # trajectories may diverge
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             state, acceptance = self._run_trajectory(rng, state)
-        for k in self.learned:
-            state = move_spread_with_coordinates(
-                rng, self.density, sample_spread(rng, self.density, state, k), k
-            )
-        return state, acceptance
+        return move_spreads(rng, self.density, state, self.learned), acceptance
 
     # Trajectories ---------------------------------------------------------------------------------
 
@@ -225,10 +221,8 @@ def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) 
     """
     worths = density.centre_worths(points[density.worths])
     other_coordinates = points[density.worths.stop :].copy()
-    judges_slice = slice(
-        density.judges.start - density.worths.stop, density.judges.stop - density.worths.stop
-    )
-    other_coordinates[judges_slice] = density.log_discriminations(points)
+    judges = density.behind_worths(density.judges)
+    other_coordinates[judges] = density.log_discriminations(points)
     return np.concatenate([worths[density.present.ravel()], other_coordinates, logs]).swapaxes(1, 2)
 
 

@@ -56,12 +56,14 @@ def build_density(
             rows = rows._replace(rule=rule)
         return ChoiceSetDensity(rows, data.n_options, has_prior=has_prior)
     cells, zero = data.cells, np.zeros(len(data.cells.first), np.int64)
-    tied = cells.tied if has_ties else 0.0 * cells.tied
+    tied = cells.tied
+    if not has_ties:
+        tied = np.zeros(len(tied))
     counts = cells.wins, cells.losses, tied
-    made = DistinctComparisons(
+    rows_by_cell = DistinctComparisons(
         cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties
     )
-    return Density(made, data.n_options, has_prior=has_prior)
+    return Density(rows_by_cell, data.n_options, has_prior=has_prior)
 
 
 def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
@@ -152,4 +154,6 @@ def keep_single_choices(data: Any) -> Any:
     DataError
         If no set remains.
     """
-    return drop_tied_sets(data) if isinstance(data, Choices) else data
+    if not isinstance(data, Choices):
+        return data
+    return drop_tied_sets(data)

@@ -48,6 +48,11 @@ class DistinctComparisons(NamedTuple):
         """Number of comparisons in each row."""
         return self.wins + self.losses + self.tied
 
+    def select(self, row_indices: Any) -> "DistinctComparisons":
+        """Return selected rows."""
+        arrays = (array[row_indices] for array in self[:8])
+        return DistinctComparisons(*arrays, self.lapse, self.has_ties)
+
 
 class Spreads(NamedTuple):
     """Standard deviations, numbers or one per point; NaN where the density has none."""
@@ -157,12 +162,17 @@ class Density:
             n_judges,
             has_prior,
         )
-        self.steps = np.zeros(0) if steps is None else steps
-        self.entry = np.zeros(n_options, np.int64) if entry is None else entry
+        if steps is None:
+            steps = np.zeros(0)
+        if entry is None:
+            entry = np.zeros(n_options, np.int64)
+        self.steps, self.entry = steps, entry
         self.n_periods = len(self.steps) + 1
         self.present = np.arange(self.n_periods)[:, None] >= self.entry  # (periods, options)
         n_worths, nu_stop = self.n_periods * n_options, self.n_periods * n_options + rows.has_ties
-        self.n_bias = n_judges * rows.x.shape[1] if has_bias else 0
+        self.n_bias = 0
+        if has_bias:
+            self.n_bias = n_judges * rows.x.shape[1]
         beta_stop = nu_stop + rows.x.shape[1]
         self.size = beta_stop + n_judges + self.n_bias
         self.worths, self.nu = slice(0, n_worths), slice(n_worths, nu_stop)
@@ -191,10 +201,7 @@ class Density:
 
     def select_rows(self, row_indices: Any) -> "Density":
         """Return the density of selected rows."""
-        names = DistinctComparisons._fields[:8]
-        return self.with_rows(
-            self.rows._replace(**{name: getattr(self.rows, name)[row_indices] for name in names})
-        )
+        return self.with_rows(self.rows.select(row_indices))
 
     @property
     def counts(self) -> list[np.ndarray]:
@@ -214,6 +221,10 @@ class Density:
         """Return the density with a power of the likelihood, or of each row's."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
+    def behind_worths(self, part: slice) -> slice:
+        """Return a slice of a point as a slice of its coordinates behind the log worths."""
+        return slice(part.start - self.worths.stop, part.stop - self.worths.stop)
+
     # The likelihood -------------------------------------------------------------------------------
 
     def split_rows(self, n_points: int) -> list[RowBlock]:
@@ -229,28 +240,31 @@ class Density:
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
         """Return a block of rows with its matrices."""
-        first, second, period, judge, x = (matrix[row_slice] for matrix in self.rows[:5])
-        wins, losses, tied = (to_column(matrix[row_slice]) for matrix in self.counts)
-        rows = DistinctComparisons(
-            first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties
-        )
+        rows = self.rows.select(row_slice)
+        first, second, period, judge, x, *counts = rows[:8]
+        wins, losses, tied = map(to_column, counts)
+        rows = rows._replace(wins=wins, losses=losses, tied=tied)
         sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
-        judges, covariates = int(self.n_judges > 0), x.shape[1] if self.n_bias else 0
-        matrices = (
+        judges, covariates = int(self.n_judges > 0), 0
+        if self.n_bias:
+            covariates = x.shape[1]
+        matrices = [
             _scatter_columns(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
             _scatter_columns(np.ones((len(first), judges)), judge[:, None], self.n_judges),
             _scatter_columns(
                 x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias
             ),
-        )
-        return RowBlock(
-            row_slice, rows, *(_to_dense(matrix) if is_dense else matrix for matrix in matrices)
-        )
+        ]
+        if is_dense:
+            matrices = map(_to_dense, matrices)
+        return RowBlock(row_slice, rows, *matrices)
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return log d of judges, which average 0, shape (judges, points)."""
         logs = points[self.judges]
-        return logs - logs.mean(axis=0) if self.n_judges else logs
+        if not self.n_judges:
+            return logs
+        return logs - logs.mean(axis=0)
 
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
         """Return the comparisons of a block at points (size, points)."""
@@ -288,14 +302,15 @@ class Density:
     def is_always_present(self) -> np.ndarray:
         """Whether each option is present in all periods; all options if none is."""
         is_present = self.entry == 0
-        return is_present if is_present.any() else np.ones(self.n_options, bool)
+        if not is_present.any():
+            is_present[:] = True
+        return is_present
 
     def centre_worths(self, worths: np.ndarray) -> np.ndarray:
         """Subtract the mean of permanent options from log worths (periods times options, ...)."""
         by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
-        weight = (self.present & self.is_always_present) / (
-            self.present & self.is_always_present
-        ).sum(axis=1, keepdims=True)
+        is_counted = self.present & self.is_always_present
+        weight = is_counted / is_counted.sum(axis=1, keepdims=True)
         return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(
             worths.shape
         )
@@ -316,7 +331,9 @@ class Density:
 
     def _spread_slice(self, k: int) -> slice:
         """Return the coordinates with standard deviation k, JUDGES or BIAS."""
-        return self.judges if k == JUDGES else self.bias
+        if k == JUDGES:
+            return self.judges
+        return self.bias
 
     def count_spread_coordinates(self, k: int) -> int:
         """Count the coordinates with standard deviation k."""
@@ -328,8 +345,9 @@ class Density:
         if k in (JUDGES, BIAS):
             points[self._spread_slice(k)] *= factor
             return points
-        entering, worths = self.entry_worths(points), self.worths_by_period(points)
-        scaled = entering if k == WORTHS else worths - entering
+        scaled, worths = self.entry_worths(points), self.worths_by_period(points)
+        if k == DRIFT:
+            scaled = worths - scaled
         worths += np.where(self.present[..., None], (factor - 1.0) * scaled, 0.0)
         return points
 
@@ -473,7 +491,9 @@ class Density:
         for block in self.split_rows(1):
             derivatives = self._differentiate_rows(block, point)
             slope = derivatives.slope[:, None]
-            of_nu = derivatives.of_nu if self.rows.has_ties else derivatives.of_nu[:, :0]
+            of_nu = derivatives.of_nu
+            if not self.rows.has_ties:
+                of_nu = of_nu[:, :0]
             judged = block.judged * (slope * derivatives.scaled_difference[:, None])
             other_parts = block.rows.x * slope, judged, block.biased * slope
             scores.append(
@@ -558,7 +578,7 @@ class Density:
         value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
             point, is_convex
         )
-        judges = slice(self.judges.start - self.worths.stop, self.judges.stop - self.worths.stop)
+        judges = self.behind_worths(self.judges)
         for by_judge, judges_slice in (
             (gradient, self.judges),
             (border.T, judges),
@@ -614,7 +634,7 @@ class Density:
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
         parts = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = (slice(part.start - stop, part.stop - stop) for part in parts)
+        nu, beta, judges, bias = map(self.behind_worths, parts)
         linear = np.r_[beta, bias]
         for block in self.split_rows(1):
             terms = self._differentiate_rows(block, point, is_convex)
@@ -630,7 +650,9 @@ class Density:
             border[:, linear] += _to_dense(along @ (x * wd[:, None]))
             corner[np.ix_(linear, linear)] += _to_dense(x.T @ (x * w[:, None]))
             if self.n_judges:
-                slope = terms.slope * (not is_convex)  # log odds are not linear in log d
+                slope = terms.slope
+                if is_convex:  # log odds are not linear in log d
+                    slope = np.zeros_like(slope)
                 border[:, judges] += self._sum_by_judge(along, rows, wd * s - d * slope)
                 corner[judges, judges] += np.diag(judged @ (s * (w * s - slope)))
                 cross = self._sum_by_judge(x.T, rows, w * s)
@@ -650,7 +672,7 @@ class Density:
 
 
 class _RowsAtPoint(NamedTuple):
-    """Derivatives of the log-likelihood of rows."""
+    """Derivatives of the log-likelihood of each row at a point."""
 
     comparisons: ComparisonsAtPoints
     value: float
@@ -676,9 +698,9 @@ def _expected_counts(
 ) -> DistinctComparisons:
     """Return the same numbers of comparisons with their expected outcomes."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
-    ratio = (
-        compute_tie_ratio(rows, q, q_rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
-    )
+    ratio = np.zeros_like(q)
+    if rows.has_ties:
+        ratio = compute_tie_ratio(rows, q, q_rest, log_nu).ravel()
     decided = rows.total / (1.0 + ratio)
     return rows._replace(wins=decided * p, losses=decided * (1.0 - p), tied=rows.total - decided)
 
@@ -728,9 +750,13 @@ def _join_columns(matrices: list[Any]) -> Any:
 
 def _to_dense(matrix: Any) -> np.ndarray:
     """Return a matrix as a dense array."""
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    return matrix.toarray()
 
 
 def to_column(counts: np.ndarray) -> np.ndarray:
     """Return counts as a column, unless they already differ between points."""
-    return counts if counts.ndim == 2 else counts[:, None]
+    if counts.ndim == 2:
+        return counts
+    return counts[:, None]

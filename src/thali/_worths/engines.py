@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._inference.chains import Run, build_run
+from thali._inference.chains import Run, build_run, cut_records
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
@@ -32,7 +32,7 @@ from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
 from .data_density import check_estimable
-from .posterior import LatticeChain, TrajectoryChain, WorthProblem, build_chains_tree
+from .posterior import LatticeChain, TrajectoryChain, WorthProblem
 from .simulation import sample_worths_prior, simulate_replicates
 from .spec import BRADLEY_TERRY_LUCE
 from .worth_draws import Quantities, WorthDraws
@@ -51,24 +51,29 @@ class WorthsEngine(Engine):
     """A method of worths; results describe one population unless overridden."""
 
     default_tune = 1000  # draws of each chain that are discarded
+    problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
 
     def get_draws(self, model: Any) -> WorthDraws:
         """Return the draws of worths."""
         raise NotImplementedError
 
-    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
         """Return the draws over which predictions are averaged."""
-        if respondent is not None:
-            raise no_covariates_error()
         return self.get_draws(model)
+
+    def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
+        """Draw worths of new respondents with these covariates."""
+        raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
         """Return the quantities that chains are judged by, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
-        view = model._view
-        return model._draws.get_quantities(view.pairs if view.data_kind == PAIRS else None)
+        pairs = None
+        if model._view.data_kind == PAIRS:
+            pairs = model._view.pairs
+        return model._draws.get_quantities(pairs)
 
     def build_scores_table(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
@@ -112,9 +117,10 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
         """Check the data and the arguments of `fit`, and return the job."""
-        data = model._convert_data(data)
-        tune = self.default_tune if arguments["tune"] is None else arguments["tune"]
-        sampling = self.sampling(model, data, build_run(**{**arguments, "tune": tune}))
+        data, arguments = model._convert_data(data), dict(arguments)
+        if arguments["tune"] is None:
+            arguments["tune"] = self.default_tune
+        sampling = self.sampling(model, data, build_run(**arguments))
         if not is_quiet():
             data.warn_if_unusual()
         return model._build_job(sampling, str(data))
@@ -163,11 +169,14 @@ def _build_population_sampling(
     """Build the run of chains of one population."""
 
     def convert_to_tree(chains: Any) -> Any:
-        treatment = dependence()
-        attributes = describe_run(run)
-        return build_chains_tree(
-            problem, chains, attributes | ({} if treatment is None else treatment.attributes)
+        attributes, treatment = describe_run(run), dependence()
+        if treatment is not None:
+            attributes |= treatment.attributes
+        _, records = cut_records(chains)
+        points, logs = (
+            np.stack([record[name] for record in records]) for name in ("points", "logs")
         )
+        return problem.build_tree(points, logs, attributes)
 
     return build_sampling(source, run, chains, convert_to_tree)
 
@@ -177,20 +186,11 @@ def describe_run(run: Run) -> dict[str, Any]:
     return {"thin": run.thin or 1, "tuning_steps": run.tune}
 
 
-def return_tree(tree: Any) -> Any:
-    """Return a tree unchanged; no step follows the last draw."""
-    return tree
+def build_sampling(source: Any, run: Run, chains: Any, tree: Any, **options: Any) -> Sampling[Any]:
+    """Build a run of chains with a function that converts their draws to a tree.
 
-
-def build_sampling(
-    source: Any,
-    run: Run,
-    chains: Any,
-    tree: Any,
-    first_draws: int | None = None,
-    completed: Any = return_tree,
-) -> Sampling[Any]:
-    """Build a run of chains with a function that converts their draws to a tree."""
+    `options` are further fields of `Sampling`.
+    """
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
     return Sampling(
         source,
@@ -200,8 +200,7 @@ def build_sampling(
         lambda tree, chains, seed: {},
         is_compiled=True,
         settings=settings,
-        first_draws=first_draws,
-        complete_tree=completed,
+        **options,
     )
 
 
@@ -309,9 +308,7 @@ class WorthMaximumEngine(WorthsEngine):
             estimates.point[:, None] + np.hstack([normal, -normal]), 1
         )
 
-    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
-        if respondent is not None:
-            raise no_covariates_error()
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
@@ -369,13 +366,12 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     estimate = rows @ estimates.point
     error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
     tail = interval_tails(ci)[1]
-    multiplier = (
-        float(stdtrit(estimates.df, tail)) if math.isfinite(estimates.df) else float(ndtri(tail))
-    )
-    names = [
-        *(f"log_worth[{label}]" for label in estimates.data.labels),
-        *(["log_tie"] * estimates.has_ties),
-    ]
+    multiplier = float(ndtri(tail))
+    if math.isfinite(estimates.df):
+        multiplier = float(stdtrit(estimates.df, tail))
+    names = [f"log_worth[{label}]" for label in estimates.data.labels]
+    if estimates.has_ties:
+        names.append("log_tie")
     names += [coefficient_name(name) for name in problem.covariates]
     columns = {
         "estimate": estimate,

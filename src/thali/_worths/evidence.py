@@ -56,7 +56,7 @@ def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> 
 
 
 def _check_error(error: float, n_points: int) -> ConvergenceCheck:
-    """Check whether the standard error is small enough."""
+    """Check whether the standard error of the log evidence is small enough."""
     facts: dict[str, Any] = {"points": n_points, "standard_error": error}
     if error <= _MAX_ERROR:
         return ConvergenceCheck(

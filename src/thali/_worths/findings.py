@@ -75,7 +75,9 @@ _NAMED = 3
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
-    return MAKERS if model._engine.draws else ESTIMATES
+    if model._engine.draws:
+        return MAKERS
+    return ESTIMATES
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
@@ -86,10 +88,15 @@ def report_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
     )
 
 
+def has_score_finding(model: "BradleyTerryLuce", settings: AnswerSettings) -> bool:
+    """Return whether scores are reported: best-worst data, or an option for none."""
+    return model._get_fit_data().worst is not None or settings.none is not None
+
+
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def report_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report scores of the options in best-worst data."""
-    if model._get_fit_data().worst is None and settings.none is None:
+    if not has_score_finding(model, settings):
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")
@@ -103,8 +110,9 @@ def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
     largest = list_names(
         [f"{option} ({format_number(share)})" for option, share in shares.nlargest(_NAMED).items()]
     )
-    has_scores = model._get_fit_data().worst is not None or settings.none is not None
-    brief = None if has_scores else Brief("Worths", table=table)
+    brief = None
+    if not has_score_finding(model, settings):
+        brief = Brief("Worths", table=table)
     return Finding(
         phrase(ENGLISH, "worths", named=largest),
         title=ENGLISH["worths.title"],
@@ -180,8 +188,13 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
 )
 def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the treatment of repeated answers of the same respondents."""
-    dependence = model._view.dependence if has_draws(model) else model._estimates_.people
-    return None if dependence is None else build_dependence_finding(dependence)
+    if has_draws(model):
+        dependence = model._view.dependence
+    else:
+        dependence = model._estimates_.people
+    if dependence is None:
+        return None
+    return build_dependence_finding(dependence)
 
 
 # Methods text ----------------- -------------------------------------------------------------------
@@ -216,7 +229,9 @@ def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> lis
     """Describe the model of best-worst choices, or of ties."""
     if data.worst is not None:
         return [describe_best_worst(model._prediction_draws.rule)]
-    return [describe_ties(ties)] if model._prediction_draws.nu is not None else []
+    if model._prediction_draws.nu is None:
+        return []
+    return [describe_ties(ties)]
 
 
 def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
@@ -232,10 +247,9 @@ def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     if np.isfinite(model._estimates_.df):
         errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors))
-    return (
-        *sentences,
-        *([phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}")] if model.lapse else []),
-    )
+    if model.lapse:
+        sentences.append(phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}"))
+    return tuple(sentences)
 
 
 _FIRST = (

@@ -33,15 +33,19 @@ class GroupDensity(Density):
         return self.worths_by_period(points) - points[self.common]
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
-        spread = self.deviations(points) if k == DRIFT else points[None, self.common]
-        return (spread**2).sum(axis=(0, 1))
+        if k == DRIFT:
+            return (self.deviations(points) ** 2).sum(axis=(0, 1))
+        return (points[self.common] ** 2).sum(axis=0)
 
     def count_spread_coordinates(self, k: int) -> int:
-        return self.n_options * (self.n_periods if k == DRIFT else 1)
+        if k == DRIFT:
+            return self.n_options * self.n_periods
+        return self.n_options
 
     def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
         points = super().scale_coordinates(points, k, factor)
-        points[self.common] *= factor if k == WORTHS else 1.0
+        if k == WORTHS:
+            points[self.common] *= factor
         return points
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:

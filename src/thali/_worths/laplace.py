@@ -108,17 +108,14 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
 
 def _factorise_damped(curvature: Bordered) -> BorderedFactor:
     """Return the factor of a curvature that rounding may leave not quite positive definite."""
-    factors = (
-        _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
-        for damping in _DAMPINGS
+    for damping in _DAMPINGS:
+        factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
+        if factor is not None:
+            return factor
+    raise DataError(
+        "The scales of the covariates differ too much; divide each covariate by its standard"
+        " deviation."
     )
-    factor = next((candidate for candidate in factors if candidate is not None), None)
-    if factor is None:
-        raise DataError(
-            "The scales of the covariates differ too much; divide each covariate by its standard"
-            " deviation."
-        )
-    return factor
 
 
 def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
@@ -242,10 +239,9 @@ class Marginal:
         drift: float | None = None,
     ) -> None:
         self.density = density
-        fixed = enumerate((worths, judges, drift, None))
-        self._known = tuple(
-            spread if k in density.spread_kinds else math.nan for k, spread in fixed
-        )
+        self._known: list[float | None] = [math.nan] * 4
+        for k in density.spread_kinds:
+            self._known[k] = (worths, judges, drift, None)[k]
         self.learned = tuple(k for k, spread in enumerate(self._known) if spread is None)
         # log marginal and mode by point; modes without factors, which are large
         self._cache: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}
@@ -256,13 +252,16 @@ class Marginal:
         by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
         if by_slopes:
             centre, step = self._start_by_slopes(centre, step)
-        for _ in range(0 if by_axes and by_slopes else _MAX_REFINEMENTS * len(step)):
+        if by_axes and by_slopes:
+            self._build_axes(centre, step)
+            return
+        for _ in range(_MAX_REFINEMENTS * len(step)):
             centre, finer_step = self._refine_lattice(centre, step)
             if np.all(finer_step == step):
                 break
             step = finer_step
         if by_axes:
-            self._build_axes(centre, step if by_slopes else self._estimate_widths(centre, step))
+            self._build_axes(centre, self._estimate_widths(centre, step))
         else:
             self._build_lattice(centre, step)
 
@@ -305,7 +304,7 @@ class Marginal:
     def _start_by_slopes(
         self, centre: np.ndarray, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a centre near the top of the marginal, and steps."""
+        """Find a centre near the top of the marginal, and steps, from slopes of its logarithm."""
         # Steps are as fine as the marginal is narrow where 0.5 is too wide.
         # With g and v the means and variances, given their standard deviation tau, of what it
         # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and
@@ -339,7 +338,10 @@ class Marginal:
             for _ in range(_MAX_STEPS):
                 if max(down, up) <= log_marginal:
                     break
-                centre = centre + (unit if up > down else -unit)
+                if up > down:
+                    centre = centre + unit
+                else:
+                    centre = centre - unit
                 down, log_marginal, up = self._marginal_neighbours(centre, unit)
             bend = 2.0 * log_marginal - down - up
             if bend > 2.0 * _MAX_FALL:
@@ -423,10 +425,10 @@ class Marginal:
         """Return the log marginal at a point; climbs start at the nearest known mode."""
         key = _build_key(logs)
         if key not in self._cache:
-            nearest = min(
-                self._cache, key=lambda cached_key: math.dist(cached_key, key), default=None
-            )
-            start = None if nearest is None else self._cache[nearest][1]
+            start = None
+            if self._cache:
+                nearest = min(self._cache, key=lambda cached_key: math.dist(cached_key, key))
+                start = self._cache[nearest][1]
             mode = self._last = find_mode(self.density, self._spreads_from_logs(logs), start)
             log_priors = [
                 self.density.log_spread_prior(k, log)

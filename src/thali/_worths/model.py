@@ -29,7 +29,6 @@ from thali._model.requirements import (
 )
 from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
 from thali._people.populations import (
-    ADJUSTED,
     COMMON,
     Groups,
     Individuals,
@@ -76,6 +75,23 @@ def several_groups(model: Any, name: str) -> None:
         raise ArgumentError(
             f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
         )
+
+
+def find_population_engine(people: Any) -> Any:
+    """Return the engine of respondents, classes or groups that differ; None if all are equal."""
+    if isinstance(people, Individuals):
+        from .people.engine import INDIVIDUALS
+
+        return INDIVIDUALS
+    if isinstance(people, LatentClasses):
+        from .classes.engine import CLASSES
+
+        return CLASSES
+    if isinstance(people, Groups) and people.weights != COMMON:
+        from .groups.engine import GROUPS
+
+        return GROUPS
+    return None
 
 
 class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
@@ -221,38 +237,23 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         self.people = people
 
     @property
-    def _is_heterogeneous(self) -> bool:
-        """Whether worths differ between respondents, latent classes or groups."""
-        people = self.people
-        if isinstance(people, Groups):
-            return people.weights != COMMON
-        return isinstance(people, Individuals | LatentClasses)
-
-    @property
     def _method(self) -> str:
-        """Method of the fit; the default is "laplace", or "mcmc" with heterogeneity."""
+        """Method of the fit; the default is "laplace", or "mcmc" if respondents differ."""
         if self.method is not None:
             return super()._method
-        return "mcmc" if self._is_heterogeneous else "laplace"
+        if find_population_engine(self.people) is None:
+            return "laplace"
+        return "mcmc"
 
     @property
     def _engine(self) -> Any:
-        """Engine of the method; with heterogeneity there are chains only."""
-        if not self._is_heterogeneous:
+        """Engine of the method, or of the population if respondents differ."""
+        engine = find_population_engine(self.people)
+        if engine is None:
             return super()._engine
         if self._method != "mcmc":
             raise chains_required_error(self.people, self.method)
-        if isinstance(self.people, Individuals):
-            from .people.engine import INDIVIDUALS
-
-            return INDIVIDUALS
-        if isinstance(self.people, Groups):
-            from .groups.engine import GROUPS
-
-            return GROUPS
-        from .classes.engine import CLASSES
-
-        return CLASSES
+        return engine
 
     # The fit --------------------------------------------------------------------------------------
 
@@ -329,8 +330,10 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             "thin": thin,
             "cores": cores,
             "random_seed": random_seed,
+            "progressbar": progressbar,
+            "job": job,
+            "max_time": max_time,
         }
-        run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup
@@ -389,8 +392,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
         check_unchanged(self)
         data = self._convert_data(merge_new_data(self._state_.source, new_data))
         was = self._state_
-        draws = was.draws if draws is None else draws
-        return self._update_fit(data, draws, was.run.tune, cores, progressbar)
+        return self._update_fit(data, draws or was.draws, was.run.tune, cores, progressbar)
 
     def _convert_data(self, data: Any) -> Any:
         """Check the data; return them with the model's treatment of ties and covariates."""
@@ -399,7 +401,9 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             if isinstance(self.people, Individuals):
                 raise unexpected_groups_error(data)
             groups = GroupedData(data).mapped(self._convert_group_data)
-            return groups.pooled() if self.people.weights == COMMON else groups
+            if self.people.weights == COMMON:
+                return groups.pooled()
+            return groups
         check_not_groups(self.people)
         return self._convert_group_data(data)
 
@@ -419,33 +423,23 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             data = treat_ties(data, self.ties, conversions)
         return select_covariates(data, self.covariates)
 
-    def _build_problem(
-        self, data: Any, default_adjustment: str = ADJUSTED, has_prior: bool = True
-    ) -> WorthProblem:
-        """Check all arguments, and return the problem of data."""
+    def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
+        """Check all arguments, and return the problem of data.
+
+        `settings` are further arguments of `WorthProblem`.
+        """
         check_allowed("best_worst", self.best_worst, (None, *RULES))
-        pooled = data.pooled() if isinstance(data, GroupedData) else data
+        pooled = data
+        if isinstance(data, GroupedData):
+            pooled = data.pooled()
         rule = self.best_worst or default_rule(pooled)
         lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
             spread = check_positive("spread", spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(pooled) or self.ties == "davidson")
-        if isinstance(self.people, Individuals):
-            from .people.problem import PeopleProblem
-
-            return PeopleProblem(data, lapse, ties, rule, spread, self.people)
-        if isinstance(self.people, LatentClasses):
-            from .classes.problem import WorthClassProblem
-
-            return WorthClassProblem(data, lapse, ties, rule, spread, self.people)
-        if isinstance(data, GroupedData):
-            from .groups.problem import GroupProblem
-
-            return GroupProblem(data, lapse, ties, rule, spread, self.people)
-        return WorthProblem(
-            data, lapse, ties, rule, spread, self.people, default_adjustment, has_prior
-        )
+        build = self._engine.problem_class
+        return build(data, lapse, ties, rule, spread, self.people, **settings)
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """Check that settings name an option and a possible number of segments."""
@@ -484,7 +478,9 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     def _get_fit_data(self) -> Any:
         """Return the data of the fit, or those of the selected group or class."""
         data = super()._get_fit_data()
-        return self._part_data if data is None else data
+        if data is None:
+            return self._part_data
+        return data
 
     def _get_fit_options(self) -> list[str]:
         """Return the options of the fit."""
@@ -521,9 +517,9 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return the quantities of the summary, each (chains, draws)."""
-        quantities = (
-            {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
-        )
+        quantities = {}
+        if self.spread is None:
+            quantities["spread"] = self._view.draws["spread"].values
         quantities["log_likelihood"] = self._view.log_likelihood
         return quantities | self._engine.get_quantities(self)
 
@@ -654,11 +650,12 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
         """Return the scale of scores; `none` is the option at its zero."""
-        data = self._get_fit_data()
-        size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
-        return ScoreScale(
-            size, None if none is None else anchor_index(none, self._get_fit_options())
-        )
+        data, size, anchor = self._get_fit_data(), 2.0, None
+        if isinstance(data, Choices):
+            size = float(data.sizes.mean())
+        if none is not None:
+            anchor = anchor_index(none, data.labels)
+        return ScoreScale(size, anchor)
 
     @property
     def _covariates(self) -> tuple[str, ...]:
@@ -731,7 +728,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
             self._require_posterior()
         means = self._prediction_draws
         if respondent is not None:
-            means = self._engine.get_prediction_draws(self, respondent)
+            means = self._engine.draw_new_respondents(self, respondent)
         return means.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

@@ -2,14 +2,14 @@
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._inference.chains import FixedChain, IndependentDraws, choose_recorded_chains
+from thali._inference.chains import FixedChain, IndependentDraws
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -110,7 +110,15 @@ class WorthProblem:
     def option_covariates(self) -> np.ndarray:
         """Covariates of options, (options, covariates); 0 for those of comparisons."""
         covariates = self.data.covariates
-        return np.zeros((self.data.n_options, 0)) if covariates is None else covariates.options
+        if covariates is None:
+            return np.zeros((self.data.n_options, 0))
+        return covariates.options
+
+    @property
+    def respondent_coefficients(self) -> float:
+        """The summed log multinomial coefficients of respondents' answers."""
+        questions = self.single_data.questions(self.has_ties)
+        return float(questions.compute_respondent_coefficients().sum())
 
     def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
         """Convert points (size, draws) to draws."""
@@ -118,7 +126,9 @@ class WorthProblem:
         beta = points[density.beta].T
         worths = points[density.worths] + self.option_covariates @ beta.T
         worths = worths - worths.mean(axis=0)
-        nu = np.exp(points[density.nu])[0] if density.rows.has_ties else None
+        nu = None
+        if density.rows.has_ties:
+            nu = np.exp(points[density.nu])[0]
         settings = self.covariates, self.option_covariates, self.lapse, self.rule
         return WorthDraws(list(self.data.labels), worths.T, nu, beta, *settings, chains)
 
@@ -191,8 +201,9 @@ class WorthProblem:
 
         The draws must not have covariates.
         """
-        nu = np.zeros((0, draws.n_draws)) if draws.nu is None else np.log(draws.nu)[None]
-        points = np.concatenate([draws.log_worths.T, nu])
+        points = draws.log_worths.T
+        if draws.nu is not None:
+            points = np.vstack([points, np.log(draws.nu)])
         logs = np.full((draws.n_draws, 4), np.nan)
         logs[:, 0] = np.log(spread)
         points_of_chains = points.T.reshape(draws.chains, -1, len(points))
@@ -357,19 +368,3 @@ class TrajectoryChain(FixedChain):
                 row = self.recorded - 1
                 self.record.points[row] = self.state.points[:, 0]
                 self.record.logs[row] = self.state.logs[:, 0]
-
-
-def build_chains_tree(
-    problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]
-) -> "xarray.DataTree":
-    """Build a tree of the draws in the records of chains."""
-    records = collect_draws(chains)
-    points, logs = (np.stack([record[name] for record in records]) for name in PointRecord._fields)
-    return problem.build_tree(points, logs, attributes)
-
-
-def collect_draws(chains: Sequence[Any]) -> list[Any]:
-    """Collect the same number of draws from the record of each chain."""
-    indices, n_draws = choose_recorded_chains(chains)
-    chains = [chains[i] for i in indices]
-    return [chain.read_draws(chain.first, chain.first + n_draws) for chain in chains]

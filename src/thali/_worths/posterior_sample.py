@@ -7,7 +7,7 @@ import numpy as np
 from .chains import Sampler, adapt_step
 from .density import WORTHS, Spreads
 from .laplace import Marginal
-from .scale_moves import ScaleState, move_spread_with_coordinates, sample_spread
+from .scale_moves import ScaleState, move_spreads
 
 # up to this asymmetry, mirrored draws have rank probabilities to within 0.01
 MAX_ASYMMETRY = 0.5
@@ -52,7 +52,10 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
     roots, modes = marginal.covariance_roots()
     precisions = np.linalg.inv(roots)
     state = ScaleState.from_points(density, *marginal.draw_points(rng, n_draws))
-    for _ in range(_N_STEPS if marginal.learned else 2 * _N_STEPS):  # moves of spreads help tails
+    n_steps = _N_STEPS
+    if not marginal.learned:  # moves of spreads would help tails
+        n_steps *= 2
+    for _ in range(n_steps):
         nearest = marginal.nearest_points(state.logs)
         mode, root, whitening = modes[nearest].T, roots[nearest], precisions[nearest]
         h = state.points - mode
@@ -64,10 +67,7 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
         for sign, deviation in ((0.5, h_new), (-0.5, h)):
             log_ratio += sign * (np.einsum("dij,jd->id", whitening, deviation) ** 2).sum(axis=0)
         state = state.accept_where(-rng.standard_exponential(n_draws) < log_ratio, proposal)
-        for k in marginal.learned:
-            state = move_spread_with_coordinates(
-                rng, density, sample_spread(rng, density, state, k), k
-            )
+        state = move_spreads(rng, density, state, marginal.learned)
     return state
 
 
@@ -75,7 +75,9 @@ def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleStat
     """Sample by chains from the lattice; return the second half of the sweeps."""
     # The number of sweeps doubles while the spread drifts.
     density, sampler = marginal.density, Sampler(marginal)
-    chains = _N_CHAINS if density.n_options <= _MANY_OPTIONS else _N_CHAINS_OF_MANY
+    chains = _N_CHAINS
+    if density.n_options > _MANY_OPTIONS:
+        chains = _N_CHAINS_OF_MANY
     state, states = ScaleState.from_points(density, *marginal.draw_points(rng, chains)), []
     n_sweeps = _FIRST_SWEEPS
     while True:

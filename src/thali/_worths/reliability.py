@@ -74,7 +74,9 @@ def estimate_split_half(
         )
         x, y = x[-density.n_options :], y[-density.n_options :]
         r = float(x @ y) / max(float(np.sqrt((x @ x) * (y @ y))), 1e-300)
-        reliabilities.append(2.0 * r / (1.0 + r) if r > 0.0 else r)
+        if r > 0.0:
+            r = 2.0 * r / (1.0 + r)
+        reliabilities.append(r)
     return float(np.median(reliabilities))
 
 
@@ -89,7 +91,9 @@ def estimate_split_halves(
         return {}
     (rng,) = spawn_generators(random_seed, 1)
     spreads, mode = source.marginal.best
-    unit = "comparisons" if judge is None else "judges"
+    unit = "judges"
+    if judge is None:
+        unit = "comparisons"
     return {f"split_half_{unit}": estimate_split_half(density, spreads, mode.point, rng, judge)}
 
 

@@ -158,8 +158,9 @@ class RespondentAdjustment(NamedTuple):
     @property
     def adjusted_variance(self) -> RespondentVariance | None:
         """The variance of adjusted results; None if results are not adjusted."""
-        is_adjusted = self.dependence is not None and self.dependence.model == ADJUSTED
-        return self.variance if is_adjusted else None
+        if self.dependence is None or self.dependence.model != ADJUSTED:
+            return None
+        return self.variance
 
     @property
     def score_dependence(self) -> Dependence | None:
@@ -187,9 +188,10 @@ def build_adjustment(
     """Build the treatment of respondents of converted data."""
     density = marginal.density
     clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
-    dependence = choose_dependence(
-        people, default_adjustment, data, [] if clusters is None else [clusters]
-    )
+    known_clusters = []
+    if clusters is not None:
+        known_clusters.append(clusters)
+    dependence = choose_dependence(people, default_adjustment, data, known_clusters)
     if dependence is None or clusters is None:
         return RespondentAdjustment(dependence)
     _, mode = marginal.best
@@ -215,31 +217,12 @@ def widen_points(
     centre: np.ndarray,
 ) -> WidenedPoints:
     """Return draws widened about a centre to their uncertainty for new respondents."""
-    matrix = variance.matrix()
+    matrix, df, level = variance.matrix(), variance.df, centre[:, None]
     _, mode = marginal.best
     deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
-    narrow = centre[:, None] + matrix @ (points - centre[:, None])
-    return WidenedPoints(narrow, widen_by_student_t(rng, narrow, centre, deviations, variance.df))
-
-
-def widen_by_student_t(
-    rng: np.random.Generator,
-    points: np.ndarray,
-    centre: np.ndarray,
-    deviations: np.ndarray,
-    df: float,
-) -> np.ndarray:
-    """Return points (size, draws) widened to Student's t with `df` degrees of freedom.
-
-    `deviations`: the same number of normal deviations with the same covariance.
-    """
+    narrow = level + matrix @ (points - level)
     factor = df / rng.chisquare(df, points.shape[1])
-    added_deviations = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * deviations
-    added_deviations *= np.minimum(
-        1.0, _MAX_CHANGE / np.maximum(np.abs(added_deviations).max(axis=0), 1e-300)
-    )
-    return (
-        centre[:, None]
-        + np.sqrt(np.minimum(factor, 1.0)) * (points - centre[:, None])
-        + added_deviations
-    )
+    added = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * deviations
+    added *= np.minimum(1.0, _MAX_CHANGE / np.maximum(np.abs(added).max(axis=0), 1e-300))
+    wide = level + np.sqrt(np.minimum(factor, 1.0)) * (narrow - level) + added
+    return WidenedPoints(narrow, wide)

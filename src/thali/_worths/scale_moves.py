@@ -1,7 +1,7 @@
 """Moves of scales: standard deviations, separately and with their coordinates."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -104,6 +104,16 @@ def move_spread_with_coordinates(
             log_ratio + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
         )
     return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
+
+
+def move_spreads(
+    rng: np.random.Generator, density: Density, state: ScaleState, learned: Sequence[int]
+) -> ScaleState:
+    """Move each learned standard deviation, separately and with its coordinates."""
+    for k in learned:
+        state = sample_spread(rng, density, state, k)
+        state = move_spread_with_coordinates(rng, density, state, k)
+    return state
 
 
 def _replace_row(array: np.ndarray, row: int, values: np.ndarray) -> np.ndarray:

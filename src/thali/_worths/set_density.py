@@ -46,7 +46,7 @@ class SetAnswersBySize(NamedTuple):
     n_tied: tuple[int, ...] = ()
     has_ties = False  # neither of two options chosen
 
-    def _sizes(self) -> Any:
+    def _iterate_sizes(self) -> Any:
         """Iterate over members (rows, m) and number of tied options, by size of set."""
         return zip_longest(self.members, self.n_tied, fillvalue=1)
 
@@ -63,7 +63,7 @@ class SetAnswersBySize(NamedTuple):
     def iterate_blocks(self, n_points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
         """Yield blocks of rows with equal size, each with its slice of rows."""
         first_row = 0
-        for members, tied in self._sizes():
+        for members, tied in self._iterate_sizes():
             entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
             step = max(1, _BLOCK_ENTRIES // (max(n_points, 1) * entries))
             for i in range(0, len(members), step):
@@ -95,7 +95,9 @@ def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> 
     for rows, ordered_members, tied in iterate_answers_by_size(
         data, set_indices, data.choice, data.worst
     ):
-        judges = data.respondent[rows] if with_judges else np.zeros(len(rows), np.int64)
+        judges = np.zeros(len(rows), np.int64)
+        if with_judges:
+            judges = data.respondent[rows]
         distinct, distinct_index = np.unique(
             np.column_stack([judges, ordered_members]), axis=0, return_inverse=True
         )
@@ -103,7 +105,9 @@ def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> 
         judge_blocks.append(distinct[:, 0])
         counts.append(np.bincount(distinct_index.ravel(), data.times[rows], len(distinct)))
         n_tied.append(tied)
-    rule = CHOICE if data.worst is None else RANKING
+    rule = RANKING
+    if data.worst is None:
+        rule = CHOICE
     all_counts = np.concatenate(counts)
     return SetAnswersBySize(
         tuple(members), np.concatenate(judge_blocks), all_counts, rule, float(lapse), tuple(n_tied)
@@ -160,11 +164,15 @@ class ChoiceSetDensity(Density):
 
     @property
     def n_terms(self) -> int:
-        has_lapse = bool(self.rows.lapse)
-        return sum(
-            len(members) << (tied > 1) * (_LOG2_TIED_TERMS + has_lapse * tied)
-            for members, tied in self.rows._sizes()
-        )
+        n_terms = 0
+        for members, tied in self.rows._iterate_sizes():
+            n_rows = len(members)
+            if tied > 1:
+                n_rows *= _TIED_TERMS
+                if self.rows.lapse:
+                    n_rows *= 2**tied
+            n_terms += n_rows
+        return n_terms
 
     # The likelihood -------------------------------------------------------------------------------
 
@@ -308,24 +316,17 @@ class ChoiceSetDensity(Density):
             weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), MIN_LOG_WEIGHT))
             p = _answer_probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
-            (
-                log_probabilities[0, row_slice],
-                log_probabilities[1, row_slice],
-                log_probabilities[2, row_slice],
-            ) = (
-                logs[:, 0],
-                (p * logs).sum(axis=1),
-                -np.log(p.shape[1]),
-            )
+            log_probabilities[0, row_slice] = logs[:, 0]
+            log_probabilities[1, row_slice] = (p * logs).sum(axis=1)
+            log_probabilities[2, row_slice] = -np.log(p.shape[1])
         score, expected, chance = total * log_probabilities
         return JudgePredictions(score, expected, chance, total)
 
 
 MIN_LOG_WEIGHT = -600.0  # log of a weight relative to the largest one of a set
 _MAX_EXACT_POINTS = 8
-# binary logarithm of the rows that take the time of a row with a tie; a lapse adds 1 for each
-# tied option
-_LOG2_TIED_TERMS = 6
+# rows that take the time of a row with a tie; a lapse doubles it for each tied option
+_TIED_TERMS = 64
 
 
 def _differentiate_answers(
@@ -336,7 +337,9 @@ def _differentiate_answers(
     if rows.n_tied == (1,):
         return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, with_hessian)
     # many points are draws, with sampling error
-    drop = ROUGH_DROP if n_points > _MAX_EXACT_POINTS else EXACT_DROP
+    drop = EXACT_DROP
+    if n_points > _MAX_EXACT_POINTS:
+        drop = ROUGH_DROP
     (tied,) = rows.n_tied
     return differentiate_tied_answers(weights, tied, rows.lapse, with_hessian, drop)
 

@@ -26,7 +26,9 @@ def _observe_data(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
     """Return observed variables of data, under their names in `observed_data`."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
-    return {"wins": data.wins} | ({"ties": data.tied} if problem.has_ties else {})
+    if not problem.has_ties:
+        return {"wins": data.wins}
+    return {"wins": data.wins, "ties": data.tied}
 
 
 def _simulate_data(
@@ -43,6 +45,13 @@ def _simulate_data(
     )
 
 
+def sample_log_spread(rng: np.random.Generator, spread: float | None) -> float:
+    """Return the log of a fixed spread of worths, or sample it from its prior."""
+    if spread is not None:
+        return math.log(spread)
+    return LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+
+
 def sample_worths_prior(
     problem: "WorthProblem", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
@@ -50,26 +59,21 @@ def sample_worths_prior(
     density, spread = problem.density, problem.spread
     points, logs = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
     for k, rng in enumerate(rngs):
-        logs[k, 0] = (
-            LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
-            if spread is None
-            else math.log(spread)
-        )
+        logs[k, 0] = sample_log_spread(rng, spread)
         normal = rng.standard_normal(density.size)
         normal[density.worths] *= math.exp(logs[k, 0])
         normal[density.nu] *= TIE_SD
         points[k] = normal
     posterior = Posterior(problem.build_tree(points[None], logs[None], {}))
     draws = problem.build_draws(points.T, 1)
-    simulations = [
-        _simulate_data(problem, draws.take(slice(k, k + 1)), rng) for k, rng in enumerate(rngs)
-    ]
-    simulated = observe_each(problem, [data for data, _ in simulations])
+    data_sets, log_likelihoods = [], []
+    for k, rng in enumerate(rngs):
+        data, log_likelihood = _simulate_data(problem, draws.take(slice(k, k + 1)), rng)
+        data_sets.append(data)
+        log_likelihoods.append(log_likelihood)
+    simulated = observe_each(problem, data_sets)
     return build_prior_sample(
-        posterior,
-        [likelihood for _, likelihood in simulations],
-        simulated,
-        [(data,) for data, _ in simulations],
+        posterior, log_likelihoods, simulated, [(data,) for data in data_sets]
     )
 
 

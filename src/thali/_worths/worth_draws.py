@@ -71,8 +71,10 @@ class WorthDraws(NamedTuple):
 
     def take(self, draws: Any) -> "WorthDraws":
         """Select draws."""
-        nu = None if self.nu is None else self.nu[draws]
-        return self._replace(log_worths=self.log_worths[draws], nu=nu, beta=self.beta[draws])
+        selected_draws = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
+        if self.nu is None:
+            return selected_draws
+        return selected_draws._replace(nu=self.nu[draws])
 
     @property
     def weights(self) -> np.ndarray:
@@ -181,9 +183,13 @@ class WorthDraws(NamedTuple):
             p = self.set_probabilities(
                 part_bounds(sizes), np.concatenate(option_indices), is_best_worst(sets)
             )
-            ends = np.cumsum(sizes * (sizes - 1) if is_best_worst(sets) else sizes)[:-1]
+            if is_best_worst(sets):
+                sizes = sizes * (sizes - 1)
+            ends = np.cumsum(sizes)[:-1]
             averages = [np.split(row, ends) for row in self._average_draws(p, return_se)]
-        return tuple(averages) if return_se else averages[0]
+        if return_se:
+            return tuple(averages)
+        return averages[0]
 
     def _average_draws(self, p: np.ndarray, return_se: bool) -> np.ndarray:
         """Average probabilities over draws; with standard errors as a second row."""
@@ -256,11 +262,11 @@ class WorthDraws(NamedTuple):
         compared pair; None for choices from sets.
         """
         shape = self.chains, -1
-        quantities = {} if self.nu is None else {"tie": self.nu.reshape(shape)}
-        quantities |= {
-            coefficient_name(name): beta_draws.reshape(shape)
-            for name, beta_draws in zip(self.covariates, self.beta.T, strict=True)
-        }
+        quantities = {}
+        if self.nu is not None:
+            quantities["tie"] = self.nu.reshape(shape)
+        for name, beta_draws in zip(self.covariates, self.beta.T, strict=True):
+            quantities[coefficient_name(name)] = beta_draws.reshape(shape)
         if pairs is not None and len(self.labels) <= MAX_SUMMARY_OPTIONS:
             p = self.pair_probabilities(*pairs)
             for k, (i, j) in enumerate(zip(*pairs, strict=True)):

@@ -5,19 +5,17 @@ import numpy as np
 import pytest
 from helpers.naive import plackett_luce as naive
 from helpers.plackett_luce_data import named, problem
+from helpers.plackett_luce_runs import fit_map
 from helpers.real_data import needs_data
 from helpers.sentences import refused
 
 from thali._classify.plackett_luce.map_estimate import (
     LogWeights,
-    _approach_maximum,
-    _ascend_to_maximum,
     find_sparse_maximum,
-    fit_map,
     iterate_fixed_point,
 )
 from thali._classify.plackett_luce.row_sums import CovariateRows
-from thali.errors import ArgumentError, DataError
+from thali.errors import DataError
 
 # data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound
 # for heart)
@@ -62,10 +60,10 @@ def test_a3_maximum_at_a_above_one(name):
     assert np.abs(slope).max() <= 1e-8 * len(W)
     # With b = 1 the total weight is K p (a - 1) / b, and a step of expectation-maximisation changes
     # nothing.
-    assert abs(fit.total - fit.weights.size * 0.1) < 1e-8
-    weights = fit.total * fit.weights
+    total = fit.weights.size * 0.1
+    weights = total * fit.weights
     stepped = naive.em_step(W, codes, weights, a=1.1, b=1.0)
-    assert abs(stepped.sum() / fit.total - 1.0) < 1e-8
+    assert abs(stepped.sum() / total - 1.0) < 1e-8
     assert np.abs(stepped - weights).max() <= 1e-8 * len(W)
 
 
@@ -197,12 +195,10 @@ def test_a_zero_weight_that_should_grow_is_restored():
         active = np.ones((3, 5), bool)
         active[k, j] = False
         start = LogWeights(data, 1.0, active).evaluate(np.zeros(14))
-        point, found, *_, converged = find_sparse_maximum(
-            data, start, _approach_maximum, _ascend_to_maximum, 2000, np.zeros((3, 5), bool)
-        )
+        point, *_, converged = find_sparse_maximum(data, start, 2000, np.zeros((3, 5), bool))
         assert converged
         assert abs(point.value - best.objective) < 1e-8
-        assert np.array_equal(found, best.support)
+        assert np.array_equal(point.weights > 0.0, best.support)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
@@ -228,13 +224,6 @@ def test_many_rows_start_from_a_part_of_them():
     assert fit.converged
     assert np.abs(0.1 + fit.weights * (R - s) - 0.1 * 18 * fit.weights).max() <= 1e-8 * len(W)
     assert fit_map(W, codes, 3, a=1.0).log_likelihood > fit.log_likelihood
-
-
-@pytest.mark.parametrize("argument", ["a", "b"])
-@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
-def test_shape_and_rate_must_be_positive(argument, value):
-    with refused(ArgumentError, "positive number", argument):
-        fit_map(*simulate_small_problem(), **{"a": 1.1, argument: value})
 
 
 def test_too_few_sweeps_cause_a_warning():

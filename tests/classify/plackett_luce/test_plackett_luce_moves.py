@@ -19,7 +19,9 @@ from thali._classify.plackett_luce.latent_moves import (
     redraw_columns,
 )
 from thali._classify.plackett_luce.state import (
+    LOG_A,
     LOG_LIKELIHOOD,
+    LOG_MASS,
     WeightPrior,
     build_weight_state,
     compute_scores,
@@ -81,22 +83,10 @@ def test_exchange_is_exact(a):
     W, codes = build_small_problem()
     rows, state = start_state(W, codes, 2)
 
+    state.real[LOG_A] = math.log(a)
+
     def step(rng, s):
-        work = s.scratch
-        s.real[LOG_LIKELIHOOD], _ = exchange_columns(
-            rng,
-            rows,
-            a,
-            s.log_weights,
-            s.weights,
-            s.totals,
-            s.class_scores,
-            s.total_scores,
-            work.new_class_scores,
-            work.new_total_scores,
-            work.change,
-            s.real[LOG_LIKELIHOOD],
-        )
+        exchange_columns(rng, rows, s)
 
     def target(s):
         check_scores(rows, s)
@@ -114,19 +104,7 @@ def test_mirror_is_exact():
     assert rows.opposite.tolist() == [1, 0, 2]
 
     def step(rng, s):
-        work = s.scratch
-        s.real[LOG_LIKELIHOOD] = propose_mirror_move(
-            rng,
-            rows,
-            s.log_weights,
-            s.weights,
-            s.totals,
-            s.class_scores,
-            s.total_scores,
-            work.new_class_scores,
-            work.new_total_scores,
-            s.real[LOG_LIKELIHOOD],
-        )
+        propose_mirror_move(rng, rows, s)
 
     def target(s):
         check_scores(rows, s)
@@ -146,19 +124,11 @@ def test_scan_of_columns_is_exact():
             of_row[k, place] = row
             state.counts[k, state.columns[k, place]] += 1
     state.log_rate[:] = [0.7, -0.2, 0.4]
+    state.real[LOG_A] = math.log(a)
     small_state = SimpleNamespace(columns=state.columns, counts=state.counts)
 
     def step(rng, s):
-        redraw_columns(
-            rng,
-            rows,
-            a,
-            state.log_rate,
-            s.columns,
-            s.counts,
-            state.scratch.pull,
-            state.scratch.size,
-        )
+        redraw_columns(rng, rows, state._replace(columns=s.columns, counts=s.counts))
 
     def key(s):
         return tuple(int(s.columns[place]) for place in of_row)
@@ -177,22 +147,8 @@ def test_scan_of_columns_is_exact():
 
 @njit
 def _draw_latent_variables(rng, rows, state, repeats, chosen, times):
-    work = state.scratch
     for i in range(repeats):
-        draw_latent_variables(
-            rng,
-            rows,
-            state.weights,
-            state.class_scores,
-            state.total_scores,
-            state.columns,
-            state.times,
-            state.counts,
-            state.s,
-            work.target,
-            work.running,
-            work.column_index,
-        )
+        draw_latent_variables(rng, rows, state)
         chosen[i] = state.columns[1, 2]
         times[i] = state.times[1, 2]
 
@@ -226,13 +182,14 @@ LOG_WEIGHTS = np.array([[-30.0, -1.2, -5.0], [-0.5, -14.0, -2.4]])
 
 
 @njit
-def _draw_shapes(rng, kind, starts, counts, log_rate, log_weights, low, high, out):
-    room = np.zeros(counts.size, np.int64)
+def _draw_shapes(rng, kind, starts, prior, state, out):
     for i in range(starts.size):
+        state.real[LOG_A] = starts[i]
         if kind == 0:
-            out[i] = draw_shape_given_latent(rng, starts[i], low, high, counts, log_rate, 0.1, room)
+            draw_shape_given_latent(rng, prior, state)
         else:
-            out[i] = draw_shape_given_weights(rng, starts[i], low, high, log_weights, room)
+            draw_shape_given_weights(rng, prior, state)
+        out[i] = state.real[LOG_A]
 
 
 def _log_target(kind, x):
@@ -255,7 +212,9 @@ def test_moves_of_the_shape(kind):
     rng = np.random.default_rng(4)
     starts = np.interp(rng.random(200_000), cdf, grid)
     out = np.empty_like(starts)
-    _draw_shapes(rng, kind, starts, COUNTS, LOG_RATE, LOG_WEIGHTS, LOW, HIGH, out)
+    _, state = start_state(scaled(np.ones((2, 3))), np.array([0, 1]), 2)
+    state = state._replace(counts=COUNTS, log_rate=LOG_RATE, log_weights=LOG_WEIGHTS)
+    _draw_shapes(rng, kind, starts, WeightPrior(0.1, LOW, HIGH, True), state, out)
     assert stats.kstest(np.interp(out, grid, cdf), "uniform").pvalue > 1e-4
     assert (out != starts).mean() > 0.2
     forward, back = (
@@ -308,21 +267,7 @@ def test_a_trial_keeps_its_digits(removed):
     change[1, GAIN] = new[1, 2] - state.weights[1, 2]
     change[3] = change[1, GAIN], 0.0, new[:, 2].sum(), 0.0
     assert (GAIN, GAIN_OTHER, NEW, NEW_OTHER) == (0, 1, 2, 3)
-    work = state.scratch
-    found = evaluate_trial(
-        rows,
-        state.weights,
-        state.totals,
-        2,
-        2,
-        1,
-        state.class_scores,
-        state.total_scores,
-        work.new_class_scores,
-        work.new_total_scores,
-        change,
-        -math.inf,
-    )
+    found = evaluate_trial(rows, state, 2, 2, 1, -math.inf)
     assert found == pytest.approx(log_likelihood(W, codes, new), rel=1e-7)
 
 
@@ -331,8 +276,8 @@ def test_gradient_of_hamiltonian():
     rows, state = start_state(W, codes, K)
     motion, prior, a = start_motion(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
     at = state.log_weights + 0.4
-    force, nothing = np.zeros_like(at), np.zeros_like(at)
-    value, found = compute_weight_potential(rows, prior, a, at, force, state, motion)
+    force, nothing = np.zeros(at.size), np.zeros(at.size)
+    value, found = compute_weight_potential(rows, prior, a, at.ravel(), force, state, motion)
     assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
     naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
     assert value == pytest.approx(naive, rel=1e-12)
@@ -340,10 +285,12 @@ def test_gradient_of_hamiltonian():
         step = np.zeros_like(at)
         step[place] = 1e-5
         up, down = (
-            compute_weight_potential(rows, prior, a, at + sign * step, nothing, state, motion)[0]
+            compute_weight_potential(
+                rows, prior, a, (at + sign * step).ravel(), nothing, state, motion
+            )[0]
             for sign in (1, -1)
         )
-        assert -force[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
+        assert -force.reshape(at.shape)[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
 
 
 def test_opposite_columns():
@@ -362,23 +309,16 @@ def test_redraws_leave_the_totals_of_their_columns():
     W, codes, K = tiny()
     rows, state = start_state(W, codes, K)
     state.log_weights[:, 1] -= 80.0
-    normalise_weights(state.log_weights, state.weights, state.totals)
-    sums = state.class_scores, state.total_scores
-    log_l = compute_scores(rows, state.weights, state.totals, *sums)
-    work = state.scratch
-    rng, smallest, fast = np.random.default_rng(0), find_smallest_score(rows, state.class_scores), 0
+    normalise_weights(state)
+    state.real[LOG_A], prior = math.log(0.01), WeightPrior(0.0, 0.0, 0.0, False)
+    state.real[LOG_LIKELIHOOD] = compute_scores(
+        rows, state.weights, state.totals, state.class_scores, state.total_scores
+    )
+    rng, smallest, fast = np.random.default_rng(0), find_smallest_score(rows, state), 0
     for _ in range(300):
         before = state.weights[:, 1].copy()
-        args = (
-            state.log_weights,
-            state.weights,
-            state.totals,
-            *sums,
-            work.new_class_scores,
-            work.new_total_scores,
-            work.change,
-        )
-        log_l, _, smallest = redraw_weight(rng, rows, 0.01, 0.0, smallest, *args, log_l)
+        state.real[LOG_MASS] = 0.0
+        smallest = redraw_weight(rng, rows, prior, state, smallest)
         fast += bool((state.weights[:, 1] != before).any() and state.weights[:, 1].max() < 1e-18)
         assert (state.totals > 0.0).all()
         assert state.totals == pytest.approx(state.weights.sum(axis=0), rel=1e-9, abs=0.0)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.plackett_luce_runs import fit_map
 
 from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali._classify.plackett_luce.map_estimate import fit_map
 from thali._classify.plackett_luce.row_sums import BLOCK_ROWS, CovariateRows, merge_equal_rows
 
 

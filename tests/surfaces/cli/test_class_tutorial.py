@@ -43,7 +43,7 @@ def test_the_tutorial_runs_from_the_question_to_the_report(run, browser, tmp_pat
             (tmp_path / "study.html").as_uri()
         ).take().hand_in(tmp_path / "answers")
         context.close()
-    assert "5 people, 75 answers." in run(*collect).out
+    assert "5 respondents, 75 answers." in run(*collect).out
     assert run(*board).out.count("\n") > 6
     assert run(*fit).code == 0 and run(*report).code == 0
     assert list((tmp_path / "results").glob("*.html"))

@@ -9,7 +9,7 @@ import time
 
 import pytest
 from helpers.patience import PATIENCE
-from helpers.sentences import said
+from helpers.sentences import said, without_folder
 from helpers.watched_runs import run_fits_by, stop_after
 
 from thali._inference import jobs
@@ -83,9 +83,8 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     resumed = run("resume", "../results")
-    # the path from here is long, so that it is not printed
     assert resumed.code == 0
-    assert resumed.out == whole.out.replace("thali show whole", "thali show DIR")
+    assert without_folder(resumed.out) == without_folder(whole.out)
     assert (folder / "results" / "comparison.csv").read_bytes() == (
         folder / "whole" / "comparison.csv"
     ).read_bytes()
@@ -129,7 +128,8 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
         process.wait()
     assert kills
     resumed = run("resume", "results")
-    assert resumed.code == 0 and resumed.out == whole.out
+    assert resumed.code == 0
+    assert without_folder(resumed.out) == without_folder(whole.out)
     assert run("status", "results").out.startswith("comparison by prediction: finished")
 
 
@@ -140,11 +140,11 @@ OTHERS = {
     ),
     "draws": (
         [*COMPARE, "--draws", "50", "--out", "results"],
-        "was started with --draws 40, but this comparison has --draws 50",
+        "was started with --draws 40, but this comparison by prediction has --draws 50",
     ),
     "parameter": (
         [*COMPARE, "--lapse", "0.1", "--out", "results"],
-        "was started with no --lapse of 'unique', but this comparison has --lapse 0.1",
+        "was started with no --lapse for 'unique', but this comparison by prediction has --lapse 0.1",
     ),
     "models": (
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],

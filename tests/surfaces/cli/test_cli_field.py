@@ -144,14 +144,14 @@ def test_a_pilot_says_how_many_people_options_need(run, refused, folder, monkeyp
     monkeypatch.setattr(th.designs, "power", short)
     words = ("design", "tea", "milk", "rum", "--power", 20, "--seed", 1)
     assert run(*words, "--pilot", "pilot", "--out", "out").code == 0
-    told = pd.read_csv(folder / "out" / "power.csv", index_col="people")
+    told = pd.read_csv(folder / "out" / "power.csv", index_col="respondents")
     pilot = th.load(folder / "pilot")
-    assert seen[0].unique_weights().equals(pilot.unique_weights())
+    assert seen[0].summary().equals(pilot.summary())
     wanted = power(
         th.paired.pair_design(["tea", "milk", "rum"]), pilot, 20, simulations=10, random_seed=1
     )
     pd.testing.assert_frame_equal(told, wanted, check_frame_type=False)
-    assert "knows no option 'cocoa'" in refused(
+    assert "no worth for the option 'cocoa'" in refused(
         "design", "tea", "cocoa", "rum", "--power", 20, "--pilot", "pilot"
     )
 

@@ -140,7 +140,7 @@ def odd_ones(folder):
         (
             "odd.csv",
             ("--link", "ratio", "--people", "groups:similar"),
-            ("constant[m]", "groups are, kappa"),
+            ("constant[m]", "kappa"),
         ),
         pytest.param(
             "odd.csv",
@@ -151,7 +151,11 @@ def odd_ones(folder):
         (
             "people.csv",
             ("--covariate", "order", "--people", "groups:similar"),
-            ("m: 6 comparisons, f: 6 comparisons", "What else decides", "order"),
+            (
+                "m: 6 comparisons, f: 6 comparisons",
+                "Odds ratio for choosing the first option",
+                "order",
+            ),
         ),
     ],
 )

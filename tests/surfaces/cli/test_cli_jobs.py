@@ -8,7 +8,7 @@ import subprocess
 
 import pandas as pd
 import pytest
-from helpers.sentences import said, says
+from helpers.sentences import said, says, without_folder
 from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 from helpers.watched_runs import write_often, write_snapshots_by
 
@@ -36,7 +36,7 @@ def test_the_same_command_goes_on(run, folder):
     longer = run("fit", "tea.csv", "--draws", "90", *QUICK[2:], "--out", "results")
     assert longer.code == 0 and not whole.equals(pd.read_csv("results/summary.csv"))
     once = run("fit", "tea.csv", "--draws", "90", *QUICK[2:], "--out", "once")
-    assert once.out == longer.out
+    assert without_folder(once.out) == without_folder(longer.out)
 
 
 @pytest.mark.long
@@ -82,9 +82,8 @@ def test_status_and_resume(run, folder, monkeypatch):
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
     resumed = run("resume", "../results")
-    # the path from here is long, so that it is not printed
     assert resumed.code == 0
-    assert resumed.out == whole.out.replace("thali show whole", "thali show DIR")
+    assert without_folder(resumed.out) == without_folder(whole.out)
 
 
 @pytest.mark.long
@@ -101,7 +100,8 @@ def test_a_killed_command_is_resumed(run, folder):
         process.wait()
     assert "finished" not in run("status", "results").out
     resumed = run("resume", "results")
-    assert resumed.code == 0 and resumed.out == whole.out
+    assert resumed.code == 0
+    assert without_folder(resumed.out) == without_folder(whole.out)
     assert "finished" in run("status", "results").out
 
 

@@ -102,11 +102,11 @@ def test_covariates_parts_and_tomorrows_files(done, refused, folder):
     assert {"boards.csv", "covariates.csv"} <= {
         path.name for path in (folder / "results").iterdir()
     }
-    says(result.out, "1 more")
-    assert "First: de" in result.out
+    says(result.out, "if length increases by 1")
+    assert "Ranked first: A in de" in result.out
     again = done("leaderboard", "results/leaderboard.nc", "new.csv", "--print", "all")
     both = done("leaderboard", "old.csv", "new.csv", *how, "--print", "all")
-    left_out = " 4 answers whose identifier was there already were left out."
+    left_out = " 4 answers whose identifier was already counted were excluded."
     assert left_out in again.out and again.out == both.out
     assert (
         again.out.replace(left_out, "")
@@ -190,7 +190,7 @@ def test_the_report_now_and_later(done, refused, folder):
         th.load(folder / "results"), type(th.load(folder / "results" / "leaderboard.nc"))
     )
     done("report", "results/leaderboard.nc", "--out", "file.html")
-    assert "is first" in (folder / "file.html").read_text("utf-8")
+    assert "ranks first" in (folder / "file.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,13 @@ from ..operations import (
     apply_block,
     apply_compensated_member,
     apply_compensated_weight,
+    apply_member,
+    apply_unique,
     delta_block,
     delta_compensated_member,
     delta_compensated_weight,
+    delta_member,
+    delta_unique,
     log_rate,
     log_rate_after_flip,
 )
@@ -52,6 +56,36 @@ def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: An
             apply_compensated_member(model.likelihood, c, b, i, k, d)
             change_owner(b, k, i, m, rate)
             set_unique_weight(b, i, s)
+
+
+@scalar
+def propose_partly_compensated_flip(
+    rng: np.random.Generator, model: Any, c: Any, b: Any, share: Any
+) -> None:
+    """Propose a random flip of which the option's unique weight compensates a share.
+
+    The share is drawn independently of the state, so the flip back has the same density.
+    """
+    k = draw_index(rng, b.whole[COLUMNS])
+    i = draw_index(rng, b.Z.shape[1] - 1)
+    joins = b.Z[k, i] == 0.0
+    m = b.m[k] + 1 if joins else b.m[k] - 1
+    d = b.w[k] if joins else -b.w[k]
+    old_s, s = b.s[i], b.s[i] - share * d
+    if not (model.lo <= m <= model.hi and s > 0.0):
+        return
+    rate = log_rate_after_flip(model.prior, b, k, i, m)
+    ratio = rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
+    gain = delta_unique(model.likelihood, c, b, i, s - old_s)
+    apply_unique(model.likelihood, c, b, i, s - old_s)
+    set_unique_weight(b, i, s)
+    gain += delta_member(model.likelihood, c, b, k, i, d)
+    if accept(rng, ratio + b.real[BETA] * gain):
+        apply_member(model.likelihood, c, b, k, i, d)
+        change_owner(b, k, i, m, rate)
+    else:
+        apply_unique(model.likelihood, c, b, i, old_s - s)
+        set_unique_weight(b, i, old_s)
 
 
 @scalar

@@ -10,12 +10,19 @@ from thali._compile.jit import kernel, scalar
 from ..moves.births import propose_birth_or_death, propose_compensated_birth_or_death
 from ..moves.concentration import draw_alpha_and_scale
 from ..moves.duplicates import redraw_duplicates
-from ..moves.flips import collapse_columns, expand_columns, flip_columns, flip_memberships
+from ..moves.flips import (
+    MAX_SYSTEMATIC,
+    collapse_columns,
+    expand_columns,
+    flip_columns,
+    flip_memberships,
+)
 from ..moves.joint_memberships import draw_joint_memberships
 from ..moves.mass_transfer import (
     draw_row_block,
     propose_compensated_flip,
     propose_compensated_weight,
+    propose_partly_compensated_flip,
 )
 from ..moves.split_join import propose_split_or_join
 from ..moves.tuning import select_tuning
@@ -87,6 +94,8 @@ def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
         for _ in range(2 * n_columns):
             if model.unique != NO_UNIQUE:
                 propose_compensated_flip(rng, model, c, b)
+                if b.z.shape[0] > MAX_SYSTEMATIC:
+                    propose_partly_compensated_flip(rng, model, c, b, rng.random())
             propose_split_or_join(rng, model, c, b)
         if model.unique != NO_UNIQUE:
             for _ in range(n_columns):

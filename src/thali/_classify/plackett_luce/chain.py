@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer as integer
 from thali._arguments import check_positive, check_run_length
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.chains import RowChain
@@ -54,7 +53,7 @@ _TIME, _AVERAGE, _CENTRE, _ERROR, _N_DRAWS, ACCEPTANCE = range(6)  # in WeightMo
 
 
 class WeightMotion(NamedTuple):
-    """Position, momentum and adaptation of Hamiltonian moves, arrays (K, p)."""
+    """Position, momentum and adaptation of Hamiltonian moves, arrays (K p,)."""
 
     # (6,) dual averaging: time, averaged ln step, centre, mean error; draws in mean and spread; sum
     # of acceptance probabilities since tuning ended
@@ -67,26 +66,25 @@ class WeightMotion(NamedTuple):
     variance: np.ndarray  # the inverse mass
     mean: np.ndarray
     spread: np.ndarray
-    R: np.ndarray
+    R: np.ndarray  # (K, p)
     s: np.ndarray  # (p,)
 
 
 def start_motion(state: WeightState) -> WeightMotion:
     """Start Hamiltonian moves at the weights of a state."""
-    shape = state.log_weights.shape
-    position = state.log_weights + state.real[LOG_MASS]
+    size = state.log_weights.size
     motion = WeightMotion(
         real=np.zeros(6),
-        position=position,
-        force=np.zeros(shape),
-        proposal=np.zeros(shape),
-        new_force=np.zeros(shape),
-        momentum=np.zeros(shape),
-        variance=np.ones(shape),
-        mean=np.zeros(shape),
-        spread=np.zeros(shape),
-        R=np.zeros(shape),
-        s=np.zeros(shape[1]),
+        position=(state.log_weights + state.real[LOG_MASS]).ravel(),
+        force=np.zeros(size),
+        proposal=np.zeros(size),
+        new_force=np.zeros(size),
+        momentum=np.zeros(size),
+        variance=np.ones(size),
+        mean=np.zeros(size),
+        spread=np.zeros(size),
+        R=np.zeros(state.log_weights.shape),
+        s=np.zeros(state.totals.size),
     )
     state.real[STEP] = 0.1
     _restart_step_adaptation(motion, state.real)
@@ -117,6 +115,15 @@ def _add_block_sums(
 
 
 @scalar
+def _set_weights(state: Any, position: Any) -> Any:
+    """Set the weights to the values at a position; return the logarithm of their sum."""
+    p = state.totals.size
+    for i in range(position.size):
+        state.log_weights[i // p, i % p] = position[i]
+    return normalise_weights(state)
+
+
+@scalar
 def compute_weight_potential(
     rows: Any, prior: Any, a: Any, position: Any, force: Any, state: Any, motion: Any
 ) -> Any:
@@ -124,16 +131,11 @@ def compute_weight_potential(
 
     Weights and sums of the state are overwritten.
     """
-    classes, p = position.shape
-    total = 0.0
-    for k in range(classes):
-        for j in range(p):
-            state.log_weights[k, j] = position[k, j]
-            motion.R[k, j] = 0.0
-            total -= a * position[k, j]
-    for j in range(p):
-        motion.s[j] = 0.0
-    log_mass = normalise_weights(state.log_weights, state.weights, state.totals)
+    p = state.totals.size
+    log_mass = _set_weights(state, position)
+    motion.R[:], motion.s[:], total = 0.0, 0.0, 0.0
+    for i in range(position.size):
+        total -= a * position[i]
     log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
         k, size = rows.class_of_block[b], rows.sizes[b]
@@ -148,9 +150,9 @@ def compute_weight_potential(
             rows.W, b, k, size, state.class_scores, state.total_scores, motion.R, motion.s
         )
     rate = math.exp(prior.log_b + log_mass)
-    for k in range(classes):
-        for j in range(p):
-            force[k, j] = a - state.weights[k, j] * (rate + motion.s[j] - motion.R[k, j])
+    for i in range(position.size):
+        k, j = i // p, i % p
+        force[i] = a - state.weights[k, j] * (rate + motion.s[j] - motion.R[k, j])
     return total + rate - log_likelihood, log_likelihood
 
 
@@ -159,40 +161,33 @@ def _move_along_trajectory(
     rng: np.random.Generator, rows: Any, prior: Any, a: Any, state: Any, motion: Any, potential: Any
 ) -> Any:
     """Propose and decide a trajectory; return potential and acceptance probability."""
-    classes, p = motion.position.shape
-    step = state.real[STEP]
+    step, size = state.real[STEP], motion.position.size
     energy = potential
-    for k in range(classes):
-        for j in range(p):
-            z = rng.standard_normal()
-            energy += 0.5 * z * z
-            motion.momentum[k, j] = z / math.sqrt(motion.variance[k, j])
-            motion.proposal[k, j] = motion.position[k, j]
-            motion.new_force[k, j] = motion.force[k, j]
+    for i in range(size):
+        z = rng.standard_normal()
+        energy += 0.5 * z * z
+        motion.momentum[i] = z / math.sqrt(motion.variance[i])
+        motion.proposal[i] = motion.position[i]
+        motion.new_force[i] = motion.force[i]
     new_energy = new_potential = log_likelihood = math.nan
     for _ in range(1 + draw_index(rng, MAX_LEAPFROG_STEPS)):
-        for k in range(classes):
-            for j in range(p):
-                motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
-                motion.proposal[k, j] += step * motion.variance[k, j] * motion.momentum[k, j]
+        for i in range(size):
+            motion.momentum[i] += 0.5 * step * motion.new_force[i]
+            motion.proposal[i] += step * motion.variance[i] * motion.momentum[i]
         new_potential, log_likelihood = compute_weight_potential(
             rows, prior, a, motion.proposal, motion.new_force, state, motion
         )
         new_energy = new_potential
-        for k in range(classes):
-            for j in range(p):
-                motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
-                new_energy += (
-                    0.5 * motion.variance[k, j] * motion.momentum[k, j] * motion.momentum[k, j]
-                )
+        for i in range(size):
+            motion.momentum[i] += 0.5 * step * motion.new_force[i]
+            new_energy += 0.5 * motion.variance[i] * motion.momentum[i] * motion.momentum[i]
         if not new_energy < math.inf:  # the reverse trajectory would be aborted here, too
             return potential, 0.0
     probability = math.exp(min(energy - new_energy, 0.0))
     if rng.random() < probability:
-        for k in range(classes):
-            for j in range(p):
-                motion.position[k, j] = motion.proposal[k, j]
-                motion.force[k, j] = motion.new_force[k, j]
+        for i in range(size):
+            motion.position[i] = motion.proposal[i]
+            motion.force[i] = motion.new_force[i]
         state.real[LOG_LIKELIHOOD] = log_likelihood
         return new_potential, probability
     return potential, probability
@@ -216,19 +211,17 @@ def _adapt_step_and_mass(state: Any, motion: Any, probability: Any, tune: int) -
     ends_window = False
     for share in _WINDOWS:
         ends_window = ends_window or sweep == int(share * tune)
-    for k in range(motion.position.shape[0]):
-        for j in range(motion.position.shape[1]):
-            deviation = motion.position[k, j] - motion.mean[k, j]
-            motion.mean[k, j] += deviation / adaptation[_N_DRAWS]
-            motion.spread[k, j] += deviation * (motion.position[k, j] - motion.mean[k, j])
-            if ends_window:
-                shrinkage = adaptation[_N_DRAWS] / (
-                    adaptation[_N_DRAWS] + 5.0
-                )  # a short window is unreliable
-                motion.variance[k, j] = shrinkage * motion.spread[k, j] / max(
-                    adaptation[_N_DRAWS] - 1.0, 1.0
-                ) + (1.0 - shrinkage)
-                motion.mean[k, j] = motion.spread[k, j] = 0.0
+    n_draws = adaptation[_N_DRAWS]
+    for i in range(motion.position.size):
+        deviation = motion.position[i] - motion.mean[i]
+        motion.mean[i] += deviation / n_draws
+        motion.spread[i] += deviation * (motion.position[i] - motion.mean[i])
+        if ends_window:
+            shrinkage = n_draws / (n_draws + 5.0)  # a short window is unreliable
+            motion.variance[i] = shrinkage * motion.spread[i] / max(n_draws - 1.0, 1.0) + (
+                1.0 - shrinkage
+            )
+            motion.mean[i] = motion.spread[i] = 0.0
     if ends_window:
         adaptation[_N_DRAWS] = 0.0
         real[STEP] = math.exp(adaptation[_AVERAGE])
@@ -263,10 +256,7 @@ def run_hamiltonian_sweeps(
         else:
             state.counters[TRIED] += 1
             motion.real[ACCEPTANCE] += probability
-        for k in range(motion.position.shape[0]):
-            for j in range(motion.position.shape[1]):
-                state.log_weights[k, j] = motion.position[k, j]
-        state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+        state.real[LOG_MASS] = _set_weights(state, motion.position)
         record_if_due(state, record, tune, thin)
 
 
@@ -318,7 +308,9 @@ class WeightChain(RowChain):
             np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300)
         )
         self.state = build_weight_state(log_weights, low + (high - low) * rng.random(), rows)
-        self.motion = start_motion(self.state) if settings.sampler == "hamiltonian" else ()
+        self.motion = ()
+        if settings.sampler == "hamiltonian":
+            self.motion = start_motion(self.state)
         self.record = allocate_weight_draws(settings.draws, n_classes, rows.mean.size)
 
     @property
@@ -373,20 +365,17 @@ def build_weight_chains(
 def build_gibbs_settings(
     n_entries: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any
 ) -> GibbsSettings:
-    """Check the settings of a run and fill in defaults.
+    """Choose the sampler and `thin` of a run, and check its length.
 
     W has `n_entries` entries.
     """
     prior = build_plackett_luce_prior(a, a_range, b)
-    sampler = "hamiltonian" if a is not None and a >= _MIN_HAMILTONIAN_A else "exchange"
-    if thin is None:
-        thin = 1 if sampler == "hamiltonian" or n_entries > _MAX_THINNED_ENTRIES else _THIN_SMALL
-    draws, tune, chains = (
-        integer("draws", draws, 1),
-        integer("tune", tune, 0),
-        integer("chains", chains, 1),
-    )
-    thin = integer("thin", thin, 1)
+    sampler, usual_thin = "exchange", _THIN_SMALL
+    if n_entries > _MAX_THINNED_ENTRIES:
+        usual_thin = 1
+    if a is not None and a >= _MIN_HAMILTONIAN_A:
+        sampler, usual_thin = "hamiltonian", 1
+    thin = thin or usual_thin
     check_run_length(draws, tune, chains, thin)
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 
@@ -395,7 +384,8 @@ def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> Weight
     """Check the parameters of the prior and build it."""
     log_b = math.log(check_positive("b", b, "the rate of the prior on weights"))
     if a is not None:
-        return WeightPrior(log_b, _check_log_shape("a", a), _check_log_shape("a", a), False)
+        log_a = _check_log_shape("a", a)
+        return WeightPrior(log_b, log_a, log_a, False)
     try:
         low, high = a_range
     except (TypeError, ValueError):

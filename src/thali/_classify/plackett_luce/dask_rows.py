@@ -7,14 +7,20 @@ Every worker stores W of its rows; a sweep transfers only the weights and the (K
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from thali._inference.chains import Run
+from thali._model.base import Job
 
 from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
 from ..input import convert_to_matrix
 from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
 from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
+
+if TYPE_CHECKING:
+    from .model import PlackettLuceRegression
 
 
 class DaskRows:
@@ -28,29 +34,28 @@ class DaskRows:
     def __init__(
         self, blocks: Sequence[Any], n_classes: int, p: int, block_sizes: Sequence[int]
     ) -> None:
-        self._held, self.n_classes, self.p = list(blocks), n_classes, p
-        self._rows = list(block_sizes)
-        self.n_rows = sum(block_sizes)
+        self._blocks, self._block_sizes = list(blocks), list(block_sizes)
+        self.n_classes, self.p, self.n_rows = n_classes, p, sum(block_sizes)
         self.n = float(self.n_rows)
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
         """Compute log-likelihood, R and s at A (K × p) and m (p)."""
-        return sum_over_blocks(_compute_block_statistics, self._held, A, m)
+        return sum_over_blocks(CovariateRows.compute_statistics, zip(self._blocks), A, m)
 
     def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """Compute the sums of products for the Hessian, for columns of W."""
-        return sum_over_blocks(_compute_block_curvature, self._held, A, m, columns)
+        return sum_over_blocks(CovariateRows.compute_curvature, zip(self._blocks), A, m, columns)
 
     def sample_rows(self, n_rows: int) -> CovariateRows:
         """Sample about `n_rows` rows into memory, in proportion from all blocks."""
         from dask.base import compute
         from dask.delayed import delayed
 
-        shares = [-(-n_rows * size // self.n_rows) for size in self._rows]
+        shares = [-(-n_rows * size // self.n_rows) for size in self._block_sizes]
         parts = compute(
             *(
                 delayed(_sample_block)(block, share)
-                for block, share in zip(self._held, shares, strict=True)
+                for block, share in zip(self._blocks, shares, strict=True)
             )
         )
         W, codes, counts = (
@@ -59,29 +64,19 @@ class DaskRows:
         return CovariateRows(W, codes, self.n_classes, counts)
 
 
-class DaskInput(NamedTuple):
-    """Input of a fit to a Dask array."""
-
-    data: DaskRows
-    design: PlackettLuceDesign
-    column_summary: ColumnSummary
-    classes: np.ndarray
-    class_counts: np.ndarray
-    n_features: int
-
-
-def prepare_dask_rows(
-    X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool, model: str
-) -> DaskInput:
-    """Check the blocks, find classes and scale, and build W on workers."""
+def build_dask_job(
+    model: "PlackettLuceRegression", X: Any, y: Any, sample_weight: Any, run: Run
+) -> Job:
+    """Build the job of a fit to a Dask array: find classes and scale, build W on workers."""
     from dask.base import compute, persist
     from dask.delayed import delayed
 
+    transform = model._transform
     check_transform(transform)
-    scan = scan_blocks(X, y, sample_weight, model)
-    names = [f"x{j}" for j in range(X.shape[1])]
-    standard = None
-    if standardize and transform is not None:
+    scan = scan_blocks(X, y, sample_weight, type(model).__name__)
+    model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
+    names, standard = model._column_names(), None
+    if model.standardize and transform is not None:
         standard = compute_block_standardization(scan, names)
     design = PlackettLuceDesign.from_standardization(standard, names, transform, scan.first[None])
     blocks = persist(
@@ -89,7 +84,8 @@ def prepare_dask_rows(
     )
     summaries = compute(*(delayed(_summarise_block_columns)(block) for block in blocks))
     data = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
-    return DaskInput(data, design, reduce(add, summaries), scan.classes, scan.counts, X.shape[1])
+    summary = reduce(add, summaries)
+    return model._build_row_job(data, design, summary, scan.counts, data.n_rows, run)
 
 
 def _build_block_rows(
@@ -105,18 +101,6 @@ def _build_block_rows(
 def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
     """Summarise the columns of W of a block."""
     return summarise_columns(rows.W, rows.counts)
-
-
-def _compute_block_statistics(rows: CovariateRows, A: np.ndarray, m: np.ndarray) -> Statistics:
-    """Compute log-likelihood, R and s of a block."""
-    return rows.compute_statistics(A, m)
-
-
-def _compute_block_curvature(
-    rows: CovariateRows, A: np.ndarray, m: np.ndarray, columns: Any
-) -> Curvature:
-    """Compute the sums of products of a block."""
-    return rows.compute_curvature(A, m, columns)
 
 
 def _sample_block(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

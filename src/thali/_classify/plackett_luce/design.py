@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any
+from itertools import combinations, compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from thali.errors import (
     one_of,
 )
 
+from ..dask_blocks import add_fields
 from ..input import Standardization, compute_standardization, join_first
 
 TRANSFORMS = ("exponential", "exponential-pairs")
@@ -71,17 +72,17 @@ class PlackettLuceDesign:
         if callable(transform):
             transformed: Any = transform(design._standardise(np.asarray(one_row, np.float64)))
             column_names = getattr(transformed, "columns", None)
-            size = np.asarray(transformed).shape[-1] if np.ndim(transformed) == 2 else 0
             if column_names is None:
+                size = 0  # of another shape, which `apply` refuses
+                if np.ndim(transformed) == 2:
+                    size = np.asarray(transformed).shape[1]
                 column_names = [f"w{j}" for j in range(size)]
             columns = tuple(map(str, column_names))
         elif transform is None:
             columns = tuple(names)
         else:
             if standard is not None:
-                names = [
-                    name for name, varies in zip(names, standard.varies, strict=True) if varies
-                ]
+                names = list(compress(names, standard.varies))
             columns = _list_exponential_names(names, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
@@ -91,9 +92,9 @@ class PlackettLuceDesign:
         `row_numbers` identify the rows in error messages.
         """
         if self.transform is None or callable(self.transform):
-            return self._build_nonnegative_columns(
-                matrix, np.arange(len(matrix)) if row_numbers is None else row_numbers
-            )
+            if row_numbers is None:
+                row_numbers = np.arange(len(matrix))
+            return self._build_nonnegative_columns(matrix, row_numbers)
         W = np.empty((len(matrix), len(self.columns)))
         for start in range(0, len(matrix), BLOCK_ROWS):
             block = W[start : start + BLOCK_ROWS]
@@ -115,7 +116,9 @@ class PlackettLuceDesign:
 
     def _standardise(self, matrix: np.ndarray) -> np.ndarray:
         """Return the matrix, standardised if the design has a scale."""
-        return matrix if self.standard is None else self.standard.apply(matrix)
+        if self.standard is None:
+            return matrix
+        return self.standard.apply(matrix)
 
     def _fill_logs(self, matrix: np.ndarray, logs: np.ndarray) -> None:
         """Write ln W of the exponential transforms to `logs`."""
@@ -207,25 +210,18 @@ _MAX_DOMINATED = 0.9  # share of the rows
 _MAX_OTHER_SUM = 1e-6  # sum of all other columns of a row that one column dominates
 
 
-@dataclass(frozen=True)
-class ColumnSummary:
+class ColumnSummary(NamedTuple):
     """Summary of columns of W; summaries of two blocks can be added."""
 
     rows: int
     is_positive: np.ndarray  # (p,) whether the column is positive in a row
     n_dominated: np.ndarray  # (p,) number of rows where it exceeds a million times all others
 
-    def __add__(self, other: "ColumnSummary") -> "ColumnSummary":
-        return ColumnSummary(
-            self.rows + other.rows,
-            self.is_positive | other.is_positive,
-            self.n_dominated + other.n_dominated,
-        )
+    __add__ = add_fields
 
 
-def summarise_columns(W: np.ndarray, counts: Any = None) -> ColumnSummary:
+def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
     """Summarise columns of W, whose rows are divided by their maximum."""
-    counts = np.ones(len(W)) if counts is None else counts
     is_positive, n_dominated = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
     for start in range(0, len(W), BLOCK_ROWS):
         block = W[start : start + BLOCK_ROWS]
@@ -256,10 +252,9 @@ def build_scaling_advice(transform: Any, standardize: bool) -> Message:
     """Return advice for columns of very different sizes."""
     if transform is None:
         return Message("; scale the columns, or choose ", Setting("transform", "exponential"))
-    return Message(
-        "; scale the covariates",
-        *([] if standardize else [Clause(", or set ", Setting("standardize", True))]),
-    )
+    if standardize:
+        return Message("; scale the covariates")
+    return Message("; scale the covariates", Clause(", or set ", Setting("standardize", True)))
 
 
 def warn_about_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:

@@ -1,17 +1,16 @@
 """Draws of Plackett–Luce regression: posterior tree, tables and predictions."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
-from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL, interval_tails
-from thali._posterior.view import PosteriorTree, flatten_chains
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import PosteriorTree
 from thali.errors import DataWarning
 
 from .design import PlackettLuceDesign
@@ -135,7 +134,9 @@ def _log_prior(
     # p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
     from scipy.special import gammaln
 
-    log_priors = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
+    log_priors = {}
+    if prior.learned:
+        log_priors["a"] = -np.log(a) - np.log(prior.high - prior.low)
     log_priors["weights"] = (
         gammaln(n_weights * a) - n_weights * gammaln(a) + (a - 1.0) * log_weights
     )
@@ -198,43 +199,20 @@ def build_weights_table(
     return frame
 
 
-def average_weight_probabilities(
-    weights: np.ndarray,
-    n_rows: int,
-    compute_W: Callable[..., Any],
-    compute_logs: Callable[..., Any],
-    class_count: np.ndarray,
-) -> np.ndarray:
-    """Average class probabilities of new rows over draws.
-
-    Memory does not grow with the number of rows.
-    """
-    means = np.empty((n_rows, weights.shape[1]))
-    for block, probabilities in iterate_weight_probabilities(
-        weights, n_rows, compute_W, compute_logs, class_count
-    ):
-        means[block] = probabilities.mean(axis=1)
-    return means
-
-
 def iterate_weight_probabilities(
-    weights: np.ndarray,
-    n_rows: int,
-    compute_W: Callable[..., Any],
-    compute_logs: Callable[..., Any],
-    class_count: np.ndarray,
+    weights: np.ndarray, matrix: np.ndarray, design: PlackettLuceDesign, class_count: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and class probabilities, shape (rows, draws, K)."""
+    """Yield blocks of rows and class probabilities (rows, draws, K) at weights (draws, K, p)."""
     n_draws, n_classes, p = weights.shape
     flat = weights.reshape(-1, p)
     step = max(1, _BLOCK_SCORES // len(flat))
-    for start in range(0, n_rows, step):
-        block = slice(start, min(start + step, n_rows))
-        scores = (compute_W(block) @ flat.T).reshape(-1, n_draws, n_classes)
+    for start in range(0, len(matrix), step):
+        block = slice(start, start + step)
+        scores = (design.apply(matrix[block]) @ flat.T).reshape(-1, n_draws, n_classes)
         totals = scores.sum(axis=2, keepdims=True)
         has_underflow = totals[..., 0] < MIN_SCORE
         if has_underflow.any():
-            logs = compute_logs(block)
+            logs = design.compute_logs(matrix[block])
             for row in np.flatnonzero(has_underflow.any(axis=1)):
                 draw_weights = weights[has_underflow[row]]
                 row_logs = np.broadcast_to(logs[row], (len(draw_weights), p))
@@ -277,12 +255,13 @@ def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.n
             " of; use weights_ instead."
         )
     column_shares, d = weights.sum(axis=0), len(design.names)
-    varies = np.ones(d, bool) if design.standard is None else design.standard.varies
     shares = np.zeros(d)
     if design.transform is None:
         shares[:] = column_shares
     else:
-        varying = np.flatnonzero(varies)
+        varying = np.arange(d)
+        if design.standard is not None:
+            varying = np.flatnonzero(design.standard.varies)
         v = len(varying)
         shares[varying] = column_shares[:v] + column_shares[v : 2 * v]
         if design.transform == "exponential-pairs":
@@ -290,83 +269,9 @@ def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.n
             for share, pair in zip(pair_shares, combinations(varying, 2), strict=True):
                 shares[list(pair)] += 0.5 * share
     total = shares.sum()
-    return shares / total if total > 0.0 else shares
-
-
-# Tables of the weights of a fitted Plackett–Luce regression ---------------------------------------
-
-
-class WeightTables:
-    """Tables of the relative weights of a fitted model."""
-
-    _columns_: list[str]
-    classes_: np.ndarray
-    weights_: Any
-    _design_: Any
-    _require_fitted: Any
-    if TYPE_CHECKING:
-
-        @property
-        def _view(self) -> Any: ...
-
-    def _label_weights(self, weights: np.ndarray, columns: list[str]) -> Any:
-        """Label weights with classes and columns if the data had names."""
-        if "feature_names_in_" not in vars(self):
-            return weights
-        import pandas
-
-        return pandas.DataFrame(
-            weights, index=pandas.Index(self.classes_, name="class"), columns=columns
-        )
-
-    @requires(require_draws)
-    def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Return means and intervals of relative weights, largest first.
-
-        It requires `method="gibbs"`.
-
-        Parameters
-        ----------
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            class, column, weight, weight_low and weight_high (the interval). The weights of a draw
-            sum to 1.
-
-        Raises
-        ------
-        NotFittedError, ArgumentError
-            As `summary`.
-        """
-
-        weights = self._view.draws["weights"].values
-        return build_weights_table(flatten_chains(weights), self.classes_, self._columns_, ci)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Share of each covariate in the relative weights, shape (d,).
-
-        scikit-learn's `SelectFromModel` and `RFE` use it. It is the sum of the relative weights of
-        all columns of W that contain the covariate, over classes; a column of a sum of two
-        covariates counts half for each. The column of ones is omitted, and the shares sum to 1.
-
-        Returns
-        -------
-        array (d,)
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        AttributeError
-            If `transform` is a function, because the covariates of a column are then unknown.
-        """
-
-        self._require_fitted()
-        return compute_importances(np.asarray(self.weights_), self._design_)
+    if total > 0.0:
+        shares /= total
+    return shares
 
 
 # Draws from the prior of Plackett–Luce regression, with simulated labels -------------------------
@@ -380,22 +285,25 @@ def sample_prior_weights(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample the shape a, weights and a label for each row."""
+    from ..row_groups import sample_prior_codes
+
     with np.errstate(divide="ignore"):
         logs = np.log(W)
-    rows = np.arange(len(W))
     a_draws, weights, codes, likelihoods = [], [], [], []
     for rng in rngs:
-        a = math.exp(rng.uniform(prior.low, prior.high)) if prior.learned else math.exp(prior.low)
+        log_a = prior.low
+        if prior.learned:
+            log_a = rng.uniform(prior.low, prior.high)
+        a = math.exp(log_a)
         # the rate b has no influence
         log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
         log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
-        log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
-        row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        row_codes, log_likelihood = sample_prior_codes(log_scores, rng)
         relative = np.exp(log_weights - log_weights.max())
         a_draws.append(a)
         weights.append(relative / relative.sum())
         codes.append(row_codes)
-        likelihoods.append(log_p[rows, row_codes].sum())
+        likelihoods.append(log_likelihood)
     labels = np.array(codes)
     logit_rows, drawn_weights = select_logit_rows(len(W)), np.array([weights])
     logits = logit_rows, compute_logits(drawn_weights, W[logit_rows], labels[:, logit_rows])

@@ -17,6 +17,7 @@ from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
+from ..row_groups import average_probabilities, list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -38,11 +39,25 @@ ADVICE = Advice(stuck=_STUCK)
 _BLOCK_ROWS = 4096  # rows predicted at a time
 
 
+# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/forecast.py`
+CELL_SECONDS = 3e-9
+
+
+def _label_weights(model: "PlackettLuceRegression", weights: np.ndarray) -> Any:
+    """Label weights with classes and columns if the data had names."""
+    if "feature_names_in_" not in vars(model):
+        return weights
+    import pandas
+
+    classes = pandas.Index(model.classes_, name="class")
+    return pandas.DataFrame(weights, index=classes, columns=model._columns_)
+
+
 class GibbsEngine(ChainEngine):
     """Gibbs sampling of `posterior_`; attributes of the fit are means."""
 
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error for arguments that the method does not support."""
+    takes_sparse = False
+    requires_shape = False  # whether the argument a must be a number
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Return the training rows in the form that the fit requires."""
@@ -62,22 +77,89 @@ class GibbsEngine(ChainEngine):
         refuse_fractional_weights(data.counts, ("map", "variational"))
         return model._build_job(model._build_sampling(data, run), "")
 
+    def sampling(
+        self, model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None
+    ) -> Sampling[Any]:
+        """Build the Gibbs sampling of a fit.
+
+        A kernel `sweep` replaces the sweeps that are usual for the prior.
+        """
+        from .chain import WeightChain, build_gibbs_settings, build_weight_chains
+        from .draws import build_weight_tree
+        from .state import repeat_rows
+
+        n_classes = len(model.classes_)
+        W, codes = repeat_rows(source)
+        default_settings = build_gibbs_settings(
+            W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
+        )
+        bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
+        run = bound.run._replace(thin=bound.thin)
+        settings = replace(
+            default_settings, draws=bound.first_draws, tune=run.tune, thin=bound.thin
+        )
+        if sweep is not None:
+            settings = replace(settings, sweep=sweep)
+
+        def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
+            """Start chains with these draws and this seed."""
+            return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
+
+        def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
+            """Build the posterior tree of the chains."""
+            return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
+
+        def build_attributes(
+            tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
+        ) -> dict[str, Any]:
+            """Return the fitted attributes: posterior means."""
+            draws = PosteriorTree(tree).draws
+            a = model.a
+            if a is None:
+                a = np.exp(np.log(draws["a"].values).mean())
+            return {
+                "weights_": _label_weights(model, draws["weights"].values.mean(axis=(0, 1))),
+                "a_": float(a),
+                "log_likelihood_": float(draws["log_likelihood"].values.mean()),
+                "_n_passes_": sum(chain.sweeps for chain in chains),
+            }
+
+        return Sampling(
+            source,
+            run,
+            start_chains,
+            build_tree,
+            build_attributes,
+            settings=bound.settings | {"thin": default_settings.thin},
+            first_draws=bound.first_draws,
+            faster=Setting("method", "variational"),
+            data_max_draws=bound.max_draws,
+            forecast=bound.forecast,
+        )
+
+    def iterate_probabilities(
+        self, model: "PlackettLuceRegression", matrix: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
+        from .draws import iterate_weight_probabilities
+
+        weights = flatten_chains(model._view.draws["weights"].values)
+        return iterate_weight_probabilities(weights, matrix, model._design_, model._class_count_)
+
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import average_weight_probabilities
-
-        return average_weight_probabilities(*_collect_prediction_inputs(model, matrix))
+        blocks = self.iterate_probabilities(model, matrix)
+        return average_probabilities(blocks, len(matrix), len(model.classes_))
 
 
 class AscentEngine(Engine):
     """Method that maximises an objective, and has no draws."""
 
     has_prior = True
-
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error for arguments that the method does not support."""
+    takes_sparse = False
+    requires_shape = False
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Merge equal training rows of a class."""
@@ -98,10 +180,7 @@ class AscentEngine(Engine):
         from thali._tables import Table
 
         weights = np.asarray(model.weights_)
-        order = np.argsort(-weights, axis=None, kind="stable")
-        positive = [
-            divmod(int(index), weights.shape[1]) for index in order if weights.flat[index] > 0.0
-        ]
+        positive = list_nonzero_cells(weights)
         names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive]
         mean = np.array([weights[index] for index in positive])
         return Table({"mean": mean} | self.build_spread_columns(model, positive, ci), index=names)
@@ -120,19 +199,7 @@ class AscentEngine(Engine):
 class WeightMaximumEngine(AscentEngine):
     """Posterior mode for a fixed a."""
 
-    def check_arguments(self, model: "PlackettLuceRegression") -> None:
-        """Raise an error if a is not fixed."""
-        if model.a is None:
-            raise ArgumentError(
-                Setting("method", "map"),
-                " requires a number for ",
-                Argument("a"),
-                "; choose ",
-                Setting("a", 1.1),
-                " to keep all weights positive, or ",
-                Setting("a", 1.0),
-                " for the maximum of the likelihood, where most weights are exactly zero.",
-            )
+    requires_shape = True
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
@@ -142,7 +209,7 @@ class WeightMaximumEngine(AscentEngine):
             """Maximise the posterior; return the fitted attributes."""
             import pandas
 
-            fit = maximise_class_weights(data, float(model.a), float(model.b))
+            fit = maximise_class_weights(data, float(model.a))
             class_index, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[class_index],
@@ -153,8 +220,8 @@ class WeightMaximumEngine(AscentEngine):
                 "weight", ascending=False, kind="stable", ignore_index=True
             )
             return {
-                "weights_": model._label_weights(fit.weights, model._columns_),
-                "a_": fit.a,
+                "weights_": _label_weights(model, fit.weights),
+                "a_": float(model.a),
                 "objective_": fit.objective,
                 "log_likelihood_": fit.log_likelihood,
                 "_n_passes_": fit.n_passes,
@@ -203,19 +270,16 @@ class VariationalEngine(AscentEngine):
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """Build the job of a fit."""
-        from .chain import build_plackett_luce_prior
         from .variational import fit_variational
-
-        build_plackett_luce_prior(model.a, model.a_range, model.b)
 
         def fit_attributes() -> dict[str, Any]:
             """Fit the variational posterior; return the fitted attributes."""
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
-                "shapes_": model._label_weights(fit.shapes, model._columns_),
+                "shapes_": _label_weights(model, fit.shapes),
                 "rates_": fit.rates,
-                "weights_": model._label_weights(means / means.sum(), model._columns_),
+                "weights_": _label_weights(model, means / means.sum()),
                 "a_": fit.a,
                 "lower_bound_": fit.lower_bound,
                 "log_likelihood_": fit.log_likelihood,
@@ -290,93 +354,8 @@ class VariationalEngine(AscentEngine):
         )
 
 
-# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/forecast.py`
-CELL_SECONDS = 3e-9
 ENGINES: dict[str, GibbsEngine | WeightMaximumEngine | VariationalEngine] = {
     "gibbs": GibbsEngine(),
     "map": WeightMaximumEngine(),
     "variational": VariationalEngine(),
 }
-
-
-def build_gibbs_sampling(
-    model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None
-) -> Sampling[Any]:
-    """Build the Gibbs sampling of a fit.
-
-    A kernel `sweep` replaces the sweeps that are usual for the prior.
-    """
-    from .chain import WeightChain, build_gibbs_settings, build_weight_chains
-    from .draws import build_weight_tree
-    from .state import repeat_rows
-
-    n_classes = len(model.classes_)
-    W, codes = repeat_rows(source)
-    default_settings = build_gibbs_settings(
-        W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
-    )
-    bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
-    run = bound.run._replace(thin=bound.thin)
-    settings = replace(default_settings, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
-    if sweep is not None:
-        settings = replace(settings, sweep=sweep)
-
-    def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
-        """Start chains with these draws and this seed."""
-        return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
-
-    def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-        """Build the posterior tree of the chains."""
-        return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
-
-    def build_attributes(
-        tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
-    ) -> dict[str, Any]:
-        """Return the fitted attributes: posterior means."""
-        draws = PosteriorTree(tree).draws
-        return {
-            "weights_": model._label_weights(
-                draws["weights"].values.mean(axis=(0, 1)), model._columns_
-            ),
-            "a_": float(np.exp(np.log(draws["a"].values).mean()))
-            if model.a is None
-            else float(model.a),
-            "log_likelihood_": float(draws["log_likelihood"].values.mean()),
-            "_n_passes_": sum(chain.sweeps for chain in chains),
-        }
-
-    return Sampling(
-        source,
-        run,
-        start_chains,
-        build_tree,
-        build_attributes,
-        settings=bound.settings | {"thin": default_settings.thin},
-        first_draws=bound.first_draws,
-        faster=Setting("method", "variational"),
-        data_max_draws=bound.max_draws,
-        forecast=bound.forecast,
-    )
-
-
-def iterate_draw_probabilities(
-    model: "PlackettLuceRegression", matrix: np.ndarray
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and class probabilities (rows, draws, K)."""
-    from .draws import iterate_weight_probabilities
-
-    return iterate_weight_probabilities(*_collect_prediction_inputs(model, matrix))
-
-
-def _collect_prediction_inputs(
-    model: "PlackettLuceRegression", matrix: np.ndarray
-) -> tuple[Any, ...]:
-    """Return draws and functions of the rows for predictions."""
-    weights, design = model._view.draws["weights"].values, model._design_
-    return (
-        flatten_chains(weights),
-        len(matrix),
-        lambda block: design.apply(matrix[block]),
-        lambda block: design.compute_logs(matrix[block]),
-        model._class_count_,
-    )

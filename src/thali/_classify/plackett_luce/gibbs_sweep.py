@@ -51,36 +51,25 @@ def draw_recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: in
     The columns and a are drawn with the weights integrated out, a again with their sum integrated
     out; the last moves use no latent variables.
     """
-    real, scratch = state.real, state.scratch
     update_latent_variables(rng, rows, prior, state)
-    a = math.exp(real[LOG_A])
-    redraw_columns(
-        rng, rows, a, state.log_rate, state.columns, state.counts, scratch.pull, scratch.size
-    )
+    redraw_columns(rng, rows, state)
     if prior.learned:
-        real[LOG_A] = draw_shape_given_latent(
-            rng,
-            real[LOG_A],
-            prior.low,
-            prior.high,
-            state.counts,
-            state.log_rate,
-            prior.log_b,
-            scratch.occupied,
-        )
+        draw_shape_given_latent(rng, prior, state)
     draw_class_weights(rng, rows, state)
     if prior.learned:
-        real[LOG_A] = draw_shape_given_weights(
-            rng, real[LOG_A], prior.low, prior.high, state.log_weights, scratch.occupied
-        )
+        draw_shape_given_weights(rng, prior, state)
     n_moves = min(rows.mean.shape[0], MAX_MOVES_PER_SWEEP)
     for _ in range(n_moves):
-        exchange_state_columns(rng, rows, state, tune)
+        _count_move(state, tune, exchange_columns(rng, rows, state))
     if rows.opposite[0] >= 0:
         for _ in range(MIRRORS_PER_SWEEP):
-            mirror_state(rng, rows, state)
-    real[LOG_MASS] = draw_log_gamma(rng, math.exp(real[LOG_A]) * state.counts.size) - prior.log_b
-    redraw_single_weights(rng, rows, prior, state, n_moves)
+            propose_mirror_move(rng, rows, state)
+    state.real[LOG_MASS] = (
+        draw_log_gamma(rng, math.exp(state.real[LOG_A]) * state.counts.size) - prior.log_b
+    )
+    smallest = find_smallest_score(rows, state)
+    for _ in range(n_moves):
+        smallest = redraw_weight(rng, rows, prior, state, smallest)
 
 
 @scalar
@@ -97,23 +86,11 @@ def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None
 
     s_j is computed from times that are drawn for weights of sum 1.
     """
-    scratch = state.scratch
-    draw_latent_variables(
-        rng,
-        rows,
-        state.weights,
-        state.class_scores,
-        state.total_scores,
-        state.columns,
-        state.times,
-        state.counts,
-        state.s,
-        scratch.target,
-        scratch.running,
-        scratch.column_index,
-    )
+    draw_latent_variables(rng, rows, state)
     for j in range(state.s.shape[0]):
-        log_s = math.log(state.s[j]) - state.real[LOG_MASS] if state.s[j] > 0.0 else -math.inf
+        log_s = -math.inf
+        if state.s[j] > 0.0:
+            log_s = math.log(state.s[j]) - state.real[LOG_MASS]
         maximum = max(prior.log_b, log_s)
         state.log_rate[j] = maximum + math.log1p(math.exp(min(prior.log_b, log_s) - maximum))
 
@@ -127,71 +104,8 @@ def draw_class_weights(rng: Any, rows: Any, state: Any) -> None:
             state.log_weights[k, j] = (
                 draw_log_gamma(rng, a + state.counts[k, j]) - state.log_rate[j]
             )
-    state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+    state.real[LOG_MASS] = normalise_weights(state)
     update_scores(rows, state)
-
-
-@scalar
-def exchange_state_columns(rng: Any, rows: Any, state: Any, tune: int) -> None:
-    """Propose an exchange of two columns; count it."""
-    scratch = state.scratch
-    state.real[LOG_LIKELIHOOD], exchanged = exchange_columns(
-        rng,
-        rows,
-        math.exp(state.real[LOG_A]),
-        state.log_weights,
-        state.weights,
-        state.totals,
-        state.class_scores,
-        state.total_scores,
-        scratch.new_class_scores,
-        scratch.new_total_scores,
-        scratch.change,
-        state.real[LOG_LIKELIHOOD],
-    )
-    _count_move(state, tune, exchanged)
-
-
-@scalar
-def mirror_state(rng: Any, rows: Any, state: Any) -> None:
-    """Propose a mirror move and update the log-likelihood."""
-    state.real[LOG_LIKELIHOOD] = propose_mirror_move(
-        rng,
-        rows,
-        state.log_weights,
-        state.weights,
-        state.totals,
-        state.class_scores,
-        state.total_scores,
-        state.scratch.new_class_scores,
-        state.scratch.new_total_scores,
-        state.real[LOG_LIKELIHOOD],
-    )
-
-
-@scalar
-def redraw_single_weights(rng: Any, rows: Any, prior: Any, state: Any, n_moves: Any) -> None:
-    """Propose single weights from the prior, given the sum of all."""
-    real, scratch = state.real, state.scratch
-    smallest = find_smallest_score(rows, state.class_scores)
-    for _ in range(n_moves):
-        real[LOG_LIKELIHOOD], log_gain, smallest = redraw_weight(
-            rng,
-            rows,
-            math.exp(real[LOG_A]),
-            prior.log_b + real[LOG_MASS],
-            smallest,
-            state.log_weights,
-            state.weights,
-            state.totals,
-            state.class_scores,
-            state.total_scores,
-            scratch.new_class_scores,
-            scratch.new_total_scores,
-            scratch.change,
-            real[LOG_LIKELIHOOD],
-        )
-        real[LOG_MASS] += log_gain
 
 
 @scalar

@@ -5,7 +5,13 @@ from typing import Any
 
 from thali._compile.jit import scalar, vectorised
 
-from .state import MIN_PROBABILITY, compute_block_scores, sum_block_log_likelihood
+from .state import (
+    LOG_A,
+    LOG_LIKELIHOOD,
+    MIN_PROBABILITY,
+    compute_block_scores,
+    sum_block_log_likelihood,
+)
 
 
 @vectorised
@@ -22,7 +28,7 @@ def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 def _find_columns(
     W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Write the number of columns whose running sum is below the target."""
+    """Find the column of each row: the number of columns whose running sum is below the target."""
     # The running sum of a row is the sum of W λ over columns.
     for r in range(size):
         running[r] = 0.0
@@ -35,43 +41,33 @@ def _find_columns(
 
 
 @scalar
-def draw_latent_variables(
-    rng: Any,
-    rows: Any,
-    weights: Any,
-    T: Any,
-    S: Any,
-    columns: Any,
-    times: Any,
-    counts: Any,
-    s: Any,
-    target: Any,
-    running: Any,
-    column_index: Any,
-) -> None:
+def draw_latent_variables(rng: Any, rows: Any, state: Any) -> None:
     """Draw C_i and Z_i of all rows; update their sums n_kj and s_j.
 
     C_i is drawn with probabilities W_ij λ_{Y_i j} / T_i, and Z_i ~ Exp(S_i). Columns are found
     without a branch: the running sums of many rows advance together.
     """
-    W, p = rows.W, rows.W.shape[1]
+    W, p, scratch = rows.W, rows.W.shape[1], state.scratch
     for j in range(p):
-        s[j] = 0.0
-        for k in range(counts.shape[0]):
-            counts[k, j] = 0
+        state.s[j] = 0.0
+        for k in range(state.counts.shape[0]):
+            state.counts[k, j] = 0
     for b in range(W.shape[0]):
         k, size = rows.class_of_block[b], rows.sizes[b]
         for r in range(size):
-            target[r] = rng.random() * T[b, r]
-            times[b, r] = rng.standard_exponential() / max(S[b, r], MIN_PROBABILITY)
-        _find_columns(W, weights, b, k, size, target, running, column_index)
+            scratch.target[r] = rng.random() * state.class_scores[b, r]
+            rate = max(state.total_scores[b, r], MIN_PROBABILITY)
+            state.times[b, r] = rng.standard_exponential() / rate
+        _find_columns(
+            W, state.weights, b, k, size, scratch.target, scratch.running, scratch.column_index
+        )
         for r in range(size):
-            j = column_index[r]
+            j = scratch.column_index[r]
             if j >= p:  # rounding error of a sum
-                j = _find_largest_term(W, weights, b, k, r)
-            columns[b, r] = j
-            counts[k, j] += 1
-        _add_weighted_times(W, times, b, size, s)
+                j = _find_largest_term(W, state.weights, b, k, r)
+            state.columns[b, r] = j
+            state.counts[k, j] += 1
+        _add_weighted_times(W, state.times, b, size, state.s)
 
 
 @scalar
@@ -94,30 +90,32 @@ def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
 
 
 @scalar
-def redraw_columns(
-    rng: Any, rows: Any, a: Any, log_rate: Any, columns: Any, counts: Any, pull: Any, size: Any
-) -> None:
+def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
     """Draw each C_i given the other columns and Z, weights integrated out.
 
     p(C_i = j) ∝ W_ij (a + n_kj without row i) / (b + s_j)
     """
+    a, log_rate, counts = math.exp(state.real[LOG_A]), state.log_rate, state.counts
+    pull, size = state.scratch.pull, state.scratch.size
     W, p = rows.W, rows.W.shape[1]
     min_log_rate = math.inf
     for j in range(p):
         if rows.mean[j] > 0.0:
             min_log_rate = min(min_log_rate, log_rate[j])
     for j in range(p):
-        size[j] = math.exp(min_log_rate - log_rate[j]) if rows.mean[j] > 0.0 else 0.0
+        size[j] = 0.0
+        if rows.mean[j] > 0.0:
+            size[j] = math.exp(min_log_rate - log_rate[j])
     for b in range(W.shape[0]):
         k = rows.class_of_block[b]
         for j in range(p):
             pull[j] = (a + counts[k, j]) * size[j]
         for r in range(rows.sizes[b]):
-            old = columns[b, r]
+            old = state.columns[b, r]
             counts[k, old] -= 1
             pull[old] = (a + counts[k, old]) * size[old]
             new = _redraw_column(rng, W, b, r, pull, old)
-            columns[b, r] = new
+            state.columns[b, r] = new
             counts[k, new] += 1
             pull[new] = (a + counts[k, new]) * size[new]
 
@@ -149,45 +147,35 @@ def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any
 
 
 @scalar
-def propose_mirror_move(
-    rng: Any,
-    rows: Any,
-    log_weights: Any,
-    weights: Any,
-    totals: Any,
-    T: Any,
-    S: Any,
-    new_T: Any,
-    new_S: Any,
-    log_likelihood: Any,
-) -> Any:
-    """Propose to move a contrast to the opposite columns; return log-likelihood.
+def propose_mirror_move(rng: Any, rows: Any, state: Any) -> None:
+    """Propose to move a contrast to the opposite columns, and decide.
 
     Column j0 is chosen with probability ∝ λ_0j, j1 ∝ λ_1j; then two weights are exchanged within
     each class. Sums, products and the probability of the reverse move are the same, so that ln α =
     Δ log-likelihood.
     """
+    weights, totals = state.weights, state.totals
+    new_T, new_S = state.scratch.new_class_scores, state.scratch.new_total_scores
     j0, j1 = _draw_column_by_weight(rng, weights, 0), _draw_column_by_weight(rng, weights, 1)
     j0_new, j1_new = rows.opposite[j1], rows.opposite[j0]
     if j0_new < 0 or j1_new < 0 or j0 == j0_new:
-        return log_likelihood
-    bound = -rng.standard_exponential() + log_likelihood
-    _swap_weights(log_weights, weights, totals, j0, j0_new, j1, j1_new)
-    new_log_likelihood = 0.0
+        return
+    bound = -rng.standard_exponential() + state.real[LOG_LIKELIHOOD]
+    _swap_weights(state, j0, j0_new, j1, j1_new)
+    log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
-        compute_block_scores(
-            rows.W, weights, totals, b, rows.class_of_block[b], rows.sizes[b], new_T, new_S
-        )
-        new_log_likelihood += sum_block_log_likelihood(new_T, new_S, b, rows.sizes[b])
-        if new_log_likelihood < bound:
+        k, size = rows.class_of_block[b], rows.sizes[b]
+        compute_block_scores(rows.W, weights, totals, b, k, size, new_T, new_S)
+        log_likelihood += sum_block_log_likelihood(new_T, new_S, b, size)
+        if log_likelihood < bound:
             break
-    if not new_log_likelihood > bound:
-        _swap_weights(log_weights, weights, totals, j0, j0_new, j1, j1_new)
-        return log_likelihood
+    if not log_likelihood > bound:
+        _swap_weights(state, j0, j0_new, j1, j1_new)
+        return
+    state.real[LOG_LIKELIHOOD] = log_likelihood
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
-            T[b, r], S[b, r] = new_T[b, r], new_S[b, r]
-    return new_log_likelihood
+            state.class_scores[b, r], state.total_scores[b, r] = new_T[b, r], new_S[b, r]
 
 
 @scalar
@@ -210,25 +198,15 @@ def _draw_column_by_weight(rng: Any, weights: Any, k: Any) -> Any:
 
 
 @scalar
-def _swap_weights(
-    log_weights: Any, weights: Any, totals: Any, j0: Any, j0_new: Any, j1: Any, j1_new: Any
-) -> None:
+def _swap_weights(state: Any, j0: Any, j0_new: Any, j1: Any, j1_new: Any) -> None:
     """Swap two weights of class 0, and two weights of class 1."""
+    log_weights, weights, totals = state.log_weights, state.weights, state.totals
     log_weights[0, j0], log_weights[0, j0_new] = log_weights[0, j0_new], log_weights[0, j0]
     weights[0, j0], weights[0, j0_new] = weights[0, j0_new], weights[0, j0]
-    log_weights[1, j1], log_weights[1, j1_new] = (
-        log_weights[1, j1_new],
-        log_weights[1, j1],
-    )
+    log_weights[1, j1], log_weights[1, j1_new] = log_weights[1, j1_new], log_weights[1, j1]
     weights[1, j1], weights[1, j1_new] = weights[1, j1_new], weights[1, j1]
-    totals[j0], totals[j0_new] = (
-        weights[0, j0] + weights[1, j0],
-        weights[0, j0_new] + weights[1, j0_new],
-    )
-    totals[j1], totals[j1_new] = (
-        weights[0, j1] + weights[1, j1],
-        weights[0, j1_new] + weights[1, j1_new],
-    )
+    for j in (j0, j0_new, j1, j1_new):
+        totals[j] = weights[0, j] + weights[1, j]
 
 
 # Moves of the shape a of the weights' Gamma prior, under p(a) ∝ 1/a on an interval ----------------
@@ -244,32 +222,27 @@ def _log_shape_density(log_a: Any, counts: Any, n_cells: Any, m: Any, slope: Any
     if m > 0:
         total += math.lgamma(m * a) - m * log_gamma_a
     for c in range(n_cells):
-        total += math.log(a) if counts[c] == 1 else math.lgamma(a + counts[c]) - log_gamma_a
+        if counts[c] == 1:
+            total += math.log(a)
+        else:
+            total += math.lgamma(a + counts[c]) - log_gamma_a
     return total
 
 
 @scalar
 def _draw_shape_by_slice(
-    rng: Any,
-    log_a: Any,
-    low: Any,
-    high: Any,
-    width: Any,
-    counts: Any,
-    n_cells: Any,
-    m: Any,
-    slope: Any,
+    rng: Any, prior: Any, log_a: Any, width: Any, counts: Any, n_cells: Any, m: Any, slope: Any
 ) -> Any:
-    """Draw ln a on (low, high) by slice sampling (Neal 2003)."""
+    """Draw ln a in the range of its prior by slice sampling (Neal 2003)."""
     # The slice is stepped out, then shrunk.
     level = _log_shape_density(log_a, counts, n_cells, m, slope) - rng.standard_exponential()
     left = log_a - width * rng.random()
     right = left + width
-    while left > low and _log_shape_density(left, counts, n_cells, m, slope) > level:
+    while left > prior.low and _log_shape_density(left, counts, n_cells, m, slope) > level:
         left -= width
-    while right < high and _log_shape_density(right, counts, n_cells, m, slope) > level:
+    while right < prior.high and _log_shape_density(right, counts, n_cells, m, slope) > level:
         right += width
-    left, right = max(left, low), min(right, high)
+    left, right = max(left, prior.low), min(right, prior.high)
     while True:
         proposal = left + (right - left) * rng.random()
         if not _log_shape_density(proposal, counts, n_cells, m, slope) < level:
@@ -293,43 +266,34 @@ def sum_log_weights(log_weights: Any) -> Any:
 
 
 @scalar
-def draw_shape_given_latent(
-    rng: Any, log_a: Any, low: Any, high: Any, counts: Any, log_rate: Any, log_b: Any, occupied: Any
-) -> Any:
+def draw_shape_given_latent(rng: Any, prior: Any, state: Any) -> None:
     """Draw ln a given C and Z, the weights integrated out.
 
     p(a) ∝ a⁻¹ Π_kj Γ(a + n_kj)/Γ(a) · b^{aKp} Π_j (b + s_j)^{−Ka}
     """
-    classes, p = counts.shape
+    occupied = state.scratch.occupied
+    classes, p = state.counts.shape
     n_cells = 0
     for k in range(classes):
         for j in range(p):
-            if counts[k, j] > 0:
-                occupied[n_cells] = counts[k, j]
+            if state.counts[k, j] > 0:
+                occupied[n_cells] = state.counts[k, j]
                 n_cells += 1
     slope = 0.0
     for j in range(p):
-        slope += log_b - log_rate[j]
-    return _draw_shape_by_slice(rng, log_a, low, high, 1.0, occupied, n_cells, 0, classes * slope)
+        slope += prior.log_b - state.log_rate[j]
+    state.real[LOG_A] = _draw_shape_by_slice(
+        rng, prior, state.real[LOG_A], 1.0, occupied, n_cells, 0, classes * slope
+    )
 
 
 @scalar
-def draw_shape_given_weights(
-    rng: Any, log_a: Any, low: Any, high: Any, log_weights: Any, occupied: Any
-) -> Any:
+def draw_shape_given_weights(rng: Any, prior: Any, state: Any) -> None:
     """Draw ln a given relative weights, their sum integrated out.
 
     p(a) ∝ a⁻¹ Γ(Kpa)/Γ(a)^{Kp} exp(a Σ ln λ̄_kj)
     """
-    slope = sum_log_weights(log_weights)
-    return _draw_shape_by_slice(
-        rng,
-        log_a,
-        low,
-        high,
-        3.0 / math.sqrt(log_weights.size),
-        occupied,
-        0,
-        log_weights.size,
-        slope,
+    size, slope = state.log_weights.size, sum_log_weights(state.log_weights)
+    state.real[LOG_A] = _draw_shape_by_slice(
+        rng, prior, state.real[LOG_A], 3.0 / math.sqrt(size), state.scratch.occupied, 0, size, slope
     )

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from thali._inference.optimise import Slope, Target, maximise_bfgs, maximise_newton
-from thali.errors import ArgumentError, DataError
+from thali.errors import DataError
 
-from .row_sums import CovariateRows, Statistics, compute_hessian, merge_equal_rows
+from .row_sums import Statistics, compute_hessian
 
 # The published rule for a < 1, normalised to total weight one -------------------------------------
 
@@ -143,9 +143,11 @@ _MIN_EXPLAINED = 1e-2  # number of rows; a weight that explains fewer may be zer
 
 
 def find_sparse_maximum(
-    data: Any, point: WeightPoint, approach: Any, ascend: Any, max_passes: int, is_dead: Any
-) -> tuple[WeightPoint, np.ndarray, int, int, bool]:
+    data: Any, point: WeightPoint, max_passes: int, is_dead: Any
+) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood over non-negative weights from positive weights.
+
+    Return the point, the numbers of passes and of steps, and whether the search converged.
 
     A logarithm never reaches −∞, and a maximisation in logarithms can stop where a zero weight
     would grow. So weights that explain almost nothing and lower the likelihood are set to zero if
@@ -156,41 +158,39 @@ def find_sparse_maximum(
     passes = iterations = 0
     for _ in range(_ROUNDS):
         target = LogWeights(data, 1.0, active, max_passes - passes)
-        for optimise in (approach, ascend):
+        for optimise in (_approach_maximum, _ascend_to_maximum):
             point, steps, converged = optimise(target, np.log(weights[active]))
             iterations += steps
             dropped_point, drop_passes = _drop_weights(data, point, active)
             passes += drop_passes
-            weights = point.weights if dropped_point is None else dropped_point.weights
-            if dropped_point is not None or not (weights[active] > 0.0).all():
+            weights = point.weights
+            if dropped_point is not None:
+                weights = dropped_point.weights
+                break
+            if not (weights[active] > 0.0).all():
                 break
         passes += target.n_passes
         if dropped_point is not None:
             active = weights > 0.0
             continue
-        is_rising = _find_rising_weights(point, data.n, is_dead)
+        steepness = point.statistics.R - point.statistics.s
+        is_rising = (point.weights == 0.0) & (steepness > MAX_RISE * data.n) & ~is_dead
         if not is_rising.any():
-            return point, active, passes, iterations, converged
+            return point, passes, iterations, converged
         if passes >= max_passes:
             break
         weights, drop_passes = _restore_weights(data, point, is_rising)
         passes += drop_passes
         if weights is None:  # a maximum within float precision
-            return point, active, passes, iterations, converged
+            return point, passes, iterations, converged
         active = weights > 0.0
-    return point, active, passes, iterations, False
-
-
-def _find_rising_weights(point: WeightPoint, n: float, is_dead: Any) -> np.ndarray:
-    """Return a mask of zero weights at which the likelihood rises."""
-    steepness = point.statistics.R - point.statistics.s
-    return (point.weights == 0.0) & (steepness > MAX_RISE * n) & ~is_dead
+    return point, passes, iterations, False
 
 
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set weights to zero that are better at zero."""
+    """Set weights that explain almost nothing to zero, unless the likelihood falls."""
     # Return the new point, or None, and the number of sweeps.
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
@@ -214,7 +214,7 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Raise zero weights so that the likelihood increases."""
+    """Make zero weights positive so that the likelihood rises."""
     # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
@@ -250,11 +250,8 @@ class MapFit:
     """Weights at a maximum of the posterior."""
 
     weights: np.ndarray  # (K, p): λ̄, which sums to 1
-    a: float
     objective: float  # log-likelihood + (a − 1) Σ ln λ̄, without zeros for a ≤ 1
     log_likelihood: float  # full data set, natural logarithm
-    # Λ = Σ λ at the maximum: K p (a − 1) / b for a > 1; else 0, as the likelihood is constant in Λ
-    total: float
     support: np.ndarray  # (K, p): weights above zero
     n_passes: int  # sweeps over the rows; sweeps over a sample count in proportion
     n_iter: int  # steps of the optimisers
@@ -263,19 +260,10 @@ class MapFit:
     converged: bool
 
 
-def fit_map(
-    W: Any,
-    codes: Any,
-    n_classes: int,
-    a: float,
-    b: float = 1.0,
-    *,
-    counts: Any = None,
-    start: np.ndarray | None = None,
-    max_passes: int = MAX_PASSES,
-    threads: int | None = None,
+def maximise_class_weights(
+    data: Any, a: float, *, start: Any = None, max_passes: int = MAX_PASSES
 ) -> MapFit:
-    r"""Find the most probable weights for a fixed a.
+    r"""Find the most probable weights for a fixed a, for rows in memory or in Dask.
 
     .. math::
 
@@ -283,48 +271,30 @@ def fit_map(
         + \sum_{kj} (a - 1) \ln \lambda_{kj}
               - b \lambda_{kj}
 
-    For a > 1 all weights are positive. At a = 1 this is the maximum of the likelihood, and most
-    weights are exactly zero; it is approached by way of a = 1.1 and 1.01. For a < 1 the density has
-    no maximum (it is unbounded where a weight is zero), and the published fixed-point rule is
-    followed from the solution at a = 1: its answer depends on the start.
+    The rate b has no influence on relative weights. For a > 1 all weights are positive. At a = 1
+    this is the maximum of the likelihood, and most weights are exactly zero; it is approached by
+    way of a = 1.1 and 1.01. For a < 1 the density has no maximum (it is unbounded where a weight is
+    zero), and the published fixed-point rule is followed from the solution at a = 1: its answer
+    depends on the start. `data` is a `CovariateRows` or `DaskRows`.
     """
-    W, codes, counts = merge_equal_rows(
-        np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts
-    )
-    return maximise_class_weights(
-        CovariateRows(W, codes, n_classes, counts, threads),
-        a,
-        b,
-        start=start,
-        max_passes=max_passes,
-    )
-
-
-def maximise_class_weights(
-    data: Any, a: float, b: float = 1.0, *, start: Any = None, max_passes: int = MAX_PASSES
-) -> MapFit:
-    """Maximise the posterior as `fit_map`, for rows in memory or in Dask.
-
-    `data` is a `CovariateRows` or `DaskRows`.
-    """
-    for name, parameter in (("a", a), ("b", b)):
-        if not (parameter > 0.0 and np.isfinite(parameter)):
-            raise ArgumentError(f"`{name}` must be a positive number; got {parameter!r}.")
-    weights = np.ones((data.n_classes, data.p)) if start is None else np.asarray(start, np.float64)
+    if start is None:
+        weights = np.ones((data.n_classes, data.p))
+    else:
+        weights = np.asarray(start, np.float64)
     if a > 1.0:
-        return _build_map_fit(*_maximise_interior(data, a, weights, max_passes), data, a, b)
+        return _build_map_fit(*_maximise_interior(data, a, weights, max_passes), data)
     if a < 1.0 and start is not None:
         return _follow_fixed_point(data, a, weights / weights.sum(), 0, 0, max_passes)
     point, passes, iterations, converged = _maximise_likelihood(data, weights, max_passes)
     if a == 1.0:
-        return _build_map_fit(point, passes, iterations, converged, data, a, b)
+        return _build_map_fit(point, passes, iterations, converged, data)
     return _follow_fixed_point(data, a, point.weights, passes, iterations, max_passes)
 
 
 def _maximise_interior(
     data: Any, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the posterior for a > 1."""
+    """Maximise the posterior for a > 1, where all weights are positive."""
     # With many rows, start at the fit to a sample of them.
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
@@ -359,9 +329,7 @@ def _maximise_likelihood(
         passes, iterations = passes + sweeps, iterations + steps
     assert point is not None
     is_dead = np.broadcast_to(point.statistics.s == 0.0, weights.shape)
-    point, _, sweeps, steps, converged = find_sparse_maximum(
-        data, point, _approach_maximum, _ascend_to_maximum, max_passes - passes, is_dead
-    )
+    point, sweeps, steps, converged = find_sparse_maximum(data, point, max_passes - passes, is_dead)
     return point, passes + sweeps, iterations + steps, converged
 
 
@@ -414,15 +382,13 @@ def _compute_slope(point: WeightPoint, data: Any) -> float:
 
 
 def _build_map_fit(
-    point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any, a: Any, b: Any
+    point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any
 ) -> MapFit:
     """Build the result of a fit for a >= 1."""
     return MapFit(
         point.weights,
-        float(a),
         point.value,
         point.statistics.log_likelihood,
-        point.weights.size * (a - 1.0) / b,
         point.weights > 0.0,
         passes,
         iterations,
@@ -444,10 +410,8 @@ def _follow_fixed_point(
     slope = weights * (sums.R - shrink * sums.s) - (1.0 - a)
     return MapFit(
         weights,
-        float(a),
         objective,
         sums.log_likelihood,
-        0.0,
         support,
         passes + sweeps,
         iterations + sweeps,

@@ -1,6 +1,6 @@
 """Plackett–Luce regression as a classifier."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,15 +12,16 @@ from thali._inference.chains import Run
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.engine import Engine
-from thali._model.sampling import Sampling
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL
+from thali._posterior.view import flatten_chains
+from thali.errors import Argument, ArgumentError, Setting
 
 from ..classifier import Classifier
-from ..dask_blocks import is_dask_array
 from .chain import build_plackett_luce_prior
 from .design import PlackettLuceDesign
-from .draws import WeightTables
-from .engines import ADVICE, ENGINES, build_gibbs_sampling, iterate_draw_probabilities
+from .draws import build_weights_table, compute_importances
+from .engines import ADVICE, ENGINES
 
 if TYPE_CHECKING:
     import pandas
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from .row_sums import CovariateRows
 
 
-class PlackettLuceRegression(WeightTables, Classifier):
+class PlackettLuceRegression(Classifier):
     r"""Classifier whose class scores are non-negative sums of functions of covariates.
 
     The functions are non-negative, too. For rankings use `BradleyTerryLuce` on
@@ -196,26 +197,12 @@ class PlackettLuceRegression(WeightTables, Classifier):
         """Return the state of a copy, with the setting that `vars` does not contain."""
         return super().__getstate__(), {"_transform": self._transform}
 
-    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None for other X."""
-        if not is_dask_array(X):
-            return None
-        from .dask_rows import prepare_dask_rows
+    def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
+        """Build the job of a fit to a Dask array."""
+        from .dask_rows import build_dask_job
 
         self._check_arguments()
-        dask_input = prepare_dask_rows(
-            X, y, sample_weight, self._transform, self.standardize, type(self).__name__
-        )
-        self.classes_: np.ndarray = dask_input.classes
-        self.n_features_in_: int = dask_input.n_features
-        return self._build_row_job(
-            dask_input.data,
-            dask_input.design,
-            dask_input.column_summary,
-            dask_input.class_counts,
-            dask_input.data.n_rows,
-            run,
-        )
+        return build_dask_job(self, X, y, sample_weight, run)
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Build the design W of training data and the job of a fit."""
@@ -250,7 +237,17 @@ class PlackettLuceRegression(WeightTables, Classifier):
     def _check_arguments(self) -> None:
         """Raise an error for invalid arguments of the model."""
         check_allowed("standardize", self.standardize, (True, False))
-        self._engine.check_arguments(self)
+        if self._engine.requires_shape and self.a is None:
+            raise ArgumentError(
+                Setting("method", "map"),
+                " requires a number for ",
+                Argument("a"),
+                "; choose ",
+                Setting("a", 1.1),
+                " to keep all weights positive, or ",
+                Setting("a", 1.0),
+                " for the maximum of the likelihood, where most weights are exactly zero.",
+            )
         build_plackett_luce_prior(self.a, self.a_range, self.b)
 
     def _build_row_job(
@@ -286,10 +283,6 @@ class PlackettLuceRegression(WeightTables, Classifier):
 
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
-
-    def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Build the Gibbs sampling of a fit."""
-        return build_gibbs_sampling(self, source, run)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of a (if learned), log-likelihood and log odds."""
@@ -332,10 +325,49 @@ class PlackettLuceRegression(WeightTables, Classifier):
         self._require_fitted()
         return super().summary(ci)
 
-    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield blocks of rows and class probabilities (rows, draws, K)."""
-        return iterate_draw_probabilities(self, matrix)
+    @requires(require_draws)
+    def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Return means and intervals of relative weights, largest first.
 
-    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        """Compute class probabilities of rows, shape (n, K)."""
-        return self._engine.compute_probabilities(self, matrix)
+        It requires `method="gibbs"`.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            class, column, weight, weight_low and weight_high (the interval). The weights of a draw
+            sum to 1.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError
+            As `summary`.
+        """
+        weights = self._view.draws["weights"].values
+        return build_weights_table(flatten_chains(weights), self.classes_, self._columns_, ci)
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each covariate in the relative weights, shape (d,).
+
+        scikit-learn's `SelectFromModel` and `RFE` use it. It is the sum of the relative weights of
+        all columns of W that contain the covariate, over classes; a column of a sum of two
+        covariates counts half for each. The column of ones is omitted, and the shares sum to 1.
+
+        Returns
+        -------
+        array (d,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        AttributeError
+            If `transform` is a function, because the covariates of a column are then unknown.
+        """
+        self._require_fitted()
+        return compute_importances(np.asarray(self.weights_), self._design_)

@@ -10,21 +10,21 @@ These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of 
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
 from thali._inference.numerics.logarithm import fast_log
 
+from ..dask_blocks import add_fields
+
 # Sums of products of columns, for the Hessian of the log-likelihood in ln λ
 
 
-@dataclass(frozen=True)
-class Curvature:
+class Curvature(NamedTuple):
     """Sums of products of columns for the Hessian in ln λ.
 
     They are Σ_{Y_i = k} W_ij W_il / T_i² for each class, and Σ_i W_ij W_il / S_i². The sums of two
@@ -34,10 +34,7 @@ class Curvature:
     class_products: np.ndarray  # (K, q, q)
     total_products: np.ndarray  # (q, q)
 
-    def __add__(self, other: "Curvature") -> "Curvature":
-        return Curvature(
-            self.class_products + other.class_products, self.total_products + other.total_products
-        )
+    __add__ = add_fields
 
 
 @vectorised
@@ -100,18 +97,14 @@ MAX_BLOCKS = 64  # limits the memory of partial sums to O(K p) for any number of
 MIN_QUOTIENT = 1e-300  # smallest normal number of a quotient
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(NamedTuple):
     """Sums over rows for given weights; sums of two blocks can be added."""
 
     log_likelihood: float  # Σ ln T_i / S_i; minus infinity if a row has probability 0
     R: np.ndarray  # (K, p): Σ_{Y_i = k} W_ij / T_i
     s: np.ndarray  # (p,): Σ_i W_ij / S_i
 
-    def __add__(self, other: "Statistics") -> "Statistics":
-        return Statistics(
-            self.log_likelihood + other.log_likelihood, self.R + other.R, self.s + other.s
-        )
+    __add__ = add_fields
 
 
 @vectorised

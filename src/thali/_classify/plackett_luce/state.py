@@ -75,7 +75,9 @@ def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> Clas
         tiles[b, :, :size] = W[sorted_rows[end - size : end]].T
     mean = W.mean(axis=0)
     class_of_block = np.repeat(np.arange(n_classes), blocks)
-    opposite = find_opposite_columns(W) if n_classes == 2 else np.full(p, -1)
+    opposite = np.full(p, -1)
+    if n_classes == 2:
+        opposite = find_opposite_columns(W)
     return ClassRows(
         tiles, sizes, class_of_block, first, mean, np.flatnonzero(mean > 0.0), opposite
     )
@@ -261,7 +263,7 @@ def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -
             change=np.zeros((len(log_weights) + 1, 4)),
         ),
     )
-    state.real[LOG_MASS] = normalise_weights(state.log_weights, state.weights, state.totals)
+    state.real[LOG_MASS] = normalise_weights(state)
     return state
 
 
@@ -273,8 +275,9 @@ def allocate_weight_draws(n_draws: int, n_classes: int, p: int) -> WeightDraws:
 
 
 @scalar
-def normalise_weights(log_weights: Any, weights: Any, totals: Any) -> Any:
+def normalise_weights(state: Any) -> Any:
     """Make the weights sum to 1; return the logarithm of their former sum."""
+    log_weights, weights = state.log_weights, state.weights
     classes, p = log_weights.shape
     maximum = -math.inf
     for k in range(classes):
@@ -292,7 +295,7 @@ def normalise_weights(log_weights: Any, weights: Any, totals: Any) -> Any:
             log_weights[k, j] -= log_mass
             weights[k, j] /= mass
             total += weights[k, j]
-        totals[j] = total
+        state.totals[j] = total
     return log_mass
 
 

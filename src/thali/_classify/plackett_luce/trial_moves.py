@@ -8,7 +8,7 @@ from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.gamma import draw_log_gamma
 from thali._inference.numerics.logarithm import fast_log
 
-from .state import MIN_PROBABILITY, sum_block_log_likelihood
+from .state import LOG_A, LOG_LIKELIHOOD, LOG_MASS, MIN_PROBABILITY, sum_block_log_likelihood
 
 MIN_SHARE = 1e-6  # of a sum; smaller differences are computed again from their terms
 # Entries of `change`, one row per class and a last row for their sum: changes of the weights in
@@ -17,27 +17,14 @@ GAIN, GAIN_OTHER, NEW, NEW_OTHER = range(4)
 
 
 @scalar
-def evaluate_trial(
-    rows: Any,
-    weights: Any,
-    totals: Any,
-    j: Any,
-    taker: Any,
-    first_class: Any,
-    T: Any,
-    S: Any,
-    new_T: Any,
-    new_S: Any,
-    change: Any,
-    bound: Any,
-) -> Any:
+def evaluate_trial(rows: Any, state: Any, j: Any, taker: Any, first_class: Any, bound: Any) -> Any:
     """Compute the new log-likelihood and scores T and S.
 
     If it is below `bound`, return a value below `bound` early: no row adds more than 0. The rows of
     `first_class`, which is likely to lose most, are evaluated first. Weights and totals are the
     values before the change; for a change in a single column, `taker` is j and its changes are 0.
     """
-    blocks = rows.sizes.shape[0]
+    scratch, blocks = state.scratch, rows.sizes.shape[0]
     log_likelihood = 0.0
     for step in range(blocks):
         b = rows.first[first_class] + step
@@ -45,25 +32,23 @@ def evaluate_trial(
             b -= blocks
         k, size = rows.class_of_block[b], rows.sizes[b]
         block_log_likelihood, n_imprecise = _evaluate_block(
-            rows.W, j, taker, b, size, k, T, S, new_T, new_S, change
+            rows.W,
+            j,
+            taker,
+            b,
+            size,
+            k,
+            state.class_scores,
+            state.total_scores,
+            scratch.new_class_scores,
+            scratch.new_total_scores,
+            scratch.change,
         )
         if n_imprecise > 0:
-            _recompute_scores(
-                rows.W,
-                weights,
-                totals,
-                j,
-                taker,
-                b,
-                size,
-                k,
-                T,
-                S,
-                new_T,
-                new_S,
-                change,
+            _recompute_scores(rows, state, j, taker, b)
+            block_log_likelihood = sum_block_log_likelihood(
+                scratch.new_class_scores, scratch.new_total_scores, b, size
             )
-            block_log_likelihood = sum_block_log_likelihood(new_T, new_S, b, size)
         log_likelihood += block_log_likelihood
         if log_likelihood < bound:
             break
@@ -102,61 +87,47 @@ def _evaluate_block(
 
 
 @scalar
-def _recompute_scores(
-    W: Any,
-    weights: Any,
-    totals: Any,
-    j: Any,
-    taker: Any,
-    b: Any,
-    size: Any,
-    k: Any,
-    T: Any,
-    S: Any,
-    new_T: Any,
-    new_S: Any,
-    change: Any,
-) -> None:
-    """Recompute scores that a subtraction left with few correct digits."""
-    for r in range(size):
+def _recompute_scores(rows: Any, state: Any, j: Any, taker: Any, b: Any) -> None:
+    """Recompute scores of a block that a subtraction left with few correct digits."""
+    W, k, change = rows.W, rows.class_of_block[b], state.scratch.change
+    T, S = state.class_scores, state.total_scores
+    new_T, new_S = state.scratch.new_class_scores, state.scratch.new_total_scores
+    for r in range(rows.sizes[b]):
         if new_T[b, r] < MIN_SHARE * T[b, r] or new_S[b, r] < MIN_SHARE * S[b, r]:
             t = W[b, j, r] * change[k, NEW] + W[b, taker, r] * change[k, NEW_OTHER]
             s = W[b, j, r] * change[-1, NEW] + W[b, taker, r] * change[-1, NEW_OTHER]
             for i in range(W.shape[1]):
                 if i != j and i != taker:
-                    t += W[b, i, r] * weights[k, i]
-                    s += W[b, i, r] * totals[i]
+                    t += W[b, i, r] * state.weights[k, i]
+                    s += W[b, i, r] * state.totals[i]
             new_T[b, r], new_S[b, r] = t, s
 
 
 @scalar
-def find_smallest_score(rows: Any, T: Any) -> Any:
+def find_smallest_score(rows: Any, state: Any) -> Any:
     """Return the smallest T of all rows."""
     smallest = 1.0
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
-            smallest = min(smallest, T[b, r])
+            smallest = min(smallest, state.class_scores[b, r])
     return smallest
 
 
 @scalar
-def accept_scores(rows: Any, mass: Any, T: Any, S: Any, new_T: Any, new_S: Any) -> None:
-    """Store the scores of a trial, divided by the new sum of weights."""
+def accept_trial(rows: Any, state: Any, mass: Any, log_likelihood: Any) -> None:
+    """Store the scores of a trial; divide weights and scores by the new sum of weights."""
+    state.real[LOG_LIKELIHOOD] = log_likelihood
+    classes, p = state.weights.shape
+    log_mass = math.log(mass)
+    for j in range(p):
+        state.totals[j] /= mass
+        for k in range(classes):
+            state.log_weights[k, j] -= log_mass
+            state.weights[k, j] /= mass
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
-            T[b, r] = new_T[b, r] / mass
-            S[b, r] = new_S[b, r] / mass
-
-
-@scalar
-def rescale_weights(log_weights: Any, weights: Any, totals: Any, mass: Any, log_mass: Any) -> None:
-    """Divide all weights by their sum."""
-    classes, p = weights.shape
-    for j in range(p):
-        totals[j] /= mass
-        for k in range(classes):
-            log_weights[k, j] -= log_mass
-            weights[k, j] /= mass
+            state.class_scores[b, r] = state.scratch.new_class_scores[b, r] / mass
+            state.total_scores[b, r] = state.scratch.new_total_scores[b, r] / mass
 
 
 # Single weights, proposed from the prior and accepted by the likelihood without latent variables
@@ -169,65 +140,54 @@ _NEGLIGIBLE = 1e-18  # share of a sum that changes none of its digits
 
 
 @scalar
-def redraw_weight(
-    rng: Any,
-    rows: Any,
-    a: Any,
-    log_scale: Any,
-    smallest: Any,
-    log_weights: Any,
-    weights: Any,
-    totals: Any,
-    T: Any,
-    S: Any,
-    new_T: Any,
-    new_S: Any,
-    change: Any,
-    log_l: Any,
-) -> Any:
+def redraw_weight(rng: Any, rows: Any, prior: Any, state: Any, smallest: Any) -> Any:
     """Propose λ_kj ~ Gamma(a, b) for a random weight, and decide.
 
-    The ratio is that of the likelihoods. log_scale is ln(b Λ), smallest the smallest T of all rows.
-    Weights sum to 1 before and after. Return the log-likelihood log_l, the logarithm of the factor
-    of Λ, and the smallest T.
+    The ratio is that of the likelihoods. `smallest` is the smallest T of all rows. Weights sum to 1
+    before and after. Return the smallest T.
     """
+    real, weights = state.real, state.weights
     classes, p = weights.shape
     k, j = draw_index(rng, classes), draw_index(rng, p)
-    log_new = draw_log_gamma(rng, a) - log_scale
+    log_new = draw_log_gamma(rng, math.exp(real[LOG_A])) - (prior.log_b + real[LOG_MASS])
     new, old = math.exp(log_new), weights[k, j]
     if max(new, old) < _NEGLIGIBLE * smallest:
-        log_weights[k, j], weights[k, j] = log_new, new
-        totals[j] = 0.0  # computed again: a difference may be zero or negative
+        state.log_weights[k, j], weights[k, j] = log_new, new
+        state.totals[j] = 0.0  # computed again: a difference may be zero or negative
         for c in range(classes):
-            totals[j] += weights[c, j]
-        return log_l, 0.0, smallest
-    bound = -rng.standard_exponential() + log_l
-    _fill_weight_change(weights, k, j, new, change)
-    first_class = k if new < old else (k + 1) % classes
-    new_log_l = evaluate_trial(
-        rows, weights, totals, j, j, first_class, T, S, new_T, new_S, change, bound
-    )
-    if not new_log_l > bound:
-        return log_l, 0.0, smallest
-    log_weights[k, j], weights[k, j], totals[j] = log_new, new, change[classes, NEW]
+            state.totals[j] += weights[c, j]
+        return smallest
+    bound = -rng.standard_exponential() + real[LOG_LIKELIHOOD]
+    _fill_weight_change(state, k, j, new)
+    first_class = (k + 1) % classes
+    if new < old:
+        first_class = k
+    log_likelihood = evaluate_trial(rows, state, j, j, first_class, bound)
+    if not log_likelihood > bound:
+        return smallest
+    state.log_weights[k, j], weights[k, j] = log_new, new
+    state.totals[j] = state.scratch.change[classes, NEW]
     mass = 1.0 + new - old
     if mass < MIN_SHARE:
         mass = 0.0
         for i in range(p):
-            mass += totals[i]
-    rescale_weights(log_weights, weights, totals, mass, math.log(mass))
-    accept_scores(rows, mass, T, S, new_T, new_S)
-    return new_log_l, math.log(mass), find_smallest_score(rows, T)
+            mass += state.totals[i]
+    accept_trial(rows, state, mass, log_likelihood)
+    real[LOG_MASS] += math.log(mass)
+    return find_smallest_score(rows, state)
 
 
 @scalar
-def _fill_weight_change(weights: Any, k: Any, j: Any, new: Any, change: Any) -> None:
+def _fill_weight_change(state: Any, k: Any, j: Any, new: Any) -> None:
     """Write the change of a single weight for `evaluate_trial`."""
+    weights, change = state.weights, state.scratch.change
     classes = weights.shape[0]
     change[classes, NEW] = 0.0
     for c in range(classes):
         change[c, GAIN] = change[c, GAIN_OTHER] = change[c, NEW_OTHER] = 0.0
-        change[c, NEW] = new if c == k else weights[c, j]
+        change[c, NEW] = weights[c, j]
+        if c == k:
+            change[c, NEW] = new
         change[classes, NEW] += change[c, NEW]
     change[k, GAIN] = change[classes, GAIN] = new - weights[k, j]
     change[classes, GAIN_OTHER] = change[classes, NEW_OTHER] = 0.0
@@ -246,58 +206,47 @@ def _fill_weight_change(weights: Any, k: Any, j: Any, new: Any, change: Any) -> 
 
 
 @scalar
-def exchange_columns(
-    rng: Any,
-    rows: Any,
-    a: Any,
-    log_weights: Any,
-    weights: Any,
-    totals: Any,
-    T: Any,
-    S: Any,
-    new_T: Any,
-    new_S: Any,
-    change: Any,
-    log_likelihood: Any,
-) -> Any:
-    """Propose to exchange weights of two columns, and decide.
+def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
+    """Propose to exchange weights of two columns; return whether they were exchanged.
 
-    Return the log-likelihood and whether weights were exchanged. Weights sum to 1 before and after.
+    Weights sum to 1 before and after.
     """
-    classes, p = weights.shape
+    classes, p = state.weights.shape
     k = draw_index(rng, classes + 1)  # the last: all classes
-    j = _draw_giver(rng, weights, totals, rows.mean, k)
+    j = _draw_exchanged_column(rng, rows, state, k)
     taker = rows.alive[draw_index(rng, rows.alive.shape[0])]
     if j < 0 or j == taker:
-        return log_likelihood, False
+        return False
     shift = math.log(rows.mean[j]) - math.log(rows.mean[taker])
-    mass = _fill_column_changes(log_weights, weights, j, taker, k, shift, change)
+    mass = _fill_column_changes(state, j, taker, k, shift)
+    a, log_likelihood = math.exp(state.real[LOG_A]), state.real[LOG_LIKELIHOOD]
     bound = -rng.standard_exponential() + (log_likelihood + classes * p * a * math.log(mass))
-    first_class = _find_largest_class(weights, j) if k == classes else k
-    new_log_likelihood = evaluate_trial(
-        rows, weights, totals, j, taker, first_class, T, S, new_T, new_S, change, bound
-    )
+    first_class = k
+    if k == classes:
+        first_class = _find_largest_class(state.weights, j)
+    new_log_likelihood = evaluate_trial(rows, state, j, taker, first_class, bound)
     if not new_log_likelihood > bound:
-        return log_likelihood, False
-    _exchange_weights(log_weights, weights, totals, j, taker, k, shift, change)
-    rescale_weights(log_weights, weights, totals, mass, math.log(mass))
-    accept_scores(rows, mass, T, S, new_T, new_S)
-    return new_log_likelihood, True
+        return False
+    _exchange_weights(state, j, taker, k, shift)
+    accept_trial(rows, state, mass, new_log_likelihood)
+    return True
 
 
 @scalar
-def _draw_giver(rng: Any, weights: Any, totals: Any, mean: Any, k: Any) -> Any:
-    """Draw a column with probability ∝ λ_kj c_j; -1 if all are zero."""
+def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
+    """Draw the column whose weight is exchanged, ∝ λ_kj c_j; -1 if all are zero."""
     # k = K means the sum over all classes.
-    classes, p = weights.shape
+    weights = state.totals
+    if k < state.weights.shape[0]:
+        weights = state.weights[k]
     total = 0.0
-    for j in range(p):
-        total += (totals[j] if k == classes else weights[k, j]) * mean[j]
+    for j in range(weights.size):
+        total += weights[j] * rows.mean[j]
     target = rng.random() * total
     running = 0.0
     column = -1
-    for j in range(p):
-        term = (totals[j] if k == classes else weights[k, j]) * mean[j]
+    for j in range(weights.size):
+        term = weights[j] * rows.mean[j]
         if term > 0.0:
             running += term
             column = j
@@ -317,10 +266,9 @@ def _find_largest_class(weights: Any, j: Any) -> Any:
 
 
 @scalar
-def _fill_column_changes(
-    log_weights: Any, weights: Any, j: Any, taker: Any, chosen_class: Any, shift: Any, change: Any
-) -> Any:
+def _fill_column_changes(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> Any:
     """Write new weights of two columns and changes; return the new sum."""
+    log_weights, weights, change = state.log_weights, state.weights, state.scratch.change
     classes, p = weights.shape
     for entry in range(4):
         change[classes, entry] = 0.0
@@ -344,23 +292,15 @@ def _fill_column_changes(
 
 
 @scalar
-def _exchange_weights(
-    log_weights: Any,
-    weights: Any,
-    totals: Any,
-    j: Any,
-    taker: Any,
-    chosen_class: Any,
-    shift: Any,
-    change: Any,
-) -> None:
+def _exchange_weights(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> None:
     """Exchange the weights of two columns in the chosen class or all."""
-    classes = weights.shape[0]
+    log_weights, change = state.log_weights, state.scratch.change
+    classes = log_weights.shape[0]
     for k in range(classes):
         if chosen_class == classes or chosen_class == k:
             log_weights[k, j], log_weights[k, taker] = (
                 log_weights[k, taker] - shift,
                 log_weights[k, j] + shift,
             )
-            weights[k, j], weights[k, taker] = change[k, NEW], change[k, NEW_OTHER]
-    totals[j], totals[taker] = change[classes, NEW], change[classes, NEW_OTHER]
+            state.weights[k, j], state.weights[k, taker] = change[k, NEW], change[k, NEW_OTHER]
+    state.totals[j], state.totals[taker] = change[classes, NEW], change[classes, NEW_OTHER]

@@ -196,21 +196,23 @@ def fit_variational(
     starts: Sequence[float] = STARTS,
 ) -> VariationalFit:
     """Fit variational posteriors from several starts; return the best."""
-    low, high = (float(a), float(a)) if a is not None else (float(a_range[0]), float(a_range[1]))
+    if a is None:
+        low, high = float(a_range[0]), float(a_range[1])
+    else:
+        low = high = float(a)
+        starts = low, *starts
     ascent = _VariationalAscent(data, b, low, high, a is None and prior_of_a == "inverse")
+    take_step = ascent.take_step
+    if a is None:
+        take_step = ascent.take_step_with_shape
     best: Any = None
     passes = 0
-    for start in starts if a is None else (float(a), *starts):
+    for start in starts:
         run = iterate_squarem(ascent.take_step, ascent.build_start(start), _MAX_PASSES, _CONVERGED)
         theta = run.theta
         if a is not None:
             theta[-1] = math.log(a)
-        final = iterate_squarem(
-            ascent.take_step_with_shape if a is None else ascent.take_step,
-            theta,
-            _MAX_PASSES,
-            _TOLERANCE,
-        )
+        final = iterate_squarem(take_step, theta, _MAX_PASSES, _TOLERANCE)
         passes += run.n_passes + final.n_passes
         if best is None or final.values[-1] > best.values[-1]:
             best = final

@@ -11,7 +11,6 @@ E|beta_j| has the slope 2 Phi(m_j / s_j) - 1, and it adds 2 E[sqrt eta] phi(m_j 
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
@@ -21,7 +20,8 @@ from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
-from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT
+from ..dask_blocks import add_fields
+from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 
@@ -44,8 +44,7 @@ _BLOCK_CELLS = 2**23  # cells of a dense product of a sparse block: 64 MB
 RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = 3, 1
 
 
-@dataclass(frozen=True)
-class Expansion:
+class Expansion(NamedTuple):
     """Log-likelihood to second order in the coefficients of q non-reference classes.
 
     The expansions of two blocks of rows can be added.
@@ -55,12 +54,7 @@ class Expansion:
     gradient: np.ndarray  # (q m,)
     curvature: np.ndarray  # (q m, q m), minus the second derivatives
 
-    def __add__(self, other: "Expansion") -> "Expansion":
-        return Expansion(
-            self.log_likelihood + other.log_likelihood,
-            self.gradient + other.gradient,
-            self.curvature + other.curvature,
-        )
+    __add__ = add_fields
 
 
 def expand_log_likelihood(
@@ -74,11 +68,10 @@ def expand_log_likelihood(
     With `covariance`, expand its mean over Normal(coef, covariance).
     """
     q, m = coef.shape
-    free_classes = np.flatnonzero(np.arange(problem.classes) != problem.reference)
     log_likelihood, gradient = 0.0, np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
     for block, Z in _iterate_row_blocks(problem.covariates):
-        is_class = (free_classes[:, None] == problem.codes[block]).astype(float)
+        is_class = (problem.free_classes[:, None] == problem.codes[block]).astype(float)
         linear = Z.multiply(coef)
         if covariance is None:
             rows = _expand_at_predictors(linear, is_class)
@@ -136,7 +129,9 @@ def _iterate_row_blocks(
     """Yield blocks of rows of the covariates (m, n)."""
     m, n = covariates.shape
     is_dense = isinstance(covariates, np.ndarray)
-    step = BLOCK_ROWS if is_dense else max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
+    step = BLOCK_ROWS
+    if not is_dense:
+        step = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
     for start in range(0, n, step):
         block = slice(start, start + step)
         if is_dense:
@@ -160,9 +155,10 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
     # nodes for half the squared length
     half_squares, radius_weights = roots_genlaguerre(radii, 0.5 * q - 1.0)
     rng = np.random.default_rng(0)
-    rotations = [
-        np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))
-    ]
+    n_rotations = max(2, 8 // q)
+    if q == 1:
+        n_rotations = 1
+    rotations = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(n_rotations)]
     axes = np.concatenate([sign * rotation for rotation in rotations for sign in (1.0, -1.0)])
     points = np.concatenate([math.sqrt(2.0 * half) * axes for half in half_squares])
     return QuadratureRule(
@@ -205,7 +201,7 @@ def _expand_mean(
     covariance: np.ndarray,
     radii: int,
 ) -> _RowExpansion:
-    """Expand the mean log-likelihood over normal predictors, by quadrature."""
+    """Expand the mean log-likelihood of each row over normal predictors, by quadrature."""
     # With L̄ the slopes of the mean in L, its slopes in V are half of L^-T (P + P^T) L^-1, where P
     # is the lower triangle of L^T L̄ with half its diagonal.
     (q, n), m = linear.shape, len(covariance) // len(linear)
@@ -327,7 +323,7 @@ def fit_laplace_approximation(
     q, m = problem.classes - 1, problem.covariates.shape[0]
     is_intercept = build_intercept_mask(problem)
     mean, sd = np.zeros(q * m), np.ones(q * m)
-    etas, eta_probabilities = np.full(1, 1.0 if eta is None else eta), np.ones(1)
+    etas, eta_probabilities = np.full(1, eta or 1.0), np.ones(1)
     expansion, step_length, has_settled = expand(mean.reshape(q, m)), 1.0, False
     for _ in range(_MAX_ROUNDS):
         mean_root_eta = float(eta_probabilities @ np.sqrt(etas))
@@ -369,7 +365,7 @@ def fit_laplace_approximation(
 def _factorise_precision(
     precision: np.ndarray, curvature: np.ndarray, mean_root_eta: float
 ) -> np.ndarray:
-    """Return the Cholesky factor of P."""
+    """Return the Cholesky factor of the precision P of the coefficients."""
     # If rounding makes P singular, add a small share of the prior's precision.
     from scipy.linalg import LinAlgError, cholesky
 
@@ -422,7 +418,7 @@ _FLAT = 1e-4, 10
 
 
 class _VariationalPoint(NamedTuple):
-    """Normal distribution, its lower bound, and a step of length 1."""
+    """Normal distribution with its lower bound, and a natural-gradient step of length 1."""
 
     precision: np.ndarray
     pull: np.ndarray  # P m
@@ -437,7 +433,7 @@ class _VariationalPoint(NamedTuple):
 
 
 class _LowerBound:
-    """Lower bound as a function of P and P m, at the optimal q(eta)."""
+    """Lower bound of the log evidence as a function of P and P m, at the optimal q(eta)."""
 
     def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
         self.problem, self.eta, self.expand = problem, eta, expand
@@ -537,7 +533,7 @@ def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
 
 
 def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m by Anderson's combination of steps."""
+    """Return P and P m after a combination of several steps (Anderson acceleration)."""
     # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
@@ -631,7 +627,7 @@ def check_approximation_size(n_coefficients: int, n_rows: float) -> None:
             Setting("method", "map"),
             ".",
         )
-    if n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients:
+    if has_few_rows(n_rows, n_coefficients):
         warn(  # the same text for all fits of a search
             DataWarning(
                 f"There are fewer than {MIN_ROWS_PER_COEFFICIENT} rows per coefficient, so standard"
@@ -663,9 +659,9 @@ def fit_normal_approximation(
 
 def choose_radii(problem: CoefficientProblem, n_rows: float) -> int:
     """Return the number of radii of the quadrature rule for `n_rows` rows."""
-    n_coefficients = (problem.classes - 1) * problem.covariates.shape[0]
-    has_few_rows = n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients
-    return RADII_OF_FEW_ROWS if has_few_rows else RADII_OF_MANY_ROWS
+    if has_few_rows(n_rows, (problem.classes - 1) * problem.covariates.shape[0]):
+        return RADII_OF_FEW_ROWS
+    return RADII_OF_MANY_ROWS
 
 
 class NormalChain(IndependentDraws):
@@ -700,9 +696,7 @@ class NormalChain(IndependentDraws):
         normals = rng.standard_normal((normal.mean.size, BLOCK))
         deviations = solve_triangular(normal.factor.T, normals).T
         coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))
-        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + deviations).reshape(
-            BLOCK, K - 1, -1
-        )
+        coef[:, self.problem.free_classes] = (normal.mean + deviations).reshape(BLOCK, K - 1, -1)
         log_likelihood_change = deviations @ expansion.gradient - 0.5 * np.einsum(
             "ij,ij->i", deviations @ expansion.curvature, deviations
         )

@@ -63,7 +63,9 @@ def read_prior(model: Any) -> CoefficientPrior:
             Argument("eta"),
             ".",
         )
-    eta = None if model.eta is None else check_positive("eta", model.eta, "a rate")
+    eta = model.eta
+    if eta is not None:
+        eta = check_positive("eta", eta, "a rate")
     shape = check_positive("shape", model.shape, "the shape of the Gamma prior on eta")
     rate = check_positive("rate", model.rate, "the rate of the Gamma prior on eta")
     if eta is None and model.method == "map":
@@ -73,29 +75,26 @@ def read_prior(model: Any) -> CoefficientPrior:
     return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
 
 
-def find_reference_index(reference: Any, classes: np.ndarray) -> int:
-    """Return the index of the reference class."""
-    if reference is None:
-        return 0
-    indices = [k for k, label in enumerate(classes) if label == reference]
-    if not indices:
-        class_list = shorten(classes.tolist(), 10)
-        raise ArgumentError(
-            f"`reference` must be one of the classes ({class_list}); got {reference!r}."
-        )
-    return indices[0]
+def find_reference_class(model: Any) -> Any:
+    """Return the label of the reference class: the argument `reference`, or the first class."""
+    if model.reference is None:
+        return model.classes_[0]
+    for label in model.classes_:
+        if label == model.reference:
+            return label
+    class_list = shorten(model.classes_.tolist(), 10)
+    raise ArgumentError(
+        f"`reference` must be one of the classes ({class_list}); got {model.reference!r}."
+    )
 
 
 def choose_standardization(
-    matrix: np.ndarray,
-    names: np.ndarray | None,
-    counts: np.ndarray | None,
-    standardize: Any,
-    intercept: bool,
+    model: Any, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
 ) -> Standardization:
     """Return the standardisation of the covariates, or none if not requested."""
+    names = vars(model).get("feature_names_in_")
     low, high = compute_column_ranges(matrix)
-    if check_allowed("standardize", standardize, (True, False)):
+    if check_allowed("standardize", model.standardize, (True, False)):
         standard = compute_standardization(matrix, names, counts)
         # columns of zeros are expected: words that these rows lack
         warn_about_constant_columns(standard, names, is_sparse(matrix) & (low == 0.0))

@@ -1,5 +1,6 @@
 """Chains of the sparse multinomial logit: starting values and recorded draws."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from thali._inference.chains import FixedChain
 
 from .arguments import CoefficientPrior
-from .covariate_columns import SparseColumns
+from .covariate_columns import SparseColumns, add_intercept_column
 from .gibbs_sweep import (
     ACCEPTED,
     ETA,
@@ -48,14 +49,19 @@ def build_coefficient_problem(
         covariates, is_wide, (size, n) = matrix, False, matrix.shape
         penalised = size - prior.intercept
     else:
-        columns = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
-        n, penalised = len(columns), matrix.shape[1]
-        is_wide = columns.shape[1] > n if is_wide is None else is_wide
-        covariates = np.array(columns if is_wide else columns.T, float, order="C")
+        columns = add_intercept_column(matrix, prior.intercept)
+        n, penalised = matrix.shape
+        if is_wide is None:
+            is_wide = columns.shape[1] > n
+        if not is_wide:
+            columns = columns.T
+        covariates = np.array(columns, float, order="C")
+    if row_weights is None:
+        row_weights = np.ones(n)
     return CoefficientProblem(
         covariates,
         np.array(codes, np.int64),
-        np.ones(n) if row_weights is None else np.array(row_weights, float),
+        np.array(row_weights, float),
         int(n_classes),
         int(reference),
         penalised,
@@ -68,6 +74,7 @@ def build_coefficient_problem(
         SLAB_DF,
         SLAB_SCALE,
         int(n_trajectories),
+        np.delete(np.arange(n_classes), reference),
     )
 
 
@@ -78,18 +85,15 @@ def sample_start(
 
     They differ between chains.
     """
-    A = problem.covariates
-    columns = A.T if problem.wide else A
+    A, columns = problem.covariates, problem.columns
     m, n = columns.shape
-    is_free = np.arange(problem.classes) != problem.reference
     row_norm = np.sqrt((A**2).sum() / n)
-    coef = np.where(
-        is_free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100)), 0.0
-    )
+    coef = rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100))
+    coef[problem.reference] = 0.0
     linear = np.ascontiguousarray(coef @ columns)
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)
-    real[ETA] = 1.0 if eta is None else eta
+    real[ETA] = eta or 1.0
     real[LOG_STEP] = -1.0
     real[TAU_SQUARE] = problem.global_scale**2
     real[SLAB_SQUARE] = problem.slab_scale**2
@@ -127,7 +131,9 @@ class CoefficientChain(FixedChain):
     ) -> None:
         self.problem, self.rng = problem, rng
         self.state = sample_start(problem, eta, rng)
-        shape = problem.covariates.shape if problem.trajectories else (0, 0)
+        shape = 0, 0
+        if problem.trajectories:
+            shape = problem.covariates.shape
         self.motion = allocate_trajectory_space(problem.classes, *shape)
         super().__init__(draws, tune, thin)
         self.record = CoefficientDraws(
@@ -138,7 +144,9 @@ class CoefficientChain(FixedChain):
     def scale_rate(self) -> float:
         """Share of scale moves accepted since tuning ended."""
         real = self.state.real
-        return float(real[ACCEPTED] / real[TRIED]) if real[TRIED] else float("nan")
+        if not real[TRIED]:
+            return math.nan
+        return float(real[ACCEPTED] / real[TRIED])
 
     def run_until(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""

@@ -29,10 +29,17 @@ THIN_TWO_CLASSES, THIN_MORE_CLASSES = 4, 10  # without trajectories
 THIN_HORSESHOE, THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 3, 64
 
 
+def has_few_rows(n_rows: float, n_coefficients: int) -> bool:
+    """Return whether a normal approximation has too few rows to be accurate."""
+    return n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients
+
+
 def estimate_logit_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Estimate the CPU seconds of one Gibbs sweep."""
     cells, n_free_classes = n_rows * n_columns, n_classes - 1
-    number_seconds = WIDE_PRODUCT_SECONDS if n_columns > n_rows else PRODUCT_SECONDS
+    number_seconds = PRODUCT_SECONDS
+    if n_columns > n_rows:
+        number_seconds = WIDE_PRODUCT_SECONDS
     product_seconds = cells * min(n_rows, n_columns) * number_seconds
     seconds = SWEEP_SECONDS + n_free_classes * (ROW_SECONDS * n_rows + product_seconds)
     if count_trajectories(n_rows, n_columns, n_classes):
@@ -46,8 +53,9 @@ def estimate_approximation_seconds(n_rows: int, n_columns: int, n_classes: int) 
     Few rows need many steps.
     """
     q = n_classes - 1
-    has_few_rows = n_rows < MIN_ROWS_PER_COEFFICIENT * n_columns * q
-    steps = NORMAL_STEPS_OF_FEW_ROWS if has_few_rows else NORMAL_STEPS
+    steps = NORMAL_STEPS
+    if has_few_rows(n_rows, n_columns * q):
+        steps = NORMAL_STEPS_OF_FEW_ROWS
     return steps * (
         CUBE_SECONDS * (n_columns * q) ** 3
         + MOMENT_SECONDS * n_rows * n_columns**2 * q * (q + 1) / 2
@@ -66,16 +74,18 @@ def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classe
     n_coefficients = n_columns * (n_classes - 1)
     if prior != "laplace" or n_coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
-    has_few_rows = n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients
-    max_seconds = BUDGET if has_few_rows else MAX_SAMPLING_SECONDS
+    max_seconds = MAX_SAMPLING_SECONDS
+    if has_few_rows(n_rows, n_coefficients):
+        max_seconds = BUDGET
     if estimate_sampling_seconds(n_rows, n_columns, n_classes) <= max_seconds:
         return "polya-gamma"
     min_sweeps = 4 * 2 * MIN_DRAWS  # of a run within the budget
     min_seconds = max(
         BUDGET, min_sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
     )
-    is_quick = estimate_approximation_seconds(n_rows, n_columns, n_classes) < min_seconds
-    return "variational" if is_quick else "polya-gamma"
+    if estimate_approximation_seconds(n_rows, n_columns, n_classes) < min_seconds:
+        return "variational"
+    return "polya-gamma"
 
 
 def estimate_sampling_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
@@ -106,11 +116,15 @@ def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes
 def choose_logit_thin(n_rows: int, n_columns: int, n_classes: int, prior: str = "laplace") -> int:
     """Return the default number of sweeps per recorded draw."""
     has_trajectories = count_trajectories(n_rows, n_columns, n_classes) > 0
+    if prior == "horseshoe" and has_trajectories:
+        return THIN_HORSESHOE
     if prior == "horseshoe":
-        return THIN_HORSESHOE if has_trajectories else THIN_HORSESHOE_WITHOUT_TRAJECTORIES
+        return THIN_HORSESHOE_WITHOUT_TRAJECTORIES
     if has_trajectories:
         return THIN_WITH_TRAJECTORIES
-    return THIN_TWO_CLASSES if n_classes == 2 else THIN_MORE_CLASSES
+    if n_classes == 2:
+        return THIN_TWO_CLASSES
+    return THIN_MORE_CLASSES
 
 
 def count_trajectories(n_rows: int, n_columns: int, n_classes: int) -> int:
@@ -118,5 +132,6 @@ def count_trajectories(n_rows: int, n_columns: int, n_classes: int) -> int:
 
     It is 0 where they cannot move all coefficients or are slower than sweeps.
     """
-    is_small = n_columns <= n_rows and n_columns * (n_classes - 1) <= MAX_TRAJECTORY_COEFFICIENTS
-    return TRAJECTORIES if is_small else 0
+    if n_columns > n_rows or n_columns * (n_classes - 1) > MAX_TRAJECTORY_COEFFICIENTS:
+        return 0
+    return TRAJECTORIES

@@ -13,6 +13,13 @@ from ..dask_blocks import sum_over_blocks
 from ..input import Standardization
 
 
+def add_intercept_column(matrix: np.ndarray, intercept: bool) -> np.ndarray:
+    """Return covariates (n, d), followed by a column of ones if there is an intercept."""
+    if not intercept:
+        return matrix
+    return np.column_stack([matrix, np.ones(len(matrix))])
+
+
 class DenseColumns:
     """Standardised covariates as a dense matrix Z (n, m)."""
 
@@ -21,7 +28,7 @@ class DenseColumns:
     m: int
 
     def __init__(self, matrix: np.ndarray, intercept: bool) -> None:
-        self.Z = np.column_stack([matrix, np.ones(len(matrix))]) if intercept else matrix
+        self.Z = add_intercept_column(matrix, intercept)
         self.n, self.m = self.Z.shape
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
@@ -87,10 +94,6 @@ class SparseColumns:
         """Return the same columns, stored by rows."""
         return SparseColumns(self.S.tocsr(), self.shift)
 
-    def select_rows(self, row_selection: Any) -> "SparseColumns":
-        """Return the same columns for a selection of rows."""
-        return SparseColumns(self.S[row_selection], self.shift)
-
 
 def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
     """Standardise the varying columns of a sparse matrix, stored by columns."""
@@ -99,9 +102,11 @@ def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool
     varies = np.flatnonzero(standard.varies)
     scale = 1.0 / (standard.unit * standard.sd)[varies]
     scaled = sparse.csc_array(matrix)[:, varies] @ sparse.diags_array(scale)
-    ones = [sparse.csc_array((matrix.shape[0], 1))] if intercept else []
-    S = sparse.csc_array(sparse.hstack([scaled, *ones]))
-    return SparseColumns(S, np.append((standard.mean / standard.sd)[varies], [-1.0] * intercept))
+    shift = (standard.mean / standard.sd)[varies]
+    if intercept:
+        no_ones = sparse.csc_array((matrix.shape[0], 1))
+        scaled, shift = sparse.hstack([scaled, no_ones]), np.append(shift, -1.0)
+    return SparseColumns(sparse.csc_array(scaled), shift)
 
 
 class BlockColumns:
@@ -111,9 +116,8 @@ class BlockColumns:
     m: int
 
     def __init__(self, blocks: Sequence[Any], rows: Sequence[int], m: int) -> None:
-        self._held, self.n, self.m = list(blocks), sum(rows), m
-        ends = np.cumsum([0, *rows]).tolist()
-        self._parts = [slice(*pair) for pair in zip(ends, ends[1:], strict=False)]
+        self._blocks, self.n, self.m = list(blocks), sum(rows), m
+        self._ends = np.cumsum(rows)[:-1]
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
         """Return Z coef^T for coef (q, m)."""
@@ -121,33 +125,17 @@ class BlockColumns:
         from dask.delayed import delayed
 
         return np.concatenate(
-            compute(*(delayed(DenseColumns.multiply)(block, coef) for block in self._held))
+            compute(*(delayed(DenseColumns.multiply)(block, coef) for block in self._blocks))
         )
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
         """Return residuals^T Z for residuals (n, q)."""
-        pieces = [residuals[block_rows] for block_rows in self._parts]
-        return sum_over_blocks(
-            _multiply_block_transposed, list(zip(self._held, pieces, strict=True))
-        )
+        parts = zip(self._blocks, np.split(residuals, self._ends), strict=True)
+        return sum_over_blocks(DenseColumns.multiply_transposed, parts)
 
     def compute_gram(
         self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
     ) -> np.ndarray:
         """Return Z_a^T diag(weights) Z_b for two selections of columns."""
-        pieces = [weights[block_rows] for block_rows in self._parts]
-        return sum_over_blocks(
-            _compute_block_gram, list(zip(self._held, pieces, strict=True)), columns_a, columns_b
-        )
-
-
-def _multiply_block_transposed(block: tuple[DenseColumns, np.ndarray]) -> np.ndarray:
-    """Return residuals^T Z of one block and its residuals."""
-    return block[0].multiply_transposed(block[1])
-
-
-def _compute_block_gram(
-    block: tuple[DenseColumns, np.ndarray], columns_a: np.ndarray, columns_b: np.ndarray
-) -> np.ndarray:
-    """Return Z_a^T diag(weights) Z_b of one block and its weights."""
-    return block[0].compute_gram(block[1], columns_a, columns_b)
+        parts = zip(self._blocks, np.split(weights, self._ends), strict=True)
+        return sum_over_blocks(DenseColumns.compute_gram, parts, columns_a, columns_b)

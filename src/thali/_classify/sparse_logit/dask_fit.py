@@ -24,7 +24,12 @@ from ..dask_blocks import (
 )
 from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
 from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
-from .arguments import CoefficientPrior, read_prior
+from .arguments import (
+    CoefficientPrior,
+    choose_standardization,
+    find_reference_class,
+    read_prior,
+)
 from .chain import build_coefficient_problem
 from .cost_model import NORMAL_METHODS
 from .covariate_columns import BlockColumns, DenseColumns
@@ -52,9 +57,11 @@ def build_dask_job(
         )
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
-    model._find_reference_index()
+    model._reference_ = find_reference_class(model)
     model._standard_ = _choose_dask_standardization(model, scan)
-    model.method_ = "variational" if is_automatic and prior.name == "laplace" else model.method
+    model.method_ = model.method
+    if is_automatic and prior.name == "laplace":
+        model.method_ = "variational"
     if model._used_engine.is_point:
         return _build_dask_maximum_job(model, scan, prior)
     if model.method_ not in NORMAL_METHODS:
@@ -78,7 +85,7 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
     )
     codes, penalised = _encode_dask_labels(scan), int(standard.varies.sum())
     columns = BlockColumns(blocks, scan.rows, penalised + prior.intercept)
-    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._find_reference_index())
+    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._reference_index())
     observed = ObservedRows(
         columns, (codes[:, None] == free_classes).astype(float), np.ones(len(codes)), penalised
     )
@@ -93,7 +100,7 @@ def _fit_dask_approximation(
     from dask.delayed import delayed
 
     standard, codes = model._standard_, _encode_dask_labels(scan)
-    arguments = standard, scan.classes, model._find_reference_index(), prior
+    arguments = standard, scan.classes, model._reference_index(), prior
     problems = persist(*(delayed(_build_block_problem)(*pair, *arguments) for pair in scan.pairs))
     no_rows = np.empty((0, int(standard.varies.sum())))
     empty = build_coefficient_problem(
@@ -103,7 +110,7 @@ def _fit_dask_approximation(
 
     def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         """Expand the log-likelihood over all blocks of rows."""
-        return sum_over_blocks(expand_log_likelihood, problems, coef, covariance, radii)
+        return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(
         empty, prior.eta, model._used_engine.has_bound, expand
@@ -118,7 +125,7 @@ def _choose_dask_standardization(
 ) -> Standardization:
     """Return the standardisation over all blocks, or none if not requested."""
     if not model.standardize:
-        return model._choose_standardization(scan.ends, model.fit_intercept)
+        return choose_standardization(model, scan.ends, model.fit_intercept)
     standard = compute_block_standardization(scan, model._column_names())
     warn_about_constant_columns(standard, None)
     return standard

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
-from thali._model.requirements import require_draws, requires
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from .arguments import read_prior
+from ..row_weights import is_finite_weight
+from .arguments import choose_standardization, find_reference_class, read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe import log_coefficient_density
-from .maximum import compute_coefficient_path, convert_to_original_units
+from .maximum import (
+    build_observed_rows,
+    compute_coefficient_path,
+    convert_to_original_units,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -72,8 +76,8 @@ def build_posterior_tree(
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
     labels = convert_class_labels(classes)
-    is_free = np.arange(problem.classes) != problem.reference
-    coefs = np.stack([record["coef"][:, is_free] for record in parts])
+    free_classes = problem.free_classes
+    coefs = np.stack([record["coef"][:, free_classes] for record in parts])
     scales, log_likelihoods = (
         np.stack([record[name] for record in parts]) for name in ("scales", "log_likelihood")
     )
@@ -81,7 +85,7 @@ def build_posterior_tree(
     if problem.prior != HORSESHOE:
         scale_draws = {"eta": scales[..., 0]}
     posterior = build_draws_group(
-        coefs, scale_draws, log_likelihoods, labels[is_free], columns, intercept
+        coefs, scale_draws, log_likelihoods, labels[free_classes], columns, intercept
     )
     constants = {
         "reference": labels[problem.reference],
@@ -111,10 +115,10 @@ def _log_class_probability(
     # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
-        products = A.select_rows(rows).multiply(coefs.reshape(-1, A.m))
+        products = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
         linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
-        linear = coefs @ (A[rows].T if problem.wide else A[:, rows])
+        linear = coefs @ problem.columns[:, rows]
     class_predictor = np.take_along_axis(
         linear, np.broadcast_to(problem.codes[rows], linear[:, :, :1].shape), axis=2
     )[:, :, 0]
@@ -234,29 +238,18 @@ def collect_summary_draws(
     return quantities | {names[index]: draws[..., index] for index in indices}
 
 
-def average_logit_probabilities(
-    posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
-) -> np.ndarray:
-    """Compute posterior means of the class probabilities, shape (n, K)."""
-    means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
-    for block, probabilities in iterate_logit_probabilities(posterior, matrix, standard, reference):
-        means[block] = probabilities.mean(axis=0).T
-    return means
-
-
 def iterate_logit_probabilities(
     posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows with class probabilities, shape (draws, K, rows)."""
+    """Yield blocks of rows with class probabilities (rows, draws, K)."""
     posterior_draws = posterior.draws
     coefs = flatten_chains(posterior_draws["coef"].values)
     draws, n_free_classes, d = coefs.shape
-    intercepts = (
-        posterior_draws["intercept"].values.reshape(draws, n_free_classes)
-        if "intercept" in posterior_draws
-        else None
-    )
-    matrix = matrix.tocsr() if is_sparse(matrix) else matrix
+    intercepts = np.zeros((draws, n_free_classes))
+    if "intercept" in posterior_draws:
+        intercepts = posterior_draws["intercept"].values.reshape(draws, n_free_classes)
+    if is_sparse(matrix):
+        matrix = matrix.tocsr()
     step = max(1, _BLOCK_PREDICTORS // (draws * (n_free_classes + 1)))
     for start in range(0, matrix.shape[0], step):
         rows = np.clip(
@@ -265,12 +258,11 @@ def iterate_logit_probabilities(
         linear = np.zeros((draws, n_free_classes + 1, len(rows)))
         free = np.arange(n_free_classes + 1) != reference
         linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, n_free_classes, -1)
-        if intercepts is not None:
-            linear[:, free] += intercepts[..., None]
+        linear[:, free] += intercepts[..., None]
         linear -= linear.max(axis=1, keepdims=True)
         np.exp(linear, out=linear)
         linear /= linear.sum(axis=1, keepdims=True)
-        yield slice(start, start + step), linear
+        yield slice(start, start + step), linear.transpose(2, 0, 1)
 
 
 def compute_posterior_means(
@@ -301,18 +293,16 @@ ORIGINAL_SCALE = "log odds relative to the reference class per unit of the covar
 
 def describe_scale(model: Any) -> str:
     """Return the scale of coefficients in the posterior, summaries and paths."""
-    return STANDARDISED_SCALE if model.standardize else ORIGINAL_SCALE
+    if model.standardize:
+        return STANDARDISED_SCALE
+    return ORIGINAL_SCALE
 
 
 def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
     """Build the table of `model.coefficients`."""
     from thali._tables import Table
 
-    if (
-        isinstance(delta, bool)
-        or not isinstance(delta, int | float | np.number)
-        or not 0.0 <= delta < math.inf
-    ):
+    if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
@@ -339,110 +329,22 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
     return frame.iloc[order].reset_index(drop=True)
 
 
-# Tables of the coefficients of a fitted sparse logit ----------------------------------------------
-
-
-class CoefficientTables:
-    """Tables of the coefficients of a fitted sparse logit."""
-
-    get_params: Any
-
-    def coefficient_path(
-        self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None
-    ) -> "pandas.DataFrame":
-        """Return the posterior mode for many values of eta.
-
-        Each maximum is started from the previous one. The model is not changed, and its method and
-        prior are ignored; the path uses the Laplace prior.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix (n, d)
-        y : sequence of str, int or bool (n,)
-            As for `fit`.
-        eta : sequence of float above 0, optional
-            None uses 30 values, from the smallest for which all coefficients are 0 down to
-            1/10,000 of it.
-        sample_weight : sequence of float (n,), optional
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per eta, in falling order: eta, non_zero (number of nonzero coefficients),
-            log_likelihood, objective and coef[class, covariate] of standardised covariates, as
-            stated in `attrs["scale"]`.
-
-        Raises
-        ------
-        DataError
-            If X, y, the weights or eta cannot be used.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import thali as th
-        >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> path = th.SparseMultinomialLogit().coefficient_path(X, X[:, 0] + X[:, 1] > 0.1)
-        >>> path["non_zero"].iloc[[0, -1]].tolist()
-        [0, 3]
-        """
-        model: Any = type(self)(**(self.get_params() | {"method": "map", "prior": "laplace"}))
-        data, prior = model._training_data(X, y, sample_weight), read_prior(model)
-        model._standard_ = model._choose_standardization(data.matrix, prior.intercept, data.counts)
-        model._reference_ = model.classes_[model._find_reference_index()]
-        table = compute_coefficient_path(
-            model._build_observed_rows(data, prior),
-            list_varying_columns(model),
-            list_non_reference_classes(model),
-            eta,
-        )
-        table.attrs["scale"] = describe_scale(model)
-        return table
-
-    @requires(require_draws)
-    def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""Return coefficients with intervals, signs and probabilities that they are large.
-
-        .. math:: P(|\beta_{kj}| > \delta \mid X, y)
-
-        The posterior has no exact zeros; a covariate has an effect if this probability is near 1.
-
-        Parameters
-        ----------
-        delta : float, 0 or more
-            For standardised covariates: with 0.1, a covariate that rises by a standard deviation
-            multiplies the odds by 1.1.
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per coefficient, most certain first: class, covariate, coef (posterior mean,
-            for the standardised covariate), sd, low and high (the interval), probability (of
-            \|coef\| > delta), positive (the probability of coef > 0), excludes_0 (whether the
-            interval excludes 0), original (`coef_`, per unit of the covariate in X).
-            `attrs["scale"]` states the scale of each column; with `standardize=False` both scales
-            are the units of X.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If `delta` is negative, or the fit made no draws.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import thali as th
-        >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> model = th.SparseMultinomialLogit(random_state=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
-        >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
-        ['x0', 'x1']
-        """
-
-        return build_coefficient_table(self, delta, ci)
+def build_path_table(
+    model: Any, X: Any, y: Any, eta: Any, sample_weight: Any
+) -> "pandas.DataFrame":
+    """Build the table of `model.coefficient_path`, from a copy of the model."""
+    model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
+    data, prior = model._read_training_data(X, y, sample_weight), read_prior(model)
+    model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
+    model._reference_ = find_reference_class(model)
+    table = compute_coefficient_path(
+        build_observed_rows(model, data, prior),
+        list_varying_columns(model),
+        list_non_reference_classes(model),
+        eta,
+    )
+    table.attrs["scale"] = describe_scale(model)
+    return table
 
 
 # Draws from the prior of the sparse multinomial logit, and labels simulated at each of them -------
@@ -457,25 +359,24 @@ def sample_prior_predictive(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample scales and coefficients from the prior, and labels of rows."""
-    from ..row_groups import convert_class_labels
+    from ..row_groups import convert_class_labels, sample_prior_codes
 
-    n, d = matrix.shape
+    d = matrix.shape[1]
     is_free = np.arange(len(classes)) != reference
+    sample_coefficients = _sample_laplace_coefficients
+    if prior.is_horseshoe:
+        sample_coefficients = _sample_horseshoe_coefficients
     all_scales, coefs, codes, likelihoods = [], [], [], []
     for rng in rngs:
         coef = np.zeros((len(classes), d + 1))
-        scales, coef[is_free, :d] = (
-            _sample_horseshoe_coefficients if prior.is_horseshoe else _sample_laplace_coefficients
-        )(prior, rng, (is_free.sum(), d))
+        scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
         if prior.intercept:
             coef[is_free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(is_free.sum())
-        linear = matrix @ coef[:, :d].T + coef[:, d]
-        log_p = linear - np.logaddexp.reduce(linear, axis=1, keepdims=True)
-        row_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+        row_codes, log_likelihood = sample_prior_codes(matrix @ coef[:, :d].T + coef[:, d], rng)
         all_scales.append(scales)
         coefs.append(coef[is_free])
         codes.append(row_codes)
-        likelihoods.append(log_p[np.arange(n), row_codes].sum())
+        likelihoods.append(log_likelihood)
     labels = convert_class_labels(classes)[is_free]
     scales = {
         name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]
@@ -490,7 +391,9 @@ def _sample_laplace_coefficients(
     prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
 ) -> tuple[dict[str, float], np.ndarray]:
     """Sample eta, and Laplace coefficients of the given shape."""
-    eta = rng.gamma(prior.shape, 1.0 / prior.rate) if prior.eta is None else prior.eta
+    eta = prior.eta
+    if eta is None:
+        eta = rng.gamma(prior.shape, 1.0 / prior.rate)
     return {"eta": eta}, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)
 
 

@@ -20,6 +20,7 @@ from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, list_varying_columns
+from ..row_groups import average_probabilities
 from .approximation import (
     NormalChain,
     NormalPosterior,
@@ -53,7 +54,6 @@ _APPROXIMATE = (
     " Draws come from a normal approximation of the posterior, which is reliable with at least "
     f"{MIN_ROWS_PER_COEFFICIENT} rows per coefficient. To sample the posterior itself, set "
 )
-ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 
 
 def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
@@ -66,15 +66,21 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
     check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
-def warn_about_duration(seconds: float) -> None:
-    """Warn that a normal approximation takes long."""
-    warn(
-        LongRunWarning(
-            f"This fit takes about {format_duration(seconds)}. ",
-            Setting("method", "map"),
-            " is faster, but gives no intervals.",
+def forecast_approximation(model: "SparseMultinomialLogit", source: Any, run: Run) -> Forecast:
+    """Forecast the CPU seconds of a normal approximation; warn if they are many."""
+    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
+    n_classes = len(model.classes_)
+    seconds = estimate_approximation_seconds(len(source.codes), n_columns, n_classes)
+    if run.progressbar and seconds > MAX_SAMPLING_SECONDS:
+        warn(
+            LongRunWarning(
+                f"This fit takes about {format_duration(seconds)}. ",
+                Setting("method", "map"),
+                " is faster, but gives no intervals.",
+            )
         )
-    )
+    seconds += DRAW_SECONDS * run.chains * run.min_draws * n_columns * (n_classes - 1)
+    return Forecast(seconds, seconds)
 
 
 class CoefficientSamplingEngine(ChainEngine):
@@ -82,27 +88,27 @@ class CoefficientSamplingEngine(ChainEngine):
 
     takes_sparse = False
     approximation = ""  # distribution of independent draws
+    advice = Advice()  # for chains that have not converged
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """Build the Gibbs sampler of a fit."""
-        prior, reference = read_prior(model), model._find_reference_index()
+        prior, reference = read_prior(model), model._reference_index()
         standard = model._standard_
-        names, n_classes = list_varying_columns(model), len(model.classes_)
-        n_columns = len(names) + prior.intercept
-        n_trajectories = count_trajectories(len(source.codes), n_columns, n_classes)
-        thin = run.thin or choose_logit_thin(len(source.codes), n_columns, n_classes, prior.name)
-        bound = limit_run(
-            run, thin, estimate_logit_sweep_seconds(len(source.codes), n_columns, n_classes)
-        )
+        names, classes = list_varying_columns(model), model.classes_
+        sizes = len(source.codes), len(names) + prior.intercept, len(classes)
+        thin = run.thin or choose_logit_thin(*sizes, prior.name)
+        bound = limit_run(run, thin, estimate_logit_sweep_seconds(*sizes))
         run = bound.run._replace(thin=bound.thin)
+        faster = None
+        if prior.name == "laplace":
+            faster = Setting("method", "variational")
 
         @cache
         def build_problem() -> Any:
             """Build the data and prior of the chains, once."""
-            rows = source.matrix, source.codes, n_classes, reference
-            return build_coefficient_problem(
-                *rows, prior, row_weights=source.counts, n_trajectories=n_trajectories
-            )
+            rows = source.matrix, source.codes, len(classes), reference
+            n_trajectories = count_trajectories(*sizes)
+            return build_coefficient_problem(*rows, prior, None, source.counts, n_trajectories)
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
             """Start chains with these draws and this seed."""
@@ -114,41 +120,29 @@ class CoefficientSamplingEngine(ChainEngine):
         def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
             """Build the posterior tree of the chains."""
             attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
-            return build_posterior_tree(
-                chains, source, model.classes_, names, prior.intercept, attrs
-            )
-
-        def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            """Return the fitted attributes: reference class and posterior means."""
-            return {
-                "_reference_": model.classes_[reference],
-                **compute_posterior_means(PosteriorTree(tree), standard),
-            }
+            return build_posterior_tree(chains, source, classes, names, prior.intercept, attrs)
 
         return Sampling(
             source,
             run,
             start_chains,
             build_tree,
-            build_attributes,
+            lambda tree, chains, seed: compute_posterior_means(PosteriorTree(tree), standard),
             settings=bound.settings | {"thin": thin},
             first_draws=bound.first_draws,
-            faster=Setting("method", "variational") if prior.name == "laplace" else None,
+            faster=faster,
             data_max_draws=bound.max_draws,
             forecast=bound.forecast,
         )
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """Build the job of a fit."""
-        matrix = data.matrix if is_sparse(data.matrix) else model._standard_.varying(data.matrix)
-        source = data._replace(matrix=matrix)
+        source = data
+        if not is_sparse(data.matrix):
+            source = data._replace(matrix=model._standard_.varying(data.matrix))
         return model._build_job(
             model._build_sampling(source, run), model._describe_size(len(data.row))
         )
-
-    def advice(self, model: Any) -> Advice:
-        """Return advice for chains that have not converged."""
-        return Advice()
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
         """Check the convergence of scales, log-likelihood and the largest coefficients."""
@@ -164,10 +158,17 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Return class probabilities averaged over the draws."""
-        from .draws import average_logit_probabilities
+        blocks = self.iterate_probabilities(model, matrix)
+        return average_probabilities(blocks, matrix.shape[0], len(model.classes_))
 
-        return average_logit_probabilities(
-            model._view, matrix, model._standard_, model._fitted_reference_index()
+    def iterate_probabilities(
+        self, model: Any, matrix: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and class probabilities (rows, draws, K)."""
+        from .draws import iterate_logit_probabilities
+
+        return iterate_logit_probabilities(
+            model._view, matrix, model._standard_, model._reference_index()
         )
 
 
@@ -175,6 +176,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
     """Independent draws from a normal approximation."""
 
     takes_sparse = True
+    advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
     approximation: str
     has_bound: bool
 
@@ -187,13 +189,11 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         A fit to a Dask array has computed its approximation already.
         """
         check_normal_run(model, run, float(source.counts.sum()))
-        prior, reference = read_prior(model), model._find_reference_index()
+        prior, reference = read_prior(model), model._reference_index()
         standard = model._standard_
-        dask_posterior = vars(model).get("_normal_")
-        n_columns = int(standard.varies.sum()) + prior.intercept
-        seconds = estimate_approximation_seconds(len(source.codes), n_columns, len(model.classes_))
-        if run.progressbar and dask_posterior is None and seconds > MAX_SAMPLING_SECONDS:
-            warn_about_duration(seconds)
+        dask_posterior, forecast = vars(model).get("_normal_"), None
+        if dask_posterior is None:
+            forecast = forecast_approximation(model, source, run)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
@@ -226,18 +226,13 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             """Return the fitted attributes: posterior means, convergence and bound."""
             normal = fit_posterior()[1]
-            attributes = {"_reference_": model.classes_[reference], "converged_": normal.converged}
+            attributes = {"converged_": normal.converged}
             if model._used_engine.has_bound:
                 attributes["lower_bound_"] = normal.lower_bound
             if dask_posterior is not None:
                 attributes["_normal_"] = dask_posterior
             return attributes | compute_posterior_means(PosteriorTree(tree), standard)
 
-        forecast = None
-        if dask_posterior is None:
-            n_coefficients = n_columns * (len(model.classes_) - 1)
-            seconds += DRAW_SECONDS * run.chains * run.min_draws * n_coefficients
-            forecast = Forecast(seconds, seconds)
         return Sampling(
             source,
             run,
@@ -258,10 +253,6 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
                 ".",
             )
 
-    def advice(self, model: Any) -> Advice:
-        """Return advice that recommends the Gibbs sampler."""
-        return ADVICE
-
 
 class AutomaticEngine(CoefficientSamplingEngine):
     """The method chosen by the size of the data, `method_`."""
@@ -275,10 +266,6 @@ class AutomaticEngine(CoefficientSamplingEngine):
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Yield the warnings of the chosen method."""
         yield from model._used_engine.list_warnings(model, job)
-
-    def advice(self, model: Any) -> Advice:
-        """Return the advice of the chosen method."""
-        return model._used_engine.advice(model)
 
     def facts(self, model: Any) -> Facts:
         """Return the facts of a fit, with the chosen method."""
@@ -294,11 +281,11 @@ class PenalizedMaximumEngine(Engine):
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """Build the job of a fit."""
-        from .maximum import build_maximum_job
+        from .maximum import build_maximum_job, build_observed_rows
 
         return build_maximum_job(
             model,
-            model._build_observed_rows(data, prior),
+            build_observed_rows(model, data, prior),
             prior.eta,
             model._describe_size(len(data.row)),
         )

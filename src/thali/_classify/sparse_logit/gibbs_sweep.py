@@ -60,6 +60,14 @@ class CoefficientProblem(NamedTuple):
     slab_df: float
     slab_scale: float
     trajectories: int  # number per sweep
+    free_classes: np.ndarray  # (K - 1,) all but the reference
+
+    @property
+    def columns(self) -> np.ndarray:
+        """Covariates with one row per coefficient, (m, n)."""
+        if self.wide:
+            return self.covariates.T
+        return self.covariates
 
 
 class CoefficientState(NamedTuple):
@@ -129,10 +137,9 @@ def record_sweeps(
 def draw_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Draw scales, then coefficients by class, then move their common scale."""
     draw_prior_scales(rng, problem, state)
-    for k in range(problem.classes):
-        if k != problem.reference:
-            draw_auxiliary_variables(rng, problem, state, k)
-            draw_class_coefficients(rng, problem, state, k)
+    for k in problem.free_classes:
+        draw_auxiliary_variables(rng, problem, state, k)
+        draw_class_coefficients(rng, problem, state, k)
     if problem.classes > 2:
         draw_common_shift(rng, problem, state)
     move_common_scale(rng, problem, state)
@@ -184,11 +191,10 @@ def draw_laplace_scales(rng: np.random.Generator, problem: Any, state: Any) -> N
         state.real[ETA] = root * root
     eta = state.real[ETA]
     max_variance = _MAX_WIDE if problem.wide else _MAX_VARIANCE
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                tau = draw_half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
-                state.variance[k, j] = min(max(tau, _MIN_VARIANCE), max_variance)
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            tau = draw_half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
+            state.variance[k, j] = min(max(tau, _MIN_VARIANCE), max_variance)
 
 
 @part
@@ -212,30 +218,11 @@ def draw_auxiliary_variables(rng: np.random.Generator, problem: Any, state: Any,
 @part
 def draw_class_coefficients(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
     """Draw the coefficients of class k and update its linear predictors."""
-    s = state
     if problem.wide:
-        draw_coefficients_by_row(
-            rng,
-            problem.covariates,
-            s.weights,
-            s.pull,
-            s.variance[k],
-            s.scaled,
-            s.gram,
-            s.right,
-            s.coef[k],
-        )
+        draw_coefficients_by_row(rng, problem.covariates, state, state.variance[k], state.coef[k])
     else:
         draw_coefficients_by_column(
-            rng,
-            problem.covariates,
-            s.weights,
-            s.pull,
-            s.variance[k],
-            s.scaled,
-            s.gram,
-            s.right,
-            s.coef[k],
+            rng, problem.covariates, state, state.variance[k], state.coef[k]
         )
     _update_predictors(problem, state, k)
 
@@ -267,10 +254,9 @@ def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> Non
     draw_auxiliary_variables(rng, problem, state, r)
     for j in range(s.coef.shape[1]):
         precision = mean = 0.0
-        for k in range(problem.classes):
-            if k != r:
-                precision += 1.0 / s.variance[k, j]
-                mean += s.coef[k, j] / s.variance[k, j]
+        for k in problem.free_classes:
+            precision += 1.0 / s.variance[k, j]
+            mean += s.coef[k, j] / s.variance[k, j]
         s.variance[r, j] = 1.0 / precision
         s.coef[r, j] = mean / precision
     _subtract_reference(problem, state)
@@ -287,12 +273,11 @@ def _subtract_reference(problem: Any, state: Any) -> None:
     """Subtract the reference's coefficients from the coefficients of other classes."""
     r = problem.reference
     _update_predictors(problem, state, r)
-    for k in range(problem.classes):
-        if k != r:
-            for j in range(state.coef.shape[1]):
-                state.coef[k, j] -= state.coef[r, j]
-            for i in range(state.linear.shape[1]):
-                state.linear[k, i] -= state.linear[r, i]
+    for k in problem.free_classes:
+        for j in range(state.coef.shape[1]):
+            state.coef[k, j] -= state.coef[r, j]
+        for i in range(state.linear.shape[1]):
+            state.linear[k, i] -= state.linear[r, i]
 
 
 @scalar
@@ -309,19 +294,14 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
     ratio = logit_log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
     ratio -= logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     taus = 0.0
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                taus += state.variance[k, j]
-            for j in range(problem.n_penalised, state.coef.shape[1]):
-                ratio += (
-                    log_u
-                    - 0.5
-                    * (square - 1.0)
-                    * state.coef[k, j]
-                    * state.coef[k, j]
-                    / INTERCEPT_VARIANCE
-                )
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            taus += state.variance[k, j]
+        for j in range(problem.n_penalised, state.coef.shape[1]):
+            ratio += (
+                log_u
+                - 0.5 * (square - 1.0) * state.coef[k, j] * state.coef[k, j] / INTERCEPT_VARIANCE
+            )
     eta, tau, slab = state.real[ETA], state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
     if problem.prior == HORSESHOE:
         ratio += log_tau_prior(problem, math.log(tau * square)) - log_tau_prior(
@@ -345,15 +325,14 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
         state.real[SLAB_SQUARE] = slab * square
     elif problem.learns_eta:
         state.real[ETA] = eta / square
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                state.variance[k, j] *= square
-                state.spread[k, j] *= square
-            for j in range(state.coef.shape[1]):
-                state.coef[k, j] *= math.exp(log_u)
-            for i in range(state.linear.shape[1]):
-                state.linear[k, i] *= math.exp(log_u)
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            state.variance[k, j] *= square
+            state.spread[k, j] *= square
+        for j in range(state.coef.shape[1]):
+            state.coef[k, j] *= math.exp(log_u)
+        for i in range(state.linear.shape[1]):
+            state.linear[k, i] *= math.exp(log_u)
 
 
 @scalar
@@ -385,14 +364,13 @@ def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: An
 def _rescale_with_tau(problem: Any, state: Any, factor: Any) -> None:
     """Multiply tau² and tau² lambda²; rescale coefficients with their standard deviations."""
     state.real[TAU_SQUARE] *= factor
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                state.spread[k, j] *= factor
-                variance = 1.0 / (1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE])
-                state.coef[k, j] *= math.sqrt(variance / state.variance[k, j])
-                state.variance[k, j] = variance
-            _update_predictors(problem, state, k)
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            state.spread[k, j] *= factor
+            variance = 1.0 / (1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE])
+            state.coef[k, j] *= math.sqrt(variance / state.variance[k, j])
+            state.variance[k, j] = variance
+        _update_predictors(problem, state, k)
 
 
 @scalar

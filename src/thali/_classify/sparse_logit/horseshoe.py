@@ -40,16 +40,15 @@ def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) ->
     other is slow (Yu & Meng, 2011).
     """
     tau, slab = state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                beta = state.coef[k, j]
-                y = _draw_inverse_lambda_square(
-                    rng, tau / state.spread[k, j], 0.5 * beta * beta / tau, tau / slab
-                )
-                state.spread[k, j] = math.exp(
-                    min(max(math.log(tau) - math.log(y), -MAX_LOG_SQUARE), MAX_LOG_SQUARE)
-                )
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            beta = state.coef[k, j]
+            y = _draw_inverse_lambda_square(
+                rng, tau / state.spread[k, j], 0.5 * beta * beta / tau, tau / slab
+            )
+            state.spread[k, j] = math.exp(
+                min(max(math.log(tau) - math.log(y), -MAX_LOG_SQUARE), MAX_LOG_SQUARE)
+            )
     old_log_tau = math.log(tau)
     new_log_tau = _draw_by_slice(rng, problem, state, _WITH_RATIOS, old_log_tau)
     _multiply_spreads(problem, state, math.exp(new_log_tau - old_log_tau))
@@ -58,12 +57,9 @@ def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) ->
         _draw_by_slice(rng, problem, state, _WITH_SPREADS, new_log_tau)
     )
     state.real[SLAB_SQUARE] = math.exp(_draw_by_slice(rng, problem, state, _SLAB, math.log(slab)))
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                state.variance[k, j] = 1.0 / (
-                    1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE]
-                )
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            state.variance[k, j] = 1.0 / (1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE])
 
 
 @scalar
@@ -89,10 +85,9 @@ def _draw_inverse_lambda_square(rng: np.random.Generator, y: Any, b: Any, a: Any
 @scalar
 def _multiply_spreads(problem: Any, state: Any, factor: Any) -> None:
     """Multiply all squared scales tau² lambda² by a factor."""
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                state.spread[k, j] *= factor
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            state.spread[k, j] *= factor
 
 
 @scalar
@@ -138,19 +133,18 @@ def _log_conditional_density(problem: Any, state: Any, variable: Any, log_square
         else log_tau_prior(problem, log_square)
     )
     factor = square / state.real[TAU_SQUARE]
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(problem.n_penalised):
-                u, beta = state.spread[k, j], state.coef[k, j]
-                if variable == _WITH_RATIOS:
-                    u *= factor
-                    total += 0.5 * (
-                        math.log1p(u / state.real[SLAB_SQUARE]) - log_square - beta * beta / u
-                    )
-                elif variable == _WITH_SPREADS:
-                    total += 0.5 * log_square - math.log(square + u)
-                else:
-                    total += 0.5 * (math.log1p(u / square) - beta * beta / square)
+    for k in problem.free_classes:
+        for j in range(problem.n_penalised):
+            u, beta = state.spread[k, j], state.coef[k, j]
+            if variable == _WITH_RATIOS:
+                u *= factor
+                total += 0.5 * (
+                    math.log1p(u / state.real[SLAB_SQUARE]) - log_square - beta * beta / u
+                )
+            elif variable == _WITH_SPREADS:
+                total += 0.5 * log_square - math.log(square + u)
+            else:
+                total += 0.5 * (math.log1p(u / square) - beta * beta / square)
     return total
 
 

@@ -26,6 +26,7 @@ from thali._model.base import Job
 from thali.errors import DataError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
+from ..row_groups import list_nonzero_cells
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from thali._data.rows import TrainingData
 
     from ..input import Standardization
+    from .arguments import CoefficientPrior
     from .model import SparseMultinomialLogit
 
 TOLERANCE = 1e-9  # of a slope, per unit of weight
@@ -82,9 +84,9 @@ def maximise_posterior(
 ) -> CoefficientMaximum:
     """Maximise F from starting coefficients, by default 0."""
     target, total_weight = _PenalisedLikelihood(observed, eta), float(observed.counts.sum())
-    point = target.evaluate(
-        np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start
-    )
+    if start is None:
+        start = np.zeros((observed.is_class.shape[1], observed.columns.m))
+    point = target.evaluate(start)
     mode, steps, _ = maximise_newton(
         target, point, target.estimate_rounding_error(point), max_steps=MAX_STEPS
     )
@@ -262,20 +264,17 @@ N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
 
 
 def build_observed_rows(
-    data: "TrainingData",
-    standard: "Standardization",
-    n_classes: int,
-    reference: int,
-    intercept: bool,
+    model: "SparseMultinomialLogit", data: "TrainingData", prior: "CoefficientPrior"
 ) -> "ObservedRows":
     """Build the rows of a sparse logit whose posterior is maximised."""
     from .covariate_columns import DenseColumns, build_sparse_columns
 
+    standard = model._standard_
     if is_sparse(data.matrix):
-        columns: Any = build_sparse_columns(data.matrix, standard, intercept)
+        columns: Any = build_sparse_columns(data.matrix, standard, prior.intercept)
     else:
-        columns = DenseColumns(standard.varying(data.matrix), intercept)
-    free_classes = np.flatnonzero(np.arange(n_classes) != reference)
+        columns = DenseColumns(standard.varying(data.matrix), prior.intercept)
+    free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
     return ObservedRows(
         columns,
         (data.codes[:, None] == free_classes).astype(float),
@@ -288,15 +287,15 @@ def build_maximum_job(
     model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
 ) -> Job:
     """Build the job that fits the posterior mode."""
-    reference = model._find_reference_index()
 
     def fit_mode() -> dict[str, Any]:
         """Maximise the posterior; return the fitted attributes."""
         mode = maximise_posterior(observed, eta)
         scaled = mode.coef[:, : observed.n_penalised]
-        at_mean = mode.coef[:, -1] if model.fit_intercept else np.zeros(len(scaled))
+        at_mean = np.zeros(len(scaled))
+        if model.fit_intercept:
+            at_mean = mode.coef[:, -1]
         return {
-            "_reference_": model.classes_[reference],
             "scaled_coef_": scaled,
             "scaled_intercept_": at_mean,
             **convert_to_original_units(scaled, at_mean, model._standard_),
@@ -328,7 +327,7 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
         linear = matrix @ model.coef_.T + model.intercept_
     else:
         linear = model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
-    linear = np.insert(linear, model._fitted_reference_index(), 0.0, axis=1)
+    linear = np.insert(linear, model._reference_index(), 0.0, axis=1)
     linear -= linear.max(axis=1, keepdims=True)
     scores = np.exp(linear)
     return scores / scores.sum(axis=1, keepdims=True)
@@ -339,14 +338,9 @@ def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame"
     from thali._tables import Table
 
     coef, names = model.scaled_coef_, list_varying_columns(model)
-    order = [
-        divmod(int(position), coef.shape[1])
-        for position in np.argsort(-np.abs(coef), axis=None, kind="stable")
-    ]
-    classes = list_non_reference_classes(model)
-    nonzero = [(k, j) for k, j in order if coef[k, j] != 0.0]
+    classes, nonzero = list_non_reference_classes(model), list_nonzero_cells(coef)
     return Table(
-        {"mean": [coef[position] for position in nonzero]},
+        {"mean": [coef[cell] for cell in nonzero]},
         index=[f"coef[{classes[k]}, {names[j]}]" for k, j in nonzero],
     )
 

@@ -1,6 +1,6 @@
 """The sparse Bayesian multinomial logit as a classifier."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,16 +10,15 @@ from thali._described import Facts
 from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.engine import Engine
+from thali._model.requirements import require_draws, requires
 from thali._posterior.interval import INTERVAL
 
 from ..classifier import Classifier
-from ..dask_blocks import is_dask_array
 from ..input import compute_column_ranges, is_sparse
-from .arguments import choose_standardization, find_reference_index, read_prior
+from .arguments import choose_standardization, find_reference_class, read_prior
 from .cost_model import choose_method, refuse_large_sparse_matrix
-from .draws import CoefficientTables, describe_scale
+from .draws import build_coefficient_table, build_path_table, describe_scale
 from .engines import ENGINES
-from .maximum import build_observed_rows
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from .approximation import NormalPosterior
 
 
-class SparseMultinomialLogit(CoefficientTables, Classifier):
+class SparseMultinomialLogit(Classifier):
     r"""Multinomial logit with shrunken coefficients and draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
@@ -216,94 +215,128 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Choose the method and standardisation; build the job of a fit."""
         prior = read_prior(self)
-        self._find_reference_index()
-        if is_sparse(data.matrix):
-            data = self._make_dense_if_sampled(data, prior)
-        self._standard_ = self._choose_standardization(data.matrix, prior.intercept, data.counts)
-        n_columns = int(self._standard_.varies.sum()) + prior.intercept
-        self.method_ = choose_method(
-            self.method, self.prior, len(data.codes), n_columns, len(self.classes_)
-        )
+        self._reference_ = find_reference_class(self)
+        low, high = compute_column_ranges(data.matrix)
+        n_columns = len(low) + prior.intercept
+        if self.standardize:
+            n_columns -= int((low == high).sum())
+        n_classes = len(self.classes_)
+        self.method_ = choose_method(self.method, self.prior, len(data.codes), n_columns, n_classes)
+        if is_sparse(data.matrix) and self.method_ == "polya-gamma":
+            refuse_large_sparse_matrix(data.matrix.shape, n_columns, n_classes)
+            data = convert_sparse_data(data)
+        self._standard_ = choose_standardization(self, data.matrix, prior.intercept, data.counts)
         return self._engine.build_job(self, data, prior, run)
 
-    def _make_dense_if_sampled(self, data: TrainingData, prior: Any) -> TrainingData:
-        """Make a sparse matrix dense if "auto" chooses the Gibbs sampler."""
-        # An error is raised if the matrix is too large.
-        low, high = compute_column_ranges(data.matrix)
-        n_columns = (int((low != high).sum()) if self.standardize else len(low)) + prior.intercept
-        if (
-            choose_method(self.method, self.prior, len(data.codes), n_columns, len(self.classes_))
-            != "polya-gamma"
-        ):
-            return data
-        refuse_large_sparse_matrix(data.matrix.shape, n_columns, len(self.classes_))
-        return convert_sparse_data(data)
-
-    def _build_block_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
-        """Build the job of a fit to a Dask array; None for other X."""
-        if not is_dask_array(X):
-            return None
+    def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
+        """Build the job of a fit to a Dask array."""
         from .dask_fit import build_dask_job
 
         return build_dask_job(self, X, y, sample_weight, run)
-
-    def _build_observed_rows(self, data: TrainingData, prior: Any) -> Any:
-        """Build the data and prior that `method="map"` maximises."""
-        reference = self._find_reference_index()
-        return build_observed_rows(
-            data, self._standard_, len(self.classes_), reference, prior.intercept
-        )
 
     @property
     def _used_engine(self) -> Any:
         """Engine of the method that the fit used."""
         return ENGINES[self.method_]
 
-    def _takes_sparse(self) -> bool:
-        """Return whether X may be a sparse matrix."""
-        return self._engine.takes_sparse
-
-    def _get_class_weight(self) -> Any:
-        """Return the argument `class_weight`."""
-        return self.class_weight
-
-    def _find_reference_index(self) -> int:
-        """Return the index of the reference class, as the argument specifies."""
-        return find_reference_index(self.reference, self.classes_)
-
-    def _choose_standardization(
-        self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
-    ) -> "Standardization":
-        """Return the standardisation of the covariates, or none if not requested."""
-        names = vars(self).get("feature_names_in_")
-        return choose_standardization(matrix, names, counts, self.standardize, intercept)
-
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         """Sample coefficients from the prior, and class codes (draws, n) given them."""
         from .draws import sample_prior_predictive
 
-        prior, reference = read_prior(self), self._find_reference_index()
-        z = self._choose_standardization(matrix, prior.intercept).varying(matrix)
+        prior, self._reference_ = read_prior(self), find_reference_class(self)
+        z = choose_standardization(self, matrix, prior.intercept).varying(matrix)
         return sample_prior_predictive(
-            prior, z, self.classes_, reference, self._column_names(), rngs
+            prior, z, self.classes_, self._reference_index(), self._column_names(), rngs
         )
 
-    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        """Compute class probabilities of rows, shape (n, K)."""
-        return self._engine.compute_probabilities(self, matrix)
-
-    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield blocks of rows and class probabilities (rows, draws, K)."""
-        from .draws import iterate_logit_probabilities
-
-        blocks = iterate_logit_probabilities(
-            self._view, matrix, self._standard_, self._fitted_reference_index()
-        )
-        return ((rows, probabilities.transpose(2, 0, 1)) for rows, probabilities in blocks)
-
-    def _fitted_reference_index(self) -> int:
+    def _reference_index(self) -> int:
         """Return the index of the reference class of the fit."""
         return int(np.flatnonzero(self.classes_ == self._reference_)[0])
+
+    def coefficient_path(
+        self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None
+    ) -> "pandas.DataFrame":
+        """Return the posterior mode for many values of eta.
+
+        Each maximum is started from the previous one. The model is not changed, and its method and
+        prior are ignored; the path uses the Laplace prior.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+        y : sequence of str, int or bool (n,)
+            As for `fit`.
+        eta : sequence of float above 0, optional
+            None uses 30 values, from the smallest for which all coefficients are 0 down to
+            1/10,000 of it.
+        sample_weight : sequence of float (n,), optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per eta, in falling order: eta, non_zero (number of nonzero coefficients),
+            log_likelihood, objective and coef[class, covariate] of standardised covariates, as
+            stated in `attrs["scale"]`.
+
+        Raises
+        ------
+        DataError
+            If X, y, the weights or eta cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> path = th.SparseMultinomialLogit().coefficient_path(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> path["non_zero"].iloc[[0, -1]].tolist()
+        [0, 3]
+        """
+        return build_path_table(self, X, y, eta, sample_weight)
+
+    @requires(require_draws)
+    def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
+        r"""Return coefficients with intervals, signs and probabilities that they are large.
+
+        .. math:: P(|\beta_{kj}| > \delta \mid X, y)
+
+        The posterior has no exact zeros; a covariate has an effect if this probability is near 1.
+
+        Parameters
+        ----------
+        delta : float, 0 or more
+            For standardised covariates: with 0.1, a covariate that rises by a standard deviation
+            multiplies the odds by 1.1.
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per coefficient, most certain first: class, covariate, coef (posterior mean,
+            for the standardised covariate), sd, low and high (the interval), probability (of
+            \|coef\| > delta), positive (the probability of coef > 0), excludes_0 (whether the
+            interval excludes 0), original (`coef_`, per unit of the covariate in X).
+            `attrs["scale"]` states the scale of each column; with `standardize=False` both scales
+            are the units of X.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `delta` is negative, or the fit made no draws.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> model = th.SparseMultinomialLogit(random_state=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
+        ['x0', 'x1']
+        """
+        return build_coefficient_table(self, delta, ci)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return posterior summaries of scales, log-likelihood and coefficients.
@@ -355,4 +388,4 @@ class SparseMultinomialLogit(CoefficientTables, Classifier):
 
     def _get_advice(self) -> "Advice":
         """Return advice for chains that have not converged."""
-        return self._engine.advice(self)
+        return self._used_engine.advice

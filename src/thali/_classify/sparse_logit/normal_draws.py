@@ -30,30 +30,20 @@ def dot_row_vector(A: Any, i: Any, v: Any, n: Any) -> Any:
 
 
 @scalar
-def draw_coefficients_by_column(
-    rng: Any,
-    A: Any,
-    weights: Any,
-    pull: Any,
-    variances: Any,
-    scaled: Any,
-    G: Any,
-    right: Any,
-    coef: Any,
-) -> None:
+def draw_coefficients_by_column(rng: Any, A: Any, state: Any, variances: Any, coef: Any) -> None:
     """Draw coefficients; factorise a matrix with one row per coefficient.
 
-    A : (m, n) covariates, one row per covariate. weights : (n,) the diagonal of Omega.
-    pull : (n,) p. variances : (m,) the diagonal of D. scaled, G, right : work space of shapes
-    (m, n), (m, m), (m,).
+    A : (m, n) covariates, one row per covariate. variances : (m,) the diagonal of D. Of the state,
+    weights is (n,) the diagonal of Omega, pull (n,) p; scaled, gram and right are work space of
+    shapes (m, n), (m, m), (m,).
     """
-    m, n = A.shape
-    _compute_weighted_gram(A, weights, scaled, G)
+    (m, n), G, right = A.shape, state.gram, state.right
+    _compute_weighted_gram(A, state.weights, state.scaled, G)
     for j in range(m):
         right[j] = math.sqrt(variances[j])
     factorise_scaled_gram(G, right)
     for j in range(m):
-        coef[j] = right[j] * dot_row_vector(A, j, pull, n)
+        coef[j] = right[j] * dot_row_vector(A, j, state.pull, n)
     solve_lower_vectorised(G, coef)
     for j in range(m):
         coef[j] += rng.standard_normal()
@@ -63,29 +53,19 @@ def draw_coefficients_by_column(
 
 
 @scalar
-def draw_coefficients_by_row(
-    rng: Any,
-    A: Any,
-    weights: Any,
-    pull: Any,
-    variances: Any,
-    scaled: Any,
-    G: Any,
-    right: Any,
-    coef: Any,
-) -> None:
+def draw_coefficients_by_row(rng: Any, A: Any, state: Any, variances: Any, coef: Any) -> None:
     """Draw coefficients; factorise a matrix with one row per observation.
 
     It is faster for more coefficients than observations.
 
-    A : (n, m) covariates, one row per observation. scaled, G, right : work space of shapes (n, m),
-    (n, n), (n,). Other arguments as in `draw_coefficients_by_column`.
+    A : (n, m) covariates, one row per observation. scaled, gram and right of the state are work
+    space of shapes (n, m), (n, n), (n,). Other arguments as in `draw_coefficients_by_column`.
 
     References: Bhattacharya, Chakraborty & Mallick (2016), Fast sampling with Gaussian scale
     mixture priors in high-dimensional regression, algorithm 1.
     """
-    n, m = A.shape
-    _compute_weighted_gram(A, variances, scaled, G)
+    (n, m), weights, G, right = A.shape, state.weights, state.gram, state.right
+    _compute_weighted_gram(A, variances, state.scaled, G)
     for i in range(n):
         right[i] = math.sqrt(weights[i])
     factorise_scaled_gram(G, right)
@@ -93,13 +73,15 @@ def draw_coefficients_by_row(
         coef[j] = math.sqrt(variances[j]) * rng.standard_normal()
     for i in range(n):
         root = math.sqrt(weights[i])
-        right[i] = pull[i] / root - root * dot_row_vector(A, i, coef, m) - rng.standard_normal()
+        right[i] = (
+            state.pull[i] / root - root * dot_row_vector(A, i, coef, m) - rng.standard_normal()
+        )
     solve_lower_vectorised(G, right)
     solve_lower_transposed(G, right)
     for i in range(n):
         step = math.sqrt(weights[i]) * right[i]
         for j in range(m):
-            coef[j] += step * scaled[i, j]
+            coef[j] += step * state.scaled[i, j]
 
 
 @scalar

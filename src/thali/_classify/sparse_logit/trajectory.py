@@ -93,13 +93,12 @@ def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
     probability = math.exp(min(energy - new_energy, 0.0)) if new_energy < math.inf else 0.0
     if rng.random() < probability:
         start = 0
-        for k in range(problem.classes):
-            if k != problem.reference:
-                for i in range(state.linear.shape[1]):
-                    state.linear[k, i] = motion.linear[k, i]
-                for j in range(m):
-                    state.coef[k, j] = motion.coef[start + j]
-                start += m
+        for k in problem.free_classes:
+            for i in range(state.linear.shape[1]):
+                state.linear[k, i] = motion.linear[k, i]
+            for j in range(m):
+                state.coef[k, j] = motion.coef[start + j]
+            start += m
     return probability
 
 
@@ -107,12 +106,11 @@ def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
 def _gather_coefficients(problem: Any, state: Any, motion: Any) -> None:
     """Gather coefficients and prior standard deviations of all non-reference classes."""
     d = 0
-    for k in range(problem.classes):
-        if k != problem.reference:
-            for j in range(state.coef.shape[1]):
-                motion.coef[d] = state.coef[k, j]
-                motion.root[d] = math.sqrt(state.variance[k, j])
-                d += 1
+    for k in problem.free_classes:
+        for j in range(state.coef.shape[1]):
+            motion.coef[d] = state.coef[k, j]
+            motion.root[d] = math.sqrt(state.variance[k, j])
+            d += 1
 
 
 @scalar
@@ -144,27 +142,25 @@ def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any)
 @scalar
 def compute_coefficient_potential(problem: Any, state: Any, motion: Any) -> Any:
     """Compute U and its slopes at `motion.coef`; store the linear predictors."""
-    A, r = problem.covariates, problem.reference
+    A = problem.covariates
     m, n = A.shape
     d = 0
-    for k in range(problem.classes):
+    for k in problem.free_classes:
         for i in range(n):
             motion.linear[k, i] = 0.0
-        if k != r:
-            for j in range(m):
-                beta = motion.coef[d + j]
-                for i in range(n):
-                    motion.linear[k, i] += A[j, i] * beta
-            d += m
+        for j in range(m):
+            beta = motion.coef[d]
+            for i in range(n):
+                motion.linear[k, i] += A[j, i] * beta
+            d += 1
     total = _compute_misfit(problem, motion)
     d = 0
-    for k in range(problem.classes):
-        if k != r:
-            for j in range(m):
-                pull = motion.coef[d] / state.variance[k, j]
-                motion.slope[d] = dot_rows(A, j, motion.residual, k, n) + pull
-                total += 0.5 * motion.coef[d] * pull
-                d += 1
+    for k in problem.free_classes:
+        for j in range(m):
+            pull = motion.coef[d] / state.variance[k, j]
+            motion.slope[d] = dot_rows(A, j, motion.residual, k, n) + pull
+            total += 0.5 * motion.coef[d] * pull
+            d += 1
     return total
 
 
@@ -204,41 +200,37 @@ def update_curvature(problem: Any, state: Any, motion: Any) -> None:
     Later curvatures have more weight: the weights rise linearly. A block of classes k and l is X^T
     diag(c p_k (1{k = l} - p_l)) X.
     """
-    A, r = problem.covariates, problem.reference
+    A, free_classes = problem.covariates, problem.free_classes
     m, n = A.shape
     motion.real[CURVATURES] += 1.0
     step = 2.0 / (motion.real[CURVATURES] + 1.0)
-    for k in range(problem.classes):
+    for k in free_classes:
         for i in range(n):
             motion.linear[k, i] = state.linear[k, i]
     _compute_misfit(problem, motion)
     for i in range(n):  # c times the probabilities
         motion.residual[problem.codes[i], i] += problem.counts[i]
-    row = 0
-    for k in range(problem.classes):
-        if k == r:
-            continue
-        column = 0
-        for other_class in range(k + 1):
-            if other_class == r:
-                continue
+    for f in range(free_classes.size):
+        for g in range(f + 1):
+            k, other_class = free_classes[f], free_classes[g]
             for i in range(n):
-                diagonal = problem.counts[i] if k == other_class else 0.0
+                diagonal = 0.0
+                if k == other_class:
+                    diagonal = problem.counts[i]
                 state.weights[i] = (
                     motion.residual[k, i]
                     * (diagonal - motion.residual[other_class, i])
                     / problem.counts[i]
                 )
             for j in range(m):
+                row = f * m + j
                 for i in range(n):
                     state.scaled[j, i] = A[j, i] * state.weights[i]
                 for b in range(m):
-                    mean_curvature = motion.curvature[row + j, column + b]
-                    motion.curvature[row + j, column + b] += step * (
-                        dot_rows(state.scaled, j, A, b, n) - mean_curvature
+                    column = g * m + b
+                    motion.curvature[row, column] += step * (
+                        dot_rows(state.scaled, j, A, b, n) - motion.curvature[row, column]
                     )
-            column += m
-        row += m
 
 
 @scalar

@@ -1,37 +1,12 @@
-"""Log-likelihood of wins, losses and ties given the log odds of a win, with lapse."""
+"""Log-likelihood of wins, losses and ties given the log odds of a win, with lapse.
 
-from typing import NamedTuple, Protocol
+Rows have `wins` of the first option, `losses`, `tied`, each (rows,) or (rows, points), the share
+`lapse` of choices at random, and `has_ties`, whether ties are a possible outcome.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
-
-
-class ChoiceCounts(Protocol):
-    """Counts of choices of the first option, of the second and of ties."""
-
-    @property
-    def wins(self) -> np.ndarray:
-        """The wins of the first option, (rows,) or (rows, points)."""
-        ...
-
-    @property
-    def losses(self) -> np.ndarray:
-        """The losses of the first option, shaped like `wins`."""
-        ...
-
-    @property
-    def tied(self) -> np.ndarray:
-        """The ties, shaped like `wins`."""
-        ...
-
-    @property
-    def lapse(self) -> float:
-        """The share of choices at random."""
-        ...
-
-    @property
-    def has_ties(self) -> bool:
-        """Whether ties are a possible outcome."""
-        ...
 
 
 class RowDerivatives(NamedTuple):
@@ -58,7 +33,7 @@ def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def compute_log_likelihoods(
-    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+    rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return the log-likelihood of each row, without coefficients.
 
@@ -77,7 +52,7 @@ def compute_log_likelihoods(
 
 
 def compute_tie_ratio(
-    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+    rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return the odds of a tie."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
@@ -85,7 +60,7 @@ def compute_tie_ratio(
 
 
 def compute_derivatives(
-    rows: ChoiceCounts, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+    rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> RowDerivatives:
     """Return the derivatives of the log-likelihood of each row."""
     zeros = np.zeros_like(q)
@@ -111,7 +86,7 @@ def compute_derivatives(
     return RowDerivatives(slope + excess_ties * tilt, bend, excess_ties, spread, spread * tilt)
 
 
-def _compute_attention(rows: ChoiceCounts, q: np.ndarray) -> np.ndarray:
+def _compute_attention(rows: Any, q: np.ndarray) -> np.ndarray:
     """Return the share of an outcome's probability that is not lapse."""
     if not rows.lapse:
         return np.ones_like(q)

@@ -72,7 +72,9 @@ class WorthClassChain(FixedChain):
     ) -> None:
         super().__init__(draws, tune, thin)
         self.people, self.rng = people, rng
-        self.table = people if are_known else tabulate_classes(people, n_classes)
+        self.table = people
+        if not are_known:
+            self.table = tabulate_classes(people, n_classes)
         self.settings = ClassSettings(are_known, is_similar, spread is not None)
         self.state = draw_start(self.table, 0, rng)
         worths = 0.3 * rng.normal(size=(n_classes, people.n_options))

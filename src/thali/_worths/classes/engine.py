@@ -7,7 +7,6 @@ import numpy as np
 
 from thali._people.class_order import add_class_order
 from thali._people.latent_classes import label_free_quantities, membership_probabilities
-from thali._people.respondent_columns import no_covariates_error
 from thali.errors import ArgumentError
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
@@ -45,7 +44,9 @@ def sample_class_record(
         worths -= worths.mean(axis=1, keepdims=True)
         shares = rng.dirichlet(np.ones(n_classes))
         class_of = rng.choice(n_classes, len(problem.data.respondents), p=shares)
-        log_tie = TIE_SD * rng.standard_normal() * problem.has_ties
+        log_tie = TIE_SD * rng.standard_normal()
+        if not problem.has_ties:
+            log_tie = 0.0
         rows.append((class_of, worths, np.array([log_s, log_sigma, 0.0]), log_tie, 0.0))
     return ClassRecord(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
 
@@ -54,7 +55,8 @@ class ClassesEngine(IndividualsEngine):
     """Chains of the worths of latent classes, and of memberships."""
 
     findings = "thali._worths.classes.findings"
-    completed = staticmethod(add_class_order)
+    problem_class = WorthClassProblem
+    complete_tree = staticmethod(add_class_order)
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_class_record)
 
@@ -66,10 +68,8 @@ class ClassesEngine(IndividualsEngine):
         """Return the results about respondents."""
         return WorthClasses(model)
 
-    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
         """Return draws of new respondents, over whom predictions are averaged."""
-        if respondent is not None:
-            raise no_covariates_error()
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
     def get_quantities(self, model: Any) -> Quantities:

@@ -18,7 +18,6 @@ from thali._model.common_findings import convergence, data, make_methods_maker, 
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
-from thali._people.populations import SIMILAR
 
 from .. import findings as of_one
 
@@ -77,7 +76,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and classes."""
     people = model.people
-    weights = ENGLISH["methods.similar" if people.weights == SIMILAR else "methods.free"]
+    weights = ENGLISH[f"methods.{people.weights}"]
     sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights)
     return (*of_one.describe_choice_rules(model), sentence, describe_matching())
 

@@ -74,14 +74,11 @@ class WorthClassProblem(WorthProblem):
         mean = np.einsum("...g,...gi->...i", shares, worths)
         squared_deviations = (worths - mean[:, :, None]) ** 2
         variance = np.einsum("...g,...gi->...", shares, squared_deviations) / (n - 1)
-        coefficients = (
-            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
-        )
         variables: dict[Any, Any] = {
             "log_worth": ((*dims, "option"), mean),
             "spread": (dims, np.exp(log_sds[..., 0])),
             "spread_of_respondents": (dims, np.sqrt(variance)),
-            "log_likelihood": (dims, log_likelihood + float(coefficients)),
+            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
             "n_classes": (dims, (sizes > 0).sum(axis=2)),
             MEMBERS: ((*dims, "respondent"), class_of),
             "kind_log_worth": ((*dims, "kind_number", "option"), worths),

@@ -49,7 +49,7 @@ from ..people.moves import (
     sample_tie,
     view_person_matrix,
 )
-from ..people.sweep import GAIN_DECAY, add_person_metric
+from ..people.sweep import add_person_metric, compute_gain
 
 N_SPLIT_TRIALS = 2  # splits or merges that a sweep tries
 SPLIT_STEP = 0.5  # spread of worths of a new class, in standard deviations of their prior
@@ -100,15 +100,12 @@ def run_class_sweeps(
 
     `people` has the answers of respondents, `table` those of classes.
     """
-    half = tune // 2
     if sweep == 0 and settings.are_known:
         write_curvature(table, state)
         evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
     while sweep < until:
         sweep += 1
-        gain = 0.0
-        if sweep <= tune:
-            gain = (sweep if sweep <= half else sweep - half) ** -GAIN_DECAY
+        gain = compute_gain(sweep, tune)
         if not settings.are_known:
             evaluate_respondents(people, state, memberships)
             sample_memberships(rng, people, state, memberships)

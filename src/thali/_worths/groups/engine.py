@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._model.covariates import summarise_effects
 from thali._model.predictive_check import merge_group_checks
 from thali._model.prior_sample import PriorSample
-from thali._posterior.interval import interval_tails
 from thali._posterior.view import flatten_chains
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine
 from ..worth_draws import MAX_RANKED_OPTIONS, Quantities, WorthDraws
+from .problem import GroupProblem
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +23,7 @@ class GroupsEngine(IndividualsEngine):
     """Chains of the worths of groups; most results require one group."""
 
     findings = "thali._worths.groups.findings"
+    problem_class = GroupProblem
 
     def get_draws(self, model: Any) -> WorthDraws:
         first = model._groups[0]
@@ -70,11 +72,10 @@ class GroupsEngine(IndividualsEngine):
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
         return pd.concat(tables, names=["group"]).reset_index("group").reset_index(drop=True)
 
-    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+    def sample_prior(self, *arguments: Any) -> PriorSample:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
 
-    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
-        raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
+    simulate_data = sample_prior  # type: ignore[assignment]
 
 
 GROUPS = GroupsEngine()
@@ -90,15 +91,7 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     worths = flatten_chains(model._view.draws["group_log_worth"].values)
     parts = {}
     for a, b in combinations(range(len(names)), 2):
-        difference = worths[:, a] - worths[:, b]
-        low, high = np.quantile(difference, interval_tails(ci), axis=0)
-        columns = {
-            "mean": difference.mean(axis=0),
-            "sd": difference.std(axis=0),
-            "low": low,
-            "high": high,
-        }
-        columns["above_0"] = (difference > 0.0).mean(axis=0)
+        columns = summarise_effects(worths[:, a] - worths[:, b], ci)
         parts[names[a], names[b]] = pd.DataFrame(columns, pd.Index(labels))
     table = Table(pd.concat(parts, names=["group", "other", "option"]))
     table.attrs["interval"] = ci

@@ -17,7 +17,6 @@ from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, T
 from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
-from thali._people.populations import SIMILAR
 
 from .. import findings as of_one
 from ..classes.findings import report_stacked_worths
@@ -74,7 +73,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Describe the model of choices and groups."""
-    weights = ENGLISH["methods.similar" if model.people.weights == SIMILAR else "methods.free"]
+    weights = ENGLISH[f"methods.{model.people.weights}"]
     part = model.of_group(model._groups[0])
     return (
         *of_one.describe_choice_rules(part),

@@ -53,7 +53,9 @@ class GroupProblem(WorthProblem):
         refuse_answers(pooled, rule, people, Groups(COMMON))
         super().__init__(pooled, lapse, has_ties, rule, spread)
         self.names, self.is_similar = data.names, people.weights == SIMILAR
-        self.record_class: Any = PeopleRecord if self.is_similar else ClassRecord
+        self.record_class: Any = ClassRecord
+        if self.is_similar:
+            self.record_class = PeopleRecord
         parts = [convert_for_likelihood(part, rule) for part in data.data]
         self.table = tabulate_groups(parts, rule, lapse, has_ties)
         self.singles = dict(zip(data.names, map(keep_single_choices, data.data), strict=True))

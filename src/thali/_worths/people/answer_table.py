@@ -103,7 +103,9 @@ def tabulate_blocks(
     silent_code = n * np.setdiff1d(np.arange(N), person)
     seen_code = np.unique(np.concatenate([code, silent_code, silent_code + 1]))
     first_option = np.searchsorted(seen_code, n * np.arange(N + 1))
-    ones = np.ones((N, 1))
+    x = np.ones((N, 1))
+    if columns is not None:
+        x = np.hstack([x, columns])
     return AnswerTable(
         is_difference,
         has_ties,
@@ -117,7 +119,7 @@ def tabulate_blocks(
         first_option,
         seen_code % n,
         part_bounds(np.diff(first_option) ** 2),
-        ones if columns is None else np.hstack([ones, columns]),
+        x,
     )
 
 

@@ -1,24 +1,26 @@
 """The method of worths of respondents who differ: chains of individual worths."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import Run
+from thali._inference.chains import Run, cut_records
 from thali._inference.seeds import spawn_generators
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
+from thali._posterior.view import Posterior
 
-from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws, return_tree
-from ..posterior import collect_draws
+from ..engines import LaplaceEngine, build_sampling, describe_run, read_worth_draws
+from ..simulation import build_prior_sample
 from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
 from .answer_check import check_respondents, predict_respondents
 from .log_predictive import estimate_log_predictive
+from .problem import PeopleProblem
 from .respondent_draws import RespondentDraws, draw_new_respondents, read_respondent_draws
-from .simulation import observe_counts, sample_people_prior, sample_people_record, simulate_answers
+from .simulation import observe_counts, sample_people_record, simulate_answers
 from .tables import tabulate_group_scores
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class IndividualsEngine(LaplaceEngine):
     default_tune = 300
     has_evidence = False
     findings = "thali._worths.people.findings"
-    completed = staticmethod(return_tree)
+    problem_class = PeopleProblem
     read_respondents = staticmethod(read_respondent_draws)
     draw_record = staticmethod(sample_people_record)
 
@@ -52,12 +54,21 @@ class IndividualsEngine(LaplaceEngine):
             ]
 
         def convert_to_tree(chains: Sequence[Any]) -> Any:
-            records = [problem.record_class(**draws) for draws in collect_draws(chains)]
+            records = [problem.record_class(**draws) for draws in cut_records(chains)[1]]
             return problem.build_tree_from_records(records, describe_run(run))
 
         return build_sampling(
-            source, run, build_chains, convert_to_tree, FIRST_DRAWS, self.completed
+            source,
+            run,
+            build_chains,
+            convert_to_tree,
+            first_draws=FIRST_DRAWS,
+            complete_tree=self.complete_tree,
         )
+
+    def complete_tree(self, tree: Any) -> Any:
+        """Add quantities that depend on all draws together; there are none."""
+        return tree
 
     def get_respondent_draws(self, model: Any) -> RespondentDraws:
         """Return the draws of all respondents."""
@@ -69,14 +80,15 @@ class IndividualsEngine(LaplaceEngine):
 
         return WorthRespondents(model, self.get_respondent_draws(model))
 
-    def get_prediction_draws(self, model: Any, respondent: Any = None) -> WorthDraws:
+    def get_prediction_draws(self, model: Any) -> WorthDraws:
         """Return draws of new respondents, over whom predictions are averaged."""
+        return draw_new_respondents(self.get_draws(model), self.get_respondent_draws(model))
+
+    def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
         respondent_draws = self.get_respondent_draws(model)
-        x = None
-        if respondent is not None:
-            if respondent_draws.covariates is None:
-                raise no_covariates_error()
-            x = respondent_draws.covariates.encode_respondent(respondent)
+        if respondent_draws.covariates is None:
+            raise no_covariates_error()
+        x = respondent_draws.covariates.encode_respondent(respondent)
         return draw_new_respondents(self.get_draws(model), respondent_draws, x)
 
     def get_quantities(self, model: Any) -> Quantities:
@@ -113,7 +125,12 @@ class IndividualsEngine(LaplaceEngine):
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
         record = self.draw_record(problem, rngs)
-        return sample_people_prior(problem, record, rngs, read_worth_draws, self.read_respondents)
+        posterior = Posterior(problem.build_tree_from_records([record], {}))
+        worths, respondents = read_worth_draws(posterior), self.read_respondents(posterior)
+        simulation = simulate_answers(problem, worths, respondents, rngs[0])
+        simulated = observe_counts(problem, simulation.counts)
+        no_data = [None] * len(rngs)
+        return build_prior_sample(posterior, simulation.log_likelihood, simulated, no_data)
 
     def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         view = model._view

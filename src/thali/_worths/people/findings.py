@@ -85,12 +85,11 @@ REACH_SIZE = 3  # options of a set
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the makers of the findings."""
-    has_scores = model._get_fit_data().worst is not None or settings.none is not None
-    make = partial(_report_segment_scores, settings)
-    scores = ("segment_scores", "Preference scores by segment", make)
-    segments = make_segment_makers(
-        settings, make_segment_function(settings), (scores,) * has_scores
-    )
+    scores = []
+    if of_one.has_score_finding(model, settings):
+        make = partial(_report_segment_scores, settings)
+        scores.append(("segment_scores", "Preference scores by segment", make))
+    segments = make_segment_makers(settings, make_segment_function(settings), scores)
     return (*_FIRST, *segments, *_LAST)
 
 

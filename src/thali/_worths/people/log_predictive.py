@@ -32,14 +32,12 @@ def estimate_log_predictive(
     draws = space_evenly(respondent_draws.n_draws, NEW_PEOPLE)
     copies = np.repeat(draws, -(-NEW_PEOPLE // len(draws)))
     worths, respondent_draws = worths.take(copies), respondent_draws.take(copies)
-    rows = (
-        None
-        if respondent_draws.covariates is None
-        else respondent_draws.covariates.encode_table(data.people)
-    )
-    log_probabilities = {}
+    x, log_probabilities = None, {}
+    if respondent_draws.covariates is not None:
+        rows = respondent_draws.covariates.encode_table(data.people)
     for name, choices in data.by_respondent().items():
-        x = None if rows is None else rows.loc[name].to_numpy()
+        if respondent_draws.covariates is not None:
+            x = rows.loc[name].to_numpy()
         log_probabilities[name] = _estimate_log_mean(worths, respondent_draws, choices, x)
     return pd.Series(
         log_probabilities,
@@ -57,10 +55,8 @@ def _estimate_log_mean(
     rng = np.random.default_rng(_SEED)
     option_indices, counts = set_indices(data, worths.labels)[0], data.questions().counts
     answer_indices = np.flatnonzero(counts)
-    start, members = (
-        part_bounds([len(indices) for indices in option_indices]),
-        np.concatenate(option_indices),
-    )
+    start = part_bounds([len(indices) for indices in option_indices])
+    members = np.concatenate(option_indices)
     if x is not None and np.isnan(x).any():
         x = None
     mean = respondent_draws.draw_new_means(rng, 1, x)

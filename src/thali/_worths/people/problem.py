@@ -59,8 +59,9 @@ class PeopleProblem(WorthProblem):
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
         self.known = build_covariates(people.by, data.people, n_respondents)
-        has_directions = n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS
-        self.n_directions = N_DIRECTIONS * has_directions
+        self.n_directions = 0
+        if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS:
+            self.n_directions = N_DIRECTIONS
         self.table = tabulate_answers(
             self.converted_data, rule, lapse, has_ties, self.known.matrix[:, 1:]
         )
@@ -100,7 +101,7 @@ class PeopleProblem(WorthProblem):
             "spread": (dims, np.exp(log_sds[..., 0])),
             "spread_of_respondents": (dims, np.sqrt(variance)),
             "residual_spread": (dims, residual),
-            "log_likelihood": (dims, log_likelihood + self._sum_log_coefficients()),
+            "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
             "respondent_log_worth": ((*dims, "respondent", "option"), worths),
         }
         coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
@@ -121,12 +122,6 @@ class PeopleProblem(WorthProblem):
         attributes = attributes | self.dependence.attributes
         return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
 
-    def _sum_log_coefficients(self) -> float:
-        """Return the summed log multinomial coefficients of respondents' answers."""
-        return float(
-            self.single_data.questions(self.has_ties).compute_respondent_coefficients().sum()
-        )
-
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:
     """Refuse data to which individual worths cannot be fitted.
@@ -140,11 +135,9 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
         If there are covariates.
     """
     if len(data.respondents) < 2 or (isinstance(data, Choices) and (data.respondent < 0).any()):
-        raise (
-            single_respondent_error(people)
-            if len(data.respondents) == 1
-            else unknown_respondents_error(people)
-        )
+        if len(data.respondents) == 1:
+            raise single_respondent_error(people)
+        raise unknown_respondents_error(people)
     refuse_answers(data, rule, people)
 
 

@@ -98,9 +98,5 @@ def draw_new_respondents(
     """
     count = int(np.clip(NEW_RESPONDENTS // respondent_draws.n_draws, MIN_NEW, MAX_NEW))
     log_worths = respondent_draws.draw_new(count, x)
-    nu = None if worths.nu is None else np.repeat(worths.nu, count)
-    return worths._replace(
-        log_worths=log_worths.reshape(-1, log_worths.shape[2]),
-        nu=nu,
-        beta=np.repeat(worths.beta, count, axis=0),
-    )
+    repeated = worths.take(np.repeat(np.arange(worths.n_draws), count))
+    return repeated._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))

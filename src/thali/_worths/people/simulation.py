@@ -1,17 +1,15 @@
 """Simulation of answers of respondents who differ, from the prior and from draws of a fit."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from thali._data.questions import draw_answers
 from thali._inference.indexing import iterate_slices
-from thali._model.prior_sample import PriorSample
-from thali._posterior.view import Posterior
 
-from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from ..simulation import build_prior_sample, observe_each
+from ..density import TIE_SD
+from ..simulation import observe_each, sample_log_spread
 from ..worth_draws import WorthDraws
 from .answer_check import respondent_probabilities, split_questions
 from .moves import EFFECT_SD
@@ -44,10 +42,8 @@ def simulate_answers(
     sum_matrix = csr_array(
         (np.ones(len(columns)), (parts.answer, columns)), (len(questions.counts), len(columns))
     )
-    counts, log_likelihood = (
-        np.empty((respondent_draws.n_draws, len(questions.counts))),
-        np.empty(respondent_draws.n_draws),
-    )
+    counts = np.empty((respondent_draws.n_draws, len(questions.counts)))
+    log_likelihood = np.empty(respondent_draws.n_draws)
     for draws in iterate_slices(respondent_draws.n_draws, len(columns)):
         probabilities = respondent_probabilities(
             worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
@@ -74,10 +70,7 @@ def sample_people_record(
     (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
     rows = []
     for rng in rngs:
-        if problem.spread is None:
-            log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
-        else:
-            log_s = np.log(problem.spread)
+        log_s = sample_log_spread(rng, problem.spread)
         sigma, size = np.abs(rng.standard_normal(2))
         row_sds = np.array([np.exp(log_s), *[EFFECT_SD] * (q - 1)])
         mean = rng.standard_normal((q, n)) * row_sds[:, None]
@@ -88,31 +81,10 @@ def sample_people_record(
             + sigma * rng.standard_normal((N, n))
         )
         worths -= worths.mean(axis=1, keepdims=True)
-        log_tie = TIE_SD * rng.standard_normal() * problem.has_ties
+        log_tie = TIE_SD * rng.standard_normal()
+        if not problem.has_ties:
+            log_tie = 0.0
         rows.append(
             (mean, loadings, np.array([log_s, np.log(sigma), np.log(size)]), log_tie, 0.0, worths)
         )
     return PeopleRecord(*(np.array(values) for values in zip(*rows, strict=True)))
-
-
-def sample_people_prior(
-    problem: Any,
-    record: Any,
-    rngs: Sequence[np.random.Generator],
-    read_draws: Any,
-    read_respondents: Any,
-) -> PriorSample:
-    """Sample the prior once with each generator, with data of the same design.
-
-    `read_draws` and `read_respondents` read a posterior.
-    """
-    posterior = Posterior(problem.build_tree_from_records([record], {}))
-    simulation = simulate_answers(
-        problem, read_draws(posterior), read_respondents(posterior), rngs[0]
-    )
-    return build_prior_sample(
-        posterior,
-        simulation.log_likelihood,
-        observe_counts(problem, simulation.counts),
-        [None] * len(rngs),
-    )

@@ -112,9 +112,7 @@ def run_sweeps(
         learn_curvature(table, state, 1.0)
     while sweep < until:
         sweep += 1
-        gain = 0.0
-        if sweep <= tune:
-            gain = (sweep if sweep <= half else sweep - half) ** -GAIN_DECAY
+        gain = compute_gain(sweep, tune)
         if table.has_ties:
             sample_tie(rng, table, state)
         for p in range(table.x.shape[0]):
@@ -130,6 +128,16 @@ def run_sweeps(
             learn_curvature(table, state, 1.0 / state.n_points[0])
         if sweep > tune and (sweep - tune) % thin == 0:
             record_draw(rng, table, state, record, (sweep - tune) // thin - 1)
+
+
+@scalar
+def compute_gain(sweep: Any, tune: Any) -> Any:
+    """Return the gain of step adaptation: it falls in each half of tuning, and ends at 0."""
+    if sweep > tune:
+        return 0.0
+    if sweep > tune // 2:
+        sweep -= tune // 2
+    return sweep**-GAIN_DECAY
 
 
 @part

@@ -8,11 +8,11 @@ import numpy as np
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, shorten
+from thali._model.covariates import summarise_effects
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individual_preferences import tabulate_individuals
 from thali._people.reach import select_reach_draws
 from thali._people.segments import Preferences, Segments, select_segment_draws
-from thali._posterior.interval import interval_tails
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws
@@ -110,11 +110,8 @@ def tabulate_group_scores(
     scores_by_group = {}
     for code, name in enumerate(names):
         members = np.flatnonzero(codes == code)
-        mean, n_above, score_draws = (
-            np.zeros(n),
-            np.zeros(n),
-            np.zeros((respondent_draws.n_draws, n)),
-        )
+        mean, n_above = np.zeros((2, n))
+        score_draws = np.zeros((respondent_draws.n_draws, n))
         for block in iterate_slices(len(members), respondent_draws.n_draws * n):
             worth = np.exp(respondent_draws.worths[:, members[block]].astype(float))
             group_scores = scale.compute_scores(worth)
@@ -124,8 +121,10 @@ def tabulate_group_scores(
         score_draws /= weights[:, members].sum(axis=1, keepdims=True)
         scores_by_group[name] = ScoreDraws(mean / len(members), score_draws, n_above / len(members))
     column = None
-    if by is not None:
-        column = "segment" if isinstance(by, Segments) else "group"
+    if isinstance(by, Segments):
+        column = "segment"
+    elif by is not None:
+        column = "group"
     return tabulate_scores(scores_by_group, labels, scale, column, ci)
 
 
@@ -135,7 +134,9 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
 
     if by is None:
         return [""], np.zeros(len(people), np.int64)
-    assignment = by.assignment["segment"] if isinstance(by, Segments) else by
+    assignment = by
+    if isinstance(by, Segments):
+        assignment = by.assignment["segment"]
     if not isinstance(assignment, Mapping | pd.Series):
         raise ArgumentError(
             Argument("by"),
@@ -177,12 +178,9 @@ def tabulate_respondent_effects(
             "effects requires a model with ", by, ", which names respondent columns."
         )
     effects = respondent_draws.effects.reshape(respondent_draws.n_draws, -1)
-    low, high = np.quantile(effects, interval_tails(ci), axis=0)
-    mean = effects.mean(axis=0)
-    columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
-    columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}
+    columns = summarise_effects(effects, ci)
     table = Table(
-        columns,
+        columns | {"ratio": np.exp(columns["mean"])},
         pd.MultiIndex.from_product(
             [respondent_draws.covariates.names, labels], names=["column", "option"]
         ),
