@@ -96,8 +96,7 @@ class Coding(NamedTuple):
         cells = np.where(codes < 0, np.nan, codes)
         for index, part in enumerate(self.parts):
             if part.numbers is not None:
-                attribute_codes = codes[:, index]
-                cells[:, index] = np.append(part.numbers, np.nan)[attribute_codes]
+                cells[:, index] = np.append(part.numbers, np.nan)[codes[:, index]]
         return cells
 
     def encode_cells(self, cells: np.ndarray) -> np.ndarray:

@@ -382,8 +382,8 @@ def clustered_covariance(
     .. math:: H^{-1} \Big(\sum_n g_n g_n^T\Big) H^{-1}, \qquad
         g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
     """
-    scores = compute_local_likelihood(tasks, beta).score
-    person_scores = np.add.reduceat(scores, first_task[:-1])
+    likelihood = compute_local_likelihood(tasks, beta)
+    person_scores = np.add.reduceat(likelihood.score, first_task[:-1])
     return inverse @ (person_scores.T @ person_scores) @ inverse
 
 

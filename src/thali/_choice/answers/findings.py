@@ -257,8 +257,7 @@ def _build_brief_table(
 @finding("utilities", "Part-worth utilities", FULL)
 def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
     """Report centred utilities and zero-centred differences of levels."""
-    table = model.utilities(ci=settings.ci)
-    return Finding(title=ENGLISH["utilities.title"], table=table)
+    return Finding(title=ENGLISH["utilities.title"], table=model.utilities(ci=settings.ci))
 
 
 def _get_directions(model: Any) -> dict[str, str]:

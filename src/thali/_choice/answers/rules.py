@@ -186,8 +186,7 @@ class ShareSettings(NamedTuple):
 
     def _list_sets(self, market: Market) -> list[tuple[np.ndarray, float]]:
         """Return the sets of available products and their probabilities."""
-        availability = self.availability or {}
-        values = [availability.get(label, 1.0) for label in market.labels]
+        values = [(self.availability or {}).get(label, 1.0) for label in market.labels]
         max_limited = _MAX_LIMITED
         if self.rule == RANDOMISED:
             max_limited = _MAX_LIMITED_RANDOMISED

@@ -299,12 +299,12 @@ def read_opening_market(
         name: tuple(map(_convert_cell, draws.attributes, levels_by_attribute, row))
         for name, row in zip(market.labels, cells.tolist(), strict=True)
     }
-    no_choice_names = [name for name, product in products.items() if product == draws.none]
     description = ENGLISH["market.asked"]
     if market.scenario is not None:
         description = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
     real_products = {name: product for name, product in products.items() if product != draws.none}
-    return OpeningMarket(description, real_products, next(iter(no_choice_names), None))
+    no_choice_name = next((name for name in products if name not in real_products), None)
+    return OpeningMarket(description, real_products, no_choice_name)
 
 
 _MAX_LIMITED_ON_PAGE = 4  # products of a page that are not always available; every set is a market
@@ -468,16 +468,16 @@ def _format_script_data(
     draws: "MarketDraws", offered: OpeningMarket, ci: float, price: str | None
 ) -> str:
     """Return the data of the script as JSON that is safe within a page."""
-    price_indices = [
+    price_indices = (
         index
         for index, attribute in enumerate(draws.attributes)
         if attribute.name == price and attribute.fixed is None and attribute.numbers is not None
-    ]
+    )
     people = None
     if draws.people is not None:
         people = draws.people.to_json()
     script_data = {
-        "price": next(iter(price_indices), -1),
+        "price": next(price_indices, -1),
         "attributes": [attribute._asdict() for attribute in draws.attributes],
         "rule": draws.rule.pack(),
         "lapse": draws.lapse,

@@ -125,10 +125,7 @@ def _choose_steps(
                 Argument("change"),
                 " to use the next tested value, or make the attribute linear.",
             )
-        return {
-            label: (now, min(now, now * to), max(now, now * to))
-            for label, now in number_by_product.items()
-        }
+        return {label: (now, *sorted((now, now * to))) for label, now in number_by_product.items()}
     if chooser.is_number(column):
         return {
             label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP))

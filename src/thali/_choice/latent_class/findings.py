@@ -165,8 +165,7 @@ def report_estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Fin
 
 def describe_model(model: "LatentClassLogit") -> tuple[Text, ...]:
     """Describe the model for the methods text."""
-    sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
-    sentences = [sentence]
+    sentences = [phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))]
     if model._membership_coef_ is not None:
         columns = list_names(list(model._membership_coef_.columns[1:]))
         sentences.append(

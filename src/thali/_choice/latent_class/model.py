@@ -299,27 +299,27 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [
-            name for name in self._unbounded_ if name not in self._list_membership_names()
-        ]:
-            yield EstimateWarning(
-                f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
-                " class contradicts an infinite preference. Predictions can be used, but these"
-                " estimates and standard errors cannot; use fewer classes, or ",
-                ModelName("HierarchicalLogit"),
-                ", which has a prior.",
-            )
-        if not self._coincide() and (
-            odds := [name for name in self._unbounded_ if name in self._list_membership_names()]
-        ):
-            yield EstimateWarning(
-                f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
-                " predict class membership almost perfectly. Classes and predictions can be used,"
-                " but these estimates and standard errors cannot; use fewer classes, or remove a"
-                " column from ",
-                Argument("by"),
-                ".",
-            )
+        else:
+            membership_names = self._list_membership_names()
+            tastes = [name for name in self._unbounded_ if name not in membership_names]
+            if tastes:
+                yield EstimateWarning(
+                    f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in"
+                    " the class contradicts an infinite preference. Predictions can be used, but"
+                    " these estimates and standard errors cannot; use fewer classes, or ",
+                    ModelName("HierarchicalLogit"),
+                    ", which has a prior.",
+                )
+            odds = [name for name in self._unbounded_ if name in membership_names]
+            if odds:
+                yield EstimateWarning(
+                    f"The estimates of {list_names(map(repr, odds))} diverge: the respondent"
+                    " columns predict class membership almost perfectly. Classes and predictions"
+                    " can be used, but these estimates and standard errors cannot; use fewer"
+                    " classes, or remove a column from ",
+                    Argument("by"),
+                    ".",
+                )
         row = self.choice_.loc[self._n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(

@@ -198,10 +198,9 @@ class MultinomialLogit(LogitReports, Model):
 
         data = require_experiment(data, self.constants)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
-        price = price_index = None
+        price_index = None
         if check_allowed("space", self.space, SPACES) == MONEY:
-            price = require_price(data, coding)
-            price_index = coding.names.index(price)
+            price_index = coding.names.index(require_price(data, coding))
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)
         is_independent = find_independent_columns(tasks)
@@ -217,7 +216,8 @@ class MultinomialLogit(LogitReports, Model):
             beta[is_independent] = estimate.beta / scale
             covariance = compute_covariance(estimate.hessian, is_independent, scale)
             n_parameters = int(is_independent.sum())
-            if price is not None and price_index is not None:
+            if price_index is not None:
+                price = names[price_index]
                 beta, covariance = convert_to_amounts(beta, covariance, price_index, price)
                 names[price_index] = f"scale[{price}]"
             index = pd.Index(names, name="coefficient")

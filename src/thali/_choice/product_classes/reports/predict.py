@@ -18,6 +18,7 @@ from .choice_kernels import (
     bound_total_classes,
     collect_separating_classes,
     count_occasions,
+    count_respondents,
     draw_class_members,
     draw_occasion_values,
     fill_class_row,
@@ -127,8 +128,7 @@ def count_newcomer_choices(
     # Each is drawn from the prior given all respondents before. With more of them, their shares
     # approach the shares of the sampled population. Values of an occasion are the same in all
     # tasks.
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
-    rows = codes.shape[0]
+    people, rows = count_respondents(draws), codes.shape[0]
     owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
     polarity, contains = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
     inside = np.empty((room, rows), np.bool_)
@@ -322,8 +322,7 @@ def add_market_choices(
     """Add the weighted choices of each market's products in draw d."""
     # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`. On an occasion a
     # respondent's values are the same in all markets. Respondents with weight 0 are skipped.
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
-    rows = codes.shape[0]
+    people, rows = count_respondents(draws), codes.shape[0]
     inside = np.empty((room, rows), np.bool_)
     chosen = np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
