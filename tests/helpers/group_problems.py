@@ -10,7 +10,7 @@ from helpers.joint_means import buffet_means
 from thali._aspects.group_state import KAPPA, select_group_likelihood
 from thali._aspects.operations import rebuild_cache, select_cache
 from thali._aspects.populations.group_chains import GroupChain, build_group_task
-from thali._aspects.populations.several_groups import prepare_groups
+from thali._aspects.samplers.sweep_rounds import fill_rates
 from thali._aspects.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali._data.groups import GroupedData
 from thali._posterior.summary import compute_diagnostics
@@ -91,7 +91,7 @@ def small_chain(of_task, matrix, weights, unique, cls=GroupChain):
         b.Z[:columns, :n] = np.transpose(matrix)
         b.w[:columns], b.s[:n], b.m[:columns] = weights[g], unique[g], np.sum(matrix, axis=0)
         b.whole[COLUMNS], b.real[ALPHA] = columns, 1.5
-    prepare_groups(of_task.model, chain.state)
+    fill_rates(of_task.model.prior, replica(chain.state, 0))
     for g in range(of_task.n_groups):
         b, likelihood = (
             replica(chain.state, g),

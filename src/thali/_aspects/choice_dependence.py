@@ -58,7 +58,8 @@ def choice_design_effect(data: Any) -> float:
         and data.sizes.max() > MAX_RANKED_OPTIONS
     ):
         return float("nan")
-    data = data.without_dates() if isinstance(data, PairedComparisons) else data
+    if isinstance(data, PairedComparisons):
+        data = data.without_dates()
     likelihood = Elimination(ties=data.n_ties > 0)
     clusters = group_by_respondent(data, likelihood.ties)
     if clusters is None or clusters.n_answers.max() < 2.0:
@@ -88,7 +89,10 @@ def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> Wei
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):
         if isinstance(prior, Given) and prior.matrix.any():
-            owners = np.hstack([owners, prior.matrix]) if likelihood.unique else prior.matrix
+            if likelihood.unique:
+                owners = np.hstack([owners, prior.matrix])
+            else:
+                owners = prior.matrix
         covariates = data.cells.x / compute_covariate_sizes(data)
         return build_problem(data, owners, likelihood.lapse, covariates, likelihood.ties)
     return build_problem(data, owners, likelihood.lapse)

@@ -193,8 +193,9 @@ def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
 
 
 def _stack_pairs(parts: Sequence[Any]) -> Any:
-    """Stack the pairs of groups, with equal numbers of blocks."""
-    return _stack_fields(pad_pairs(parts), _PAIR_FIELDS)
+    """Stack the pairs of groups, padded to the same number of blocks."""
+    max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
+    return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in parts], _PAIR_FIELDS)
 
 
 def _stack_covariates(parts: Sequence[Any]) -> Any:
@@ -220,7 +221,7 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
     if not isinstance(group_likelihoods[0][0], OfferedSets):
         return [make_cache for _, make_cache in group_likelihoods]
     largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
-    return [partial(make_set_cache, largest=largest) for _ in group_likelihoods]
+    return [partial(make_set_cache, largest=largest)] * len(group_likelihoods)
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:
@@ -233,17 +234,8 @@ def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> 
     )
 
 
-def pad_pairs(parts: Sequence[Any]) -> list[Any]:
-    """Pad the pairs of groups to the same number of blocks.
-
-    Additional blocks belong to no option and have no counts.
-    """
-    max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
-    return [_add_blocks(pairs, max_blocks) for pairs in parts]
-
-
 def _add_blocks(pairs: Any, n_blocks: int) -> Any:
-    """Add empty blocks to pairs."""
+    """Add empty blocks to pairs: they belong to no option and have no counts."""
     n_missing, n = n_blocks - pairs.neighbour.shape[0], pairs.start.size - 1
     no_counts = np.zeros((n_missing, WIDTH))
     slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
@@ -264,7 +256,9 @@ def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
     given_answers, answer = questions.given, questions.given.answer
     if type(likelihood) in _COMPARISON_CLASSES:
         # in cell e, 3 e is a choice of the first option, 3 e + 1 of the second, 3 e + 2 of neither
-        outcome = np.array([0, 1] if questions.sizes[0] == 2 else [0, 2, 1])
+        outcome = np.array([0, 2, 1])
+        if questions.sizes[0] == 2:
+            outcome = np.array([0, 1])
         answer = OUTCOMES * questions.question[answer] + outcome[answer % len(outcome)]
     order = np.lexsort((answer, given_answers.respondent))
     start = np.searchsorted(given_answers.respondent, np.arange(len(given_answers.respondents) + 1))

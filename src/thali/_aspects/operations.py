@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar
+from thali._compile.jit import generic, register_answers, scalar
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -48,12 +48,12 @@ def record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @generic
 def rate_by_size_range(prior: Any, lo: Any, hi: Any) -> None:
-    """Return the arrival rate of patterns with lo to hi owners, per alpha."""
+    """Return the arrival rate of patterns with lo to hi owners, per alpha; default: 0."""
 
 
 @generic
 def rate_single(prior: Any, i: Any) -> None:
-    """Return the arrival rate of the pattern {i}, per alpha."""
+    """Return the arrival rate of the pattern {i}, per alpha; default: 0."""
 
 
 @generic
@@ -93,6 +93,18 @@ def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
 
     For an infinite prior, `columns` columns have arrived at `rate` per unit of alpha.
     """
+
+
+@rate_by_size_range.register(object)
+def _no_arrivals(prior: Any, lo: Any, hi: Any) -> Any:
+    """Return 0: by default, no new columns arrive."""
+    return 0.0
+
+
+@rate_single.register(object)
+def _no_single_arrivals(prior: Any, i: Any) -> Any:
+    """Return 0: by default, no new columns arrive."""
+    return 0.0
 
 
 @open_column.register(object)
@@ -366,22 +378,7 @@ def record_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) ->
     """Write the likelihood's parameters into row `draw` of `extra`; default: none."""
 
 
-@sees_single.register(object)
-def _assume_sees_single(likelihood: Any) -> Any:
-    """Return True: by default, the likelihood depends on single-owner columns."""
-    return True
-
-
-@sums_duplicates.register(object)
-def _assume_sums_duplicates(likelihood: Any) -> Any:
-    """Return True: by default, only the weight sum of duplicate columns matters."""
-    return True
-
-
-@is_quick.register(object)
-def _assume_slow(likelihood: Any) -> Any:
-    """Return False: by default, `delta_open_member` is slow, and early rejection pays."""
-    return False
+register_answers(object, {sees_single: True, sums_duplicates: True, is_quick: False})
 
 
 @open_members.register(object)
@@ -418,11 +415,22 @@ def _apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, 
     apply_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 
+@scalar
+def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
+    """Return the row of the owners of k other than its partner's, in a transfer of weight d.
+
+    It is k, if k gains the partner's owners (d > 0), else the scratch row, which lacks them.
+    """
+    if d > 0.0:
+        return k
+    return b.Z.shape[0] - 1
+
+
 @delta_transfer.register(object)
 @scalar
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Add up `delta_compensated_member` over owners of `partner` that k gains (d > 0) or loses."""
-    remaining_row = k if d > 0.0 else b.Z.shape[0] - 1
+    remaining_row = select_remaining_row(b, k, d)
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
@@ -434,7 +442,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 @scalar
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Call `apply_compensated_member` for owners of `partner` that k gains (d > 0) or loses."""
-    remaining_row = k if d > 0.0 else b.Z.shape[0] - 1
+    remaining_row = select_remaining_row(b, k, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
             apply_compensated_member(likelihood, c, b, i, remaining_row, d)

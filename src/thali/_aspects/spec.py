@@ -40,6 +40,15 @@ from thali._model.options import (
 from thali._model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
 _SAMPLED = ("mcmc",)
+
+
+def _limit_run_lengths(option: Option) -> Option:
+    """Return an option of a run; lengths of a run apply to sampling only."""
+    if option in (TUNE, THIN, DRAWS):
+        return option.but(methods=_SAMPLED)
+    return option
+
+
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
 _BY_HELP = (
@@ -191,10 +200,7 @@ ADDITIVE = ModelSpec(
         LEAF_LENGTH,
         ALPHA,
         TEMPERING.but(methods=_SAMPLED),
-        *(
-            option.but(methods=_SAMPLED) if option in (TUNE, THIN, DRAWS) else option
-            for option in RUN
-        ),
+        *map(_limit_run_lengths, RUN),
         SEED,
     ),
 )

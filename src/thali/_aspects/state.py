@@ -84,7 +84,9 @@ def make_empty_state(n: int, capacity: int, nodes: int | None = None) -> Feature
 
     `nodes` is the number of nodes of a tree, 2 n if None.
     """
-    rows, nodes = capacity + 2, 2 * n if nodes is None else nodes
+    rows = capacity + 2
+    if nodes is None:
+        nodes = 2 * n
     return FeatureState(
         Z=np.zeros((rows, n + 1)),
         w=np.zeros(rows),
@@ -110,9 +112,11 @@ def make_empty_state(n: int, capacity: int, nodes: int | None = None) -> Feature
     )
 
 
-def resize_state(state: FeatureState, capacity: int) -> FeatureState:
-    """Copy a state into arrays with room for `capacity` columns."""
-    new_state = make_empty_state(state.Z.shape[1] - 1, capacity, state.owning.shape[1])
+def resize_state(state: FeatureState, n_columns_max: int) -> FeatureState:
+    """Return a state with room for `n_columns_max` columns, a copy if the room changes."""
+    if n_columns_max == capacity(state):
+        return state
+    new_state = make_empty_state(state.Z.shape[1] - 1, n_columns_max, state.owning.shape[1])
     n_columns = state.whole[COLUMNS]
     for name, old_array in state._asdict().items():
         new_array = getattr(new_state, name)
@@ -128,6 +132,11 @@ def stack_states(states: list[Any]) -> Any:
     if len(states) == 1:  # without a copy: untouched pages take no memory
         return type(states[0])(*(a[None] for a in states[0]))
     return type(states[0])(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+def append_rows(stacked: Any, rows: Any) -> Any:
+    """Return stacked arrays with copies of some rows at the end."""
+    return type(stacked)(*(np.concatenate([a, a[rows]]) for a in stacked))
 
 
 def double_capacity(states: FeatureState) -> FeatureState:
@@ -193,6 +202,14 @@ def clear_row(b: Any, k: Any) -> None:
 
 
 @scalar
+def write_owner_range(b: Any, k: Any, i: Any, m: Any) -> None:
+    """Give the pattern in row k the owners i to i + m - 1."""
+    clear_row(b, k)
+    for j in range(i, i + m):
+        b.Z[k, j] = 1.0
+
+
+@scalar
 def copy_row(b: Any, source: Any, target: Any) -> None:
     """Copy the owners of one row to another."""
     for i in range(b.Z.shape[1]):
@@ -207,7 +224,9 @@ def count_born_columns(b: Any, k: Any, d: Any) -> Any:
     """
     if k == b.whole[COLUMNS]:
         return 1.0
-    return -1.0 if d == -b.w[k] else 0.0
+    if d == -b.w[k]:
+        return -1.0
+    return 0.0
 
 
 @scalar
@@ -219,6 +238,22 @@ def sum_weights(b: Any) -> Any:
     for i in range(b.s.shape[0]):
         total += b.s[i]
     return total
+
+
+@scalar
+def count_after_flip(b: Any, k: Any, i: Any) -> Any:
+    """Return the number of owners of column k after option i joins it or leaves it."""
+    if b.Z[k, i] == 0.0:
+        return b.m[k] + 1
+    return b.m[k] - 1
+
+
+@scalar
+def flipped_weight(b: Any, k: Any, i: Any) -> Any:
+    """Return the weight that option i gains by joining column k, or (negative) by leaving it."""
+    if b.Z[k, i] == 0.0:
+        return b.w[k]
+    return -b.w[k]
 
 
 @scalar
@@ -249,13 +284,29 @@ def copy_column(b: Any, source: Any, target: Any) -> None:
 
 
 @scalar
-def min_unique_weight(b: Any, k: Any) -> Any:
-    """Return the smallest unique weight among the owners of pattern k."""
+def min_over_owners(unique_weights: Any, b: Any, k: Any) -> Any:
+    """Return the smallest of the unique weights of the owners of pattern k."""
     smallest = np.inf
-    for i in range(b.s.shape[0] - 1):
-        if b.Z[k, i] != 0.0 and b.s[i] < smallest:
-            smallest = b.s[i]
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            smallest = min(smallest, unique_weights[i])
     return smallest
+
+
+@scalar
+def subtract_from_owners(unique_weights: Any, b: Any, k: Any, d: Any) -> None:
+    """Subtract d from the unique weight of every owner of pattern k."""
+    for i in range(b.Z.shape[1] - 1):
+        unique_weights[i] -= d * b.Z[k, i]
+
+
+@scalar
+def scale_all_weights(b: Any, factor: Any) -> None:
+    """Multiply all column weights and unique weights by the factor."""
+    for k in range(b.whole[COLUMNS]):
+        b.w[k] *= factor
+    for i in range(b.Z.shape[1] - 1):
+        b.s[i] *= factor
 
 
 @scalar

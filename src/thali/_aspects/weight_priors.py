@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar
+from thali._compile.jit import generic, register_answers, scalar
 
 
 class GammaWeights(NamedTuple):
@@ -103,28 +103,14 @@ def log_step_derivative(weights: Any, move: Any) -> None:
     """Return the log derivative of the new weight with respect to the old one."""
 
 
-@is_positive_prior.register(GammaWeights)
-def _gamma_positive(weights: Any) -> Any:
-    """Return True: Gamma weights are positive."""
-    return True
-
-
-@is_positive_prior.register(NormalWeights)
-def _normal_positive(weights: Any) -> Any:
-    """Return False: normal weights may be negative."""
-    return False
+register_answers(GammaWeights, {is_positive_prior: True})
+register_answers(NormalWeights, {is_positive_prior: False, is_exponential_prior: False})
 
 
 @is_exponential_prior.register(GammaWeights)
 def _gamma_exponential(weights: Any) -> Any:
     """Return whether the shape is 1."""
     return weights.shape == 1.0
-
-
-@is_exponential_prior.register(NormalWeights)
-def _normal_exponential(weights: Any) -> Any:
-    """Return False: normal weights are not exponential."""
-    return False
 
 
 @gamma_shape.register(GammaWeights)

@@ -38,7 +38,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -135,6 +135,25 @@ def generic(stub: Any) -> Any:
 
     vars(operation).update(register=register, answers=answers)
     return operation
+
+
+def return_true(instance: Any) -> Any:
+    """Return True, for an operation whose answer depends on the class alone."""
+    return True
+
+
+def return_false(instance: Any) -> Any:
+    """Return False, for an operation whose answer depends on the class alone."""
+    return False
+
+
+def register_answers(cls: type[Any], answers: Mapping[Any, bool]) -> None:
+    """Register the operations that return the same answer for every instance of a class."""
+    for operation, answer in answers.items():
+        if answer:
+            operation.register(cls)(return_true)
+        else:
+            operation.register(cls)(return_false)
 
 
 def _iterate_classes(value: Any) -> Any:

@@ -1,1 +1,1 @@
-"""What a user brings, validated and frozen."""
+"""Data of the user, validated and frozen."""

@@ -56,7 +56,9 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
             names,
             tables[0].index.name,
         )
-        kept_columns = [] if people is None else people.columns
+        kept_columns: Any = ()
+        if people is not None:
+            kept_columns = people.columns
         differing = dict.fromkeys(
             name for table in tables for name in list_differing_columns(table[shared_columns])
         )
@@ -132,10 +134,6 @@ class RespondentAnswers(Frozen):
         arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
         return cls._from_fields(row_respondents.names, row_respondents.people, *arrays, *sums)
 
-    def _copy_with_fields(self, **changed: Any) -> Self:
-        """Return a copy with other values of some fields."""
-        return self._from_fields(*(changed.get(name, getattr(self, name)) for name in self._FIELDS))
-
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return the answers of some rows."""
         names = (name for name in self._FIELDS if name not in ("respondents", "people"))
@@ -149,14 +147,19 @@ class RespondentAnswers(Frozen):
         rows = is_kept[getattr(self, self._KEY)]
         selected = self._select_rows(rows)
         positions = new_positions[getattr(selected, self._KEY)].astype(np.int32)
-        return selected._copy_with_fields(**{self._KEY: positions}) if rows.any() else None
+        if not rows.any():
+            return None
+        return selected._copy_with_fields(**{self._KEY: positions})
 
     def select_respondents(self, members: np.ndarray) -> Self:
         """Select the answers of some respondents, by their indices."""
         selected = self._select_rows(np.isin(self.respondent, members))
+        people = self.people
+        if people is not None:
+            people = people.iloc[members]
         return selected._copy_with_fields(
             respondents=tuple(self.respondents[k] for k in members),
-            people=None if self.people is None else self.people.iloc[members],
+            people=people,
             respondent=np.searchsorted(members, selected.respondent).astype(np.int32),
         )
 
@@ -168,7 +171,7 @@ class Answers(RespondentAnswers):
     ----------
     respondents : tuple of str
     people : DataFrame or None
-        A row a person: the columns of the table that are constant within everybody.
+        One row per person: the columns that are constant within each person.
     respondent, pair : int32 arrays, shape (rows,)
         Positions in `respondents` and among the compared pairs, by person and by pair.
     wins, losses, tied : float64 arrays, shape (rows,)
@@ -207,10 +210,8 @@ class Answers(RespondentAnswers):
         if (selected := self.select_positions(is_kept, new_positions)) is None:
             return None
         is_turned = turned[self.pair[is_kept[self.pair]]]
-        wins, losses = (
-            np.where(is_turned, selected.losses, selected.wins),
-            np.where(is_turned, selected.wins, selected.losses),
-        )
+        wins = np.where(is_turned, selected.losses, selected.wins)
+        losses = np.where(is_turned, selected.wins, selected.losses)
         return selected._copy_with_fields(wins=wins, losses=losses)._select_rows(
             np.lexsort((selected.pair, selected.respondent))
         )
@@ -240,13 +241,10 @@ class Answers(RespondentAnswers):
         """
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         is_kept = wins + losses > 0
-        return (
-            self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)._select_rows(
-                is_kept
-            )
-            if is_kept.any()
-            else None
-        )
+        if not is_kept.any():
+            return None
+        converted = self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)
+        return converted._select_rows(is_kept)
 
 
 class ChosenPlaces(RespondentAnswers):
@@ -256,7 +254,7 @@ class ChosenPlaces(RespondentAnswers):
     ----------
     respondents : tuple of str
     people : DataFrame or None
-        A row a person: the columns of the table that are constant within everybody.
+        One row per person: the columns that are constant within each person.
     respondent, place : int32 arrays, shape (rows,)
         Positions in `respondents` and among the answers of the data, by person and by place.
     times : float64 array, shape (rows,)
@@ -286,7 +284,7 @@ class JudgedValues(RespondentAnswers):
     ----------
     respondents : tuple of str
     people : DataFrame or None
-        A row a person: the columns that are the same in all of their rows.
+        One row per person: the columns that are constant within each person.
     respondent, pair : int32 arrays, shape (rows,)
         Positions in `respondents` and among the measured pairs.
     values : float64 array, shape (rows,)
@@ -319,14 +317,11 @@ NAMED = ("best", "worst")
 
 
 def number_given_answers(data: Any) -> np.ndarray:
-    """Return the number of the answer in each row of best-worst choices."""
+    """Return the number of the given answer for each row of best-worst choices, shape (rows,)."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]
-    sizes, best, worst = (
-        data.sizes[set_index],
-        data.choice - data.start[set_index],
-        data.worst - data.start[set_index],
-    )
+    start, sizes = data.start[set_index], data.sizes[set_index]
+    best, worst = data.choice - start, data.worst - start
     return find_first_answers(data.start)[set_index] + best * (sizes - 1) + worst - (worst > best)
 
 

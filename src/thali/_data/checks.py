@@ -23,24 +23,20 @@ def check_counts(
     position of the k-th value in errors.
     """
     counts = check_numbers(values, describe_position, "count")
-    requirement = "weights must be finite and >= 0" if weights else "counts must be integers >= 0"
-    if (k := _find_first(np.isnan(counts))) is not None:
-        raise DataError(
-            f"The count {describe_position(k)} is missing; enter 0 if there were no such"
-            " comparisons."
-        )
-    if (k := _find_first(np.isinf(counts))) is not None:
-        raise DataError(f"The count {describe_position(k)} is infinite; {requirement}.")
-    if (k := _find_first(counts > MAX_EXACT_COUNT)) is not None:
-        raise DataError(
-            f"The count {describe_position(k)} is {counts[k]:g}, too large to be exact (above"
-            " 2^53)."
-        )
-    if (k := _find_first(counts < 0)) is not None:
-        raise DataError(
-            f"The count {describe_position(k)} is {counts[k]:g}, which is negative; {requirement}."
-        )
-    if not weights and (k := _find_first(counts != np.floor(counts))) is not None:
+    requirement = "counts must be integers >= 0"
+    if weights:
+        requirement = "weights must be finite and >= 0"
+    for is_wrong, problem in (
+        (np.isnan(counts), "missing; enter 0 if there were no such comparisons."),
+        (np.isinf(counts), f"infinite; {requirement}."),
+        (counts > MAX_EXACT_COUNT, "{:g}, too large to be exact (above 2^53)."),
+        (counts < 0, f"{{:g}}, which is negative; {requirement}."),
+    ):
+        if is_wrong.any():
+            k = int(is_wrong.argmax())
+            raise DataError(f"The count {describe_position(k)} is {problem.format(counts[k])}")
+    if not weights and not are_integers(counts):
+        k = int((counts != np.floor(counts)).argmax())
         raise DataError(
             f"The count {describe_position(k)} is {counts[k]:g}, which is not an integer;"
             f" {requirement}. ",
@@ -72,7 +68,9 @@ def refuse_extremes(values: np.ndarray, noun: str) -> None:
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest > MAX_MAGNITUDE or 0.0 < largest < 1.0 / MAX_MAGNITUDE:
-        verb = "divide" if largest > 1.0 else "multiply"
+        verb = "multiply"
+        if largest > 1.0:
+            verb = "divide"
         raise DataError(
             f"The largest {noun} is {largest:.3g}, too far from 1; {verb} all values by a constant"
             " so that they range from about 0 to 1."
@@ -93,7 +91,9 @@ def _convert_number(
             raise TypeError("a date, which float() would turn into nanoseconds")
         return float(value)
     except (TypeError, ValueError):
-        hint = _suggest_number_format(value, noun) if isinstance(value, str) else ""
+        hint = ""
+        if isinstance(value, str):
+            hint = _suggest_number_format(value, noun)
         raise DataError(
             f"The {noun} {describe_position(k)} is {value!r}, which is not a number{hint}."
         ) from None
@@ -110,11 +110,6 @@ def _suggest_number_format(text: str, noun: str) -> str:
     return ""
 
 
-def _find_first(is_wrong: np.ndarray) -> int | None:
-    """Return the position of the first True, or None."""
-    return int(is_wrong.argmax()) if is_wrong.any() else None
-
-
 def are_integers(numbers: np.ndarray) -> bool:
     """Return whether all numbers are integers."""
     return np.array_equal(numbers, np.floor(numbers))
@@ -122,4 +117,6 @@ def are_integers(numbers: np.ndarray) -> bool:
 
 def convert_whole_counts(numbers: np.ndarray) -> np.ndarray:
     """Convert counts to integers unless some are fractional."""
-    return numbers.astype(np.int64) if are_integers(numbers) else numbers
+    if are_integers(numbers):
+        return numbers.astype(np.int64)
+    return numbers

@@ -14,6 +14,7 @@ from thali._labels import (
     find_label_indices,
     format_label,
     format_plural,
+    index_labels,
     shorten,
     simplify_number,
     suggest,
@@ -71,13 +72,15 @@ def rename_as_text(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 def describe_columns(count: str | None, respondent: str | None) -> str:
     """Describe the columns of counts and respondents, if there are any."""
-    description = "" if count is None else f", counts in {count!r}"
+    description = ""
+    if count is not None:
+        description += f", counts in {count!r}"
     if respondent is not None:
         description += f", respondents in {respondent!r}"
     return description
 
 
-# From what a user passes (arrays, data frames, columns) to option numbers and checked counts ------
+# From arrays, data frames and columns to option numbers and checked counts ------------------------
 
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
@@ -105,12 +108,10 @@ def read_square_cells(
     The table is an array, DataFrame or sparse matrix; the row was chosen over the column.
     """
     names, counts = read_square_table(counts, labels, COUNTS)
-    is_sparse = hasattr(counts, "tocoo")
-    winner, loser, cell_counts = (
-        _read_sparse_cells(counts, names, weights)
-        if is_sparse
-        else _read_dense_cells(counts, names, weights)
-    )
+    read_cells = _read_dense_cells
+    if hasattr(counts, "tocoo"):
+        read_cells = _read_sparse_cells
+    winner, loser, cell_counts = read_cells(counts, names, weights)
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
@@ -135,19 +136,20 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
     try:
         table = check_counts(counts, where, weights).reshape(n, n)
     except DataError as error:
-        hint = None if weights else _hint_percentages(counts, where)
-        raise DataError(error, f" {hint}" if hint else "") from None
+        if not weights and (hint := _suggest_counts(counts, where)):
+            raise DataError(error, f" {hint}") from None
+        raise
     refuse_totals(names, table)
     winner, loser = np.nonzero(table)
     return winner, loser, table[winner, loser]
 
 
-def _hint_percentages(counts: np.ndarray, describe_position: Callable[[int], str]) -> str | None:
-    """Return a hint if invalid counts are percentages or proportions."""
+def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str]) -> str:
+    """Return a sentence that asks for counts instead of percentages or proportions, or ""."""
     try:
         table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
     except DataError:
-        return None
+        return ""
     i, j = np.triu_indices(len(table), k=1)
     compared = table[i, j] + table[j, i] > 0.0
     return find_percentages(table[i, j][compared], table[j, i][compared])
@@ -179,6 +181,13 @@ def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     return series
 
 
+def check_columns(frame: "pd.DataFrame", names: Iterable[str | None]) -> None:
+    """Raise if a column is missing or repeated; None is skipped."""
+    for name in names:
+        if name is not None:
+            get_column(frame, name)
+
+
 def refuse_nested(series: "pd.Series") -> None:
     """Raise if a cell of a column contains a list, dictionary or other container."""
     import pandas as pd
@@ -191,6 +200,35 @@ def refuse_nested(series: "pd.Series") -> None:
                 f"Column {series.name!r} contains a value of type {type(cell_value).__name__} in"
                 f" row {row}; put each element into a separate column or row, or remove the column."
             )
+
+
+def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
+    """Return the code of each row's text, and the distinct texts; "" is a missing cell."""
+    import pandas as pd
+
+    codes, values = pd.factorize(series)
+    texts = [*(format_label(value) for value in values), ""]  # the last text belongs to code -1
+    distinct = list(dict.fromkeys(texts))
+    text_index = index_labels(distinct)
+    return np.array([text_index[text] for text in texts], dtype=np.int64)[codes], distinct
+
+
+def read_row_texts(series: "pd.Series") -> np.ndarray:
+    """Return the text of every row, as an array of objects."""
+    codes, texts = encode_texts(series)
+    return np.array(texts, dtype=object)[codes]
+
+
+def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
+    """Return the text of every cell of a column; "" is a missing cell."""
+    return list(map(format_label, get_column(frame, name)))
+
+
+def describe_content(text: str) -> str:
+    """Describe the text of a cell: "is 'tea'", or "is empty"."""
+    if not text:
+        return "is empty"
+    return f"is {text!r}"
 
 
 def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
@@ -228,9 +266,16 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
         is_yes, is_wrong = classify_yes_no(series)
         if not is_wrong.any():
             return is_yes.astype(float)
-    # a nullable column contains <NA>, which an array of floats cannot contain
-    cells = series.to_numpy(dtype=object) if series.hasnans else series.to_numpy()
-    return check_counts(cells, lambda k: f"in row {series.index[k]}, column {name!r}", weights)
+    return check_counts(
+        list_cells(series), lambda k: f"in row {series.index[k]}, column {name!r}", weights
+    )
+
+
+def list_cells(series: "pd.Series") -> np.ndarray:
+    """Return the cells of a column as an array, of objects if some are missing."""
+    if series.hasnans:  # an array of numbers cannot contain <NA>
+        return series.to_numpy(dtype=object)
+    return series.to_numpy()
 
 
 def is_row_number(series: "pd.Series") -> bool:
@@ -240,7 +285,7 @@ def is_row_number(series: "pd.Series") -> bool:
     """
     if len(series) < 3 or series.dtype.kind not in "iuf":
         return False
-    # numbers of rows in a file, some of which were dropped
+    # numbers of rows in a file, without dropped rows
     rows, first_steps = series.index.to_numpy(), (-2, -1, 0, 1)
     if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
         rows, first_steps = np.arange(len(series)), (0, 1)
@@ -248,10 +293,17 @@ def is_row_number(series: "pd.Series") -> bool:
     return steps[0] in first_steps and np.ptp(steps) == 0
 
 
+def name_rows(count: str | None) -> str:
+    """Return the noun for rows: "comparison" if a column counts comparisons, else "row"."""
+    if count is None:
+        return "row"
+    return "comparison"
+
+
 def count_comparisons(rows: "pd.DataFrame", count: str | None) -> float:
     """Count the comparisons that rows represent, by a column or one per row.
 
-    Cells that are not numbers count as 0.
+    Cells that are not numbers are treated as 0.
     """
     import pandas as pd
 
@@ -314,7 +366,9 @@ def collect_notes() -> Iterator[list[str]]:
 
 def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row") -> None:
     """Note, or warn, that rows without an answer were dropped."""
-    quoted_words = f" ({shorten(sorted(words))})" if words else ""
+    quoted_words = ""
+    if words:
+        quoted_words = f" ({shorten(sorted(words))})"
     if n_omitted:
         note(f"{format_plural(n_omitted, noun)} without an answer{quoted_words} dropped")
 
@@ -345,28 +399,29 @@ def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
         if match and (code := (match[2] or match[3]).casefold()) in plain_codes
     }
     stems = {match and match[1].casefold() for match in matches.values()}
-    return code_of_text if len(stems) == 1 and len(code_of_text) == len(matches) else {}
+    if len(stems) != 1 or len(code_of_text) < len(matches):
+        return {}
+    return code_of_text
 
 
 def drop_self_comparisons(
-    frame: "pd.DataFrame", first: str, second: str, count: str | None = None
+    frame: "pd.DataFrame", first_column: str, second_column: str, count: str | None = None
 ) -> "pd.DataFrame":
     """Return the rows that compare two options; note the number of others."""
     import pandas as pd
 
     texts: dict[str, int] = {}
-    sides = []
-    for name in (first, second):
+    side_codes = []
+    for name in (first_column, second_column):
         codes, values = pd.factorize(get_column(frame, name))
         text_codes = [texts.setdefault(format_label(value), len(texts)) for value in values]
-        sides.append(np.array([*text_codes, -1])[codes])
+        side_codes.append(np.array([*text_codes, -1])[codes])
     options = [code for text, code in texts.items() if text and not is_tie_label(text)]
-    is_self = (sides[0] == sides[1]) & np.isin(sides[0], options)
+    is_self = (side_codes[0] == side_codes[1]) & np.isin(side_codes[0], options)
     if not is_self.any() or is_self.all():
         return frame
     n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
-    noun = "row" if count is None else "comparison"
-    note(f"{format_plural(n_omitted, noun)} of an option with itself dropped")
+    note(f"{format_plural(n_omitted, name_rows(count))} of an option with itself dropped")
     return frame.loc[~is_self]
 
 
@@ -375,15 +430,23 @@ def encode_labels(
     losers: "pd.Series",
     counts: np.ndarray,
     labels: Iterable[Any] | None,
-    describe_position: Callable[[int, bool], str],
+    describe_position: Callable[[int, bool], str] | None = None,
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """Encode two columns of labels as integers.
 
-    Return the labels, and the indices of winners and losers. `where(row, is_winner)` describes a
-    position in errors.
+    Return the labels, and the indices of winners and losers. `describe_position(row, is_winner)`
+    describes a position in errors; None: by row and column.
     """
     import pandas as pd
 
+    def describe_side(row: int, is_winner: bool) -> str:
+        """Describe the position of a cell."""
+        column = losers
+        if is_winner:
+            column = winners
+        return f"in row {column.index[row]}, column {column.name!r}"
+
+    describe_position = describe_position or describe_side
     n_rows = len(winners)
     if not n_rows:
         raise DataError("The table has no rows, so it contains no comparisons.")
@@ -394,9 +457,9 @@ def encode_labels(
     texts = [format_label(value) for values in (values_won, values_lost) for value in values]
     categories = [
         format_label(value)
-        for side in (winners, losers)
-        if isinstance(side.dtype, pd.CategoricalDtype)
-        for value in side.cat.categories
+        for series in (winners, losers)
+        if isinstance(series.dtype, pd.CategoricalDtype)
+        for value in series.cat.categories
     ]
     if labels is not None:
         names = check_labels(labels)
@@ -462,25 +525,31 @@ def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     )
 
 
-def number_pairs(n: int, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) -> np.ndarray:
     """Return a key for each pair of n options or objects."""
-    return np.minimum(first, second).astype(np.int64) * n + np.maximum(first, second)
+    return np.minimum(first_indices, second_indices).astype(np.int64) * n + np.maximum(
+        first_indices, second_indices
+    )
+
+
+def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the distinct rows in lexicographic order, and return one row of each."""
+    row_code = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        _, codes = np.unique(column, return_inverse=True)
+        n_codes = int(codes.max(initial=0)) + 1
+        _, row_code = np.unique(row_code * n_codes + codes, return_inverse=True)
+    _, first_rows = np.unique(row_code, return_index=True)
+    return row_code, first_rows
 
 
 def sum_pair_counts(
     n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Sum counts by pair: first, second, wins, losses and ties.
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Sum counts by pair: first, second, wins, losses and ties; also return the pair of each row.
 
-    Pairs are sorted row by row of the n x n table; pairs without comparisons are dropped.
+    Pairs are sorted row by row of the n x n table.
     """
-    is_positive = counts + tied > 0
-    winner, loser, counts, tied = (
-        winner[is_positive],
-        loser[is_positive],
-        counts[is_positive],
-        tied[is_positive],
-    )
     pairs, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
     is_first_winner = winner < loser
     wins = np.bincount(
@@ -489,13 +558,8 @@ def sum_pair_counts(
     losses = np.bincount(
         pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pairs)
     )
-    return (
-        pairs // n,
-        pairs % n,
-        wins,
-        losses,
-        np.bincount(pair_index, weights=tied, minlength=len(pairs)),
-    )
+    ties = np.bincount(pair_index, weights=tied, minlength=len(pairs))
+    return (pairs // n, pairs % n, wins, losses, ties), pair_index
 
 
 # Columns of a table as integers: labels as indices, and marks of yes and no
@@ -517,15 +581,20 @@ def encode_column(
     series = get_column(frame, name)
     codes, distinct = pd.factorize(series)
     texts = [format_label(value) for value in distinct]
-    if labels is not None:
-        names = check_labels(labels)
-    elif isinstance(series.dtype, pd.CategoricalDtype):
+    if labels is None and isinstance(series.dtype, pd.CategoricalDtype):
         names = tuple(dict.fromkeys(format_label(value) for value in series.cat.categories))
     else:
-        names = sort_texts(list(dict.fromkeys(texts)))
+        names = choose_labels(labels, texts)
     return find_label_positions(
         codes, texts, names, lambda row: f"in row {frame.index[row]}, column {name!r}"
     ), names
+
+
+def choose_labels(labels: Iterable[Any] | None, texts: Iterable[str]) -> tuple[str, ...]:
+    """Check the given labels, or sort the distinct texts if none are given."""
+    if labels is not None:
+        return check_labels(labels)
+    return sort_texts(list(dict.fromkeys(texts)))
 
 
 def sort_texts(texts: list[str]) -> tuple[str, ...]:

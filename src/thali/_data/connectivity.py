@@ -9,7 +9,7 @@ from thali.errors import DataError, InPython
 
 
 def number_components(
-    n_options: int, first: np.ndarray, second: np.ndarray
+    n_options: int, first_indices: np.ndarray, second_indices: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """Return the number of connected groups, and the group of each option.
 
@@ -19,13 +19,13 @@ def number_components(
     # root[i] is an option of the same group with a lower number, or i itself
     root = np.arange(n_options)
     while True:
-        first_root, second_root = root[first], root[second]
+        first_root, second_root = root[first_indices], root[second_indices]
         differ = first_root != second_root
         if not differ.any():
             break
-        first, second, first_root, second_root = (
-            first[differ],
-            second[differ],
+        first_indices, second_indices, first_root, second_root = (
+            first_indices[differ],
+            second_indices[differ],
             first_root[differ],
             second_root[differ],
         )
@@ -39,14 +39,14 @@ def number_components(
 
 
 def list_components(
-    labels: Sequence[str], first: np.ndarray, second: np.ndarray
+    labels: Sequence[str], first_indices: np.ndarray, second_indices: np.ndarray
 ) -> list[list[str]]:
     """Return the labels of each connected group, the largest group first.
 
     Labels in no pair are groups of one.
     """
     groups: dict[int, list[str]] = {}
-    numbers = number_components(len(labels), first, second)[1].tolist()
+    numbers = number_components(len(labels), first_indices, second_indices)[1].tolist()
     for label, number in zip(labels, numbers, strict=True):
         groups.setdefault(number, []).append(label)
     return sorted(groups.values(), key=len, reverse=True)
@@ -60,10 +60,12 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
             f"{sentence} Predictions of choices between these groups depend only on the prior."
         )
     if never_compared:
-        was, them = ("was", "it") if len(never_compared) == 1 else ("were", "them")
+        verb, pronoun = "were", "them"
+        if len(never_compared) == 1:
+            verb, pronoun = "was", "it"
         sentences.append(
-            f"{shorten(never_compared)} {was} never compared: predictions for {them} depend only"
-            " on the prior."
+            f"{shorten(never_compared)} {verb} never compared: predictions for {pronoun} depend"
+            " only on the prior."
         )
     return " ".join(sentences)
 
@@ -77,8 +79,8 @@ def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
     return f"The {noun} form {len(large):,} groups that were never {relation}, {names}."
 
 
-def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
-    """Return whether arrows lead from the first option to every other option."""
+def _is_first_connected(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
+    """Return whether chains of arrows lead from the first option to every other option."""
     reached = np.arange(n_options) == 0
     count = 0
     while reached.sum() > count:
@@ -103,7 +105,9 @@ def check_finite(
     Otherwise some scale values are infinite or have no common scale (Ford 1957). `instead` lists
     another solution for the error.
     """
-    if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
+    if _is_first_connected(len(labels), winner, loser) and _is_first_connected(
+        len(labels), loser, winner
+    ):
         return
     from scipy.sparse import coo_array  # slow to load, and only needed to name the options
     from scipy.sparse.csgraph import connected_components

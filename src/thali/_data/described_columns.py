@@ -10,8 +10,8 @@ import numpy as np
 
 from thali._labels import format_label
 
-from .columns import get_column, is_row_number
-from .people import list_differing_columns
+from .columns import get_column, is_row_number, list_texts
+from .people import is_constant_within, list_differing_columns
 from .roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class SideColumns(NamedTuple):
     """Two columns whose names differ only in their side."""
 
-    stem: str  # the common part of the two names, in plain letters
+    stem: str  # the text that both names share, in plain letters
     side: tuple[str, str]  # the marks, such as ("left", "right")
     columns: tuple[str, str]
 
@@ -50,22 +50,24 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     """
     name_by_plain = map_plain_names(names)
     pairs: dict[tuple[str, str], SideColumns] = {}
-    for side in (*SIDES, *MORE_SIDES):
-        for stem, first, second, third in _split_side_names(name_by_plain, side):
-            if second in name_by_plain and third not in name_by_plain:
+    for marks in (*SIDES, *MORE_SIDES):
+        for stem, first_name, second_name, third_name in _split_side_names(name_by_plain, marks):
+            if second_name in name_by_plain and third_name not in name_by_plain:
                 pairs.setdefault(
-                    (name_by_plain[first], name_by_plain[second]),
-                    SideColumns(stem, side, (name_by_plain[first], name_by_plain[second])),
+                    (name_by_plain[first_name], name_by_plain[second_name]),
+                    SideColumns(
+                        stem, marks, (name_by_plain[first_name], name_by_plain[second_name])
+                    ),
                 )
     return list(pairs.values())
 
 
 def _split_side_names(
-    name_by_plain: dict[str, str], side: tuple[str, str]
+    name_by_plain: dict[str, str], marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Split plain names that begin or end with the first side's mark."""
     # Yield the stem, and the names for the first, second and third side.
-    first_mark, second_mark = side
+    first_mark, second_mark = marks
     third_mark = THIRD.get(second_mark, "")
     for name in name_by_plain:
         if name == first_mark:
@@ -103,10 +105,10 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
         numbered = takewhile(name_by_plain.__contains__, (f"{stem}{k}" for k in count(1)))
         if len(series := [name_by_plain[name] for name in numbered]) > 1:
             return series
-    for first, second in (*SIDES, *MORE_SIDES):
-        is_word = not first.isdigit() and len(first) > 1
-        if is_word and first in name_by_plain and second in name_by_plain:
-            return [name_by_plain[first], name_by_plain[second]]
+    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
+        is_word = not first_mark.isdigit() and len(first_mark) > 1
+        if is_word and first_mark in name_by_plain and second_mark in name_by_plain:
+            return [name_by_plain[first_mark], name_by_plain[second_mark]]
     return []
 
 
@@ -141,12 +143,7 @@ class ColumnsRead(NamedTuple):
     @property
     def all(self) -> set[str]:
         """All columns in use."""
-        return {
-            *self.options,
-            *self.outcome,
-            *self.counts,
-            *(() if self.who is None else (self.who,)),
-        }
+        return {*self.options, *self.outcome, *self.counts, *filter(None, [self.who])}
 
 
 def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
@@ -180,17 +177,17 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     different in every row.
     """
     options = _list_option_labels(frame, roles)
-    used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
+    used_codes = [*_encode_columns(frame, roles.all).values()]
     used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
-    respondent_codes = None if roles.who is None else _encode_cells(get_column(frame, roles.who))
-    codes = {
-        name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
-    }
+    respondent_codes = np.zeros(len(frame), np.int64)
+    if roles.who is not None:
+        respondent_codes = _encode_cells(get_column(frame, roles.who))
+    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
         for name, cells in codes.items()
         if not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
-        and not (respondent_codes is not None and _is_constant_within(cells, respondent_codes))
+        and not is_constant_within(cells, respondent_codes)
         and not _is_comment_or_option(get_column(frame, name), options)
         and not _is_rising(get_column(frame, name), respondent_codes)
     ]
@@ -204,9 +201,7 @@ def guess_respondent_column(
     The rows of a value are adjacent, or another column is constant within them. Of several columns,
     the one with the most values is returned.
     """
-    codes = {
-        name: _encode_cells(get_column(frame, name)) for name in _list_unused_columns(frame, roles)
-    }
+    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
     max_codes = {name: cells.max() for name, cells in codes.items()}
     candidates = [
         name
@@ -217,7 +212,7 @@ def guess_respondent_column(
         and (
             np.count_nonzero(np.diff(codes[name])) == max_codes[name]
             or any(
-                _is_constant_within(codes[coarser], codes[name])
+                is_constant_within(codes[coarser], codes[name])
                 for coarser in max_codes
                 if max_codes[coarser] < max_codes[name]
             )
@@ -229,20 +224,19 @@ def guess_respondent_column(
 def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """List the columns that may contain respondents: few labels, each in several rows.
 
-    The list is empty if the respondents are known, answers are counted, or these are games.
+    The list is empty if there is a column of respondents, answers are counted, or these are games.
     """
     if roles.who is not None or roles.counts or not roles.judged:
         return []
     all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
     options = _list_option_labels(frame, roles)
-    used_codes = [_encode_cells(get_column(frame, name)) for name in sorted(roles.all)]
+    used_codes = _encode_columns(frame, roles.all).values()
+    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
-        for name in _list_unused_columns(frame, roles)
+        for name, cells in codes.items()
         if _has_few_labels(get_column(all_rows, name))
-        and not any(
-            _are_equivalent(_encode_cells(get_column(frame, name)), cells) for cells in used_codes
-        )
+        and not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
         and not _is_comment_or_option(get_column(frame, name), options)
     ]
 
@@ -273,10 +267,12 @@ def _has_few_labels(series: "pd.Series") -> bool:
     """Return whether cells are texts or integers, each in two rows or more on average."""
     if series.isna().any():
         return False
-    is_text, n_labels = _is_text(series), series.nunique()
+    n_labels = series.nunique()
+    if _is_text(series):
+        return 2 <= n_labels <= len(series) / 2
     # integers that count up, such as trial numbers, are excluded
     is_integer = series.dtype.kind in "iu" and np.mean(np.diff(series) == 1) < 0.5
-    return (2 if is_text else 3) <= n_labels <= len(series) / 2 and (is_text or bool(is_integer))
+    return 3 <= n_labels <= len(series) / 2 and bool(is_integer)
 
 
 def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
@@ -284,9 +280,9 @@ def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
     names = column_names(frame)
     goal_columns = {
         name
-        for sides in find_side_columns(names)
-        if sides.stem in GOALS.synonyms
-        for name in sides.columns
+        for pair in find_side_columns(names)
+        if pair.stem in GOALS.synonyms
+        for name in pair.columns
     }
     return [
         name
@@ -307,6 +303,11 @@ def _is_outcome_name(name: str) -> bool:
     )
 
 
+def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Encode the different cells of each column as integers."""
+    return {name: _encode_cells(get_column(frame, name)) for name in names}
+
+
 def _encode_cells(series: "pd.Series") -> np.ndarray:
     """Encode the different cells as integers; empty cells are one value."""
     import pandas as pd
@@ -314,36 +315,25 @@ def _encode_cells(series: "pd.Series") -> np.ndarray:
     return pd.factorize(series, use_na_sentinel=False)[0]
 
 
-def _are_equivalent(first: np.ndarray, second: np.ndarray) -> bool:
+def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
     """Return whether two columns divide the rows equally, with repeated values."""
-    have_equal_counts = first.max() == second.max() < len(first) - 1
+    have_equal_counts = first_codes.max() == second_codes.max() < len(first_codes) - 1
     return (
         have_equal_counts
-        and _is_constant_within(first, second)
-        and _is_constant_within(second, first)
+        and is_constant_within(first_codes, second_codes)
+        and is_constant_within(second_codes, first_codes)
     )
-
-
-def _is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
-    """Return whether a column is constant within each group of rows."""
-    group_codes = np.zeros(groups.max() + 1, np.int64)
-    group_codes[groups] = codes
-    return np.array_equal(group_codes[groups], codes)
 
 
 def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
     """Encode the outcome of each row as the position of the chosen option."""
     import pandas as pd
 
-    def cells(name: str) -> pd.Series:
-        return pd.Series(list(map(format_label, get_column(frame, name))), dtype=object)
-
-    outcomes = cells(name)
+    outcomes = np.array(list_texts(frame, name), dtype=object)
     for position, option in enumerate(roles.options):
-        outcomes = outcomes.where(
-            outcomes != cells(option), position
-        )  # a number, as labels are texts
-    return _encode_cells(outcomes)
+        is_chosen = outcomes == np.array(list_texts(frame, option), dtype=object)
+        outcomes[is_chosen] = position  # a number, as labels are texts
+    return _encode_cells(pd.Series(outcomes))
 
 
 def _is_text(series: "pd.Series") -> bool:
@@ -359,7 +349,9 @@ def _is_date(series: "pd.Series") -> bool:
 
     if series.dtype.kind in "mM":
         return True
-    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS]) if _is_text(series) else []
+    if not _is_text(series):
+        return False
+    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS])
     times = (datetime.date, datetime.time, datetime.timedelta)
     return bool(cells) and all(
         isinstance(cell, times) or _DATE.match(str(cell).strip()) for cell in cells
@@ -375,14 +367,11 @@ def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool
     return labels <= set(options) or 2 * len(labels) > len(cells)
 
 
-def _is_rising(series: "pd.Series", respondent_codes: np.ndarray | None) -> bool:
+def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     """Return whether numbers rise from row to row within each person."""
     # Trial numbers and clock times do; without people all rows are one group.
     if _is_text(series):
         return False
-    respondent_codes = (
-        np.zeros(len(series), np.int64) if respondent_codes is None else respondent_codes
-    )
     order = np.argsort(respondent_codes, kind="stable")
     numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
     is_same_person = sorted_people[1:] == sorted_people[:-1]

@@ -24,6 +24,14 @@ def format_value_range(values: np.ndarray) -> str:
     return f"{format_number(minimum)} to {format_number(maximum)} (median {format_number(median)})"
 
 
+def format_extremes(values: np.ndarray) -> str:
+    """Format the minimum and maximum of integers, as one number where they are equal."""
+    minimum, maximum = int(values.min()), int(values.max())
+    if minimum == maximum:
+        return str(minimum)
+    return f"{minimum} to {maximum}"
+
+
 def format_pair_share(n_pairs: int, n_options: int) -> str:
     """Format the number of compared pairs, out of all pairs of options."""
     possible = n_options * (n_options - 1) // 2
@@ -32,7 +40,9 @@ def format_pair_share(n_pairs: int, n_options: int) -> str:
 
 def list_name_facts(title: str, names: Any) -> Facts:
     """Return one fact that lists names, or none without names."""
-    return ((title, list_names(names, MAX_LISTED)),) if names else ()
+    if not names:
+        return ()
+    return ((title, list_names(names, MAX_LISTED)),)
 
 
 def count_component_facts(components: list[Any]) -> Facts:

@@ -1,4 +1,4 @@
-"""Data of several groups of respondents who judged the same options."""
+"""Data of several groups of respondents about the same options."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     labels : tuple of str
         All options, in the order in which they first appear.
     people : DataFrame or None
-        Where every group is a person: what is known of them, a row each.
+        Where every group is a person: columns that describe them, one row each.
 
     Raises
     ------
@@ -94,10 +94,13 @@ class GroupedData(Judged, Mapping[str, Any]):
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
         _check_equal_covariates(names, parts, labels)
-        parts = tuple(
-            part if part.labels == labels else part.together([], labels) for part in parts
-        )
-        self._freeze(names, parts, None if people is None else _check_people_rows(people, names))
+        aligned_parts = list(parts)
+        for k, part in enumerate(parts):
+            if part.labels != labels:
+                aligned_parts[k] = part.together([], labels)
+        if people is not None:
+            people = _check_people_rows(people, names)
+        self._freeze(names, tuple(aligned_parts), people)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -124,25 +127,27 @@ class GroupedData(Judged, Mapping[str, Any]):
         if len(self) > 6 and len(set(answers)) == 1:
             return f"{group_count} with {answers[0]} each, {options}"
         sizes = [f"{name}: {size}" for name, size in zip(self.names, answers, strict=True)]
-        shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{group_count} ({', '.join(shown)}), {options}"
+        if len(sizes) > 6:
+            sizes = [*sizes[:5], f"{len(sizes) - 5:,} more"]
+        return f"{group_count} ({', '.join(sizes)}), {options}"
 
     def _details(self) -> Facts:
         """Return the facts that a notebook shows in addition to the size."""
-        missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
-        return (
-            ("options", self.labels),
-            *((("not judged", "; ".join(missing)),) if missing else ()),
-        )
+        facts: list[Any] = [("options", self.labels)]
+        if missing := [f"{name}: {shorten(absent)}" for name, absent in self.missing.items()]:
+            facts.append(("not judged", "; ".join(missing)))
+        return tuple(facts)
 
     def _facts(self) -> Facts:
         """Return names and values that describe the groups in a report."""
         missing = [f"{name}: {list_names(absent)}" for name, absent in self.missing.items()]
-        return (
+        facts = [
             ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),
             *list_name_facts("Options not judged", missing),
-            *(self.pooled()._facts() if self.add_up else ()),
-        )
+        ]
+        if self.add_up:
+            facts += self.pooled()._facts()
+        return tuple(facts)
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -232,12 +237,13 @@ class GroupedData(Judged, Mapping[str, Any]):
             )
         times = Counter(name for part in self.data for name in part.respondents)
         if repeated_names := [name for name, number in times.items() if number > 1]:
-            subject = format_plural(len(repeated_names), "name") + (
-                " occurs" if len(repeated_names) == 1 else " occur"
-            )
+            verb = "occur"
+            if len(repeated_names) == 1:
+                verb = "occurs"
             warn(
                 DataWarning(
-                    f"{subject} in several groups ({shorten(repeated_names)}); the same name in"
+                    f"{format_plural(len(repeated_names), 'name')} {verb} in several groups"
+                    f" ({shorten(repeated_names)}); the same name in"
                     " another group is treated as another respondent."
                 )
             )
@@ -253,7 +259,9 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
         )
     rows = list(map(format_label, people.index))
     if missing_names := [name for name in names if name not in rows]:
-        rows_found = f"its rows are {shorten(rows)}" if rows else "it has no rows"
+        rows_found = "it has no rows"
+        if rows:
+            rows_found = f"its rows are {shorten(rows)}"
         raise DataError(
             f"`people` must have a row named after each group; {rows_found}, so there is no row for"
             f" {missing_names[0]!r}."

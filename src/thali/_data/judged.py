@@ -22,7 +22,7 @@ class Frozen(DescribedObject):
     """Data made of a few fields, with read-only arrays."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
-    # a field that is stored only if it is known; the class attribute is None
+    # a field that is stored only if it is not None; the class attribute is None
     _IF_KNOWN: ClassVar[str] = ""
     read_as: str = ""  # description of how `thali.read` read the data
 
@@ -37,10 +37,15 @@ class Frozen(DescribedObject):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False
             object.__setattr__(self, name, field_value)
-        # files and digests contain only fields that are known
+        # files and digests contain no field that is None
         if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:
             vars(self).pop(self._IF_KNOWN)
         return self
+
+    def _copy_with_fields(self, **changed: Any) -> Self:
+        """Return a copy with other values of some fields."""
+        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
+        return self._from_fields(*fields.values())
 
     def _description(self) -> Description:
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
@@ -77,20 +82,22 @@ class Frozen(DescribedObject):
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
-def _are_equal_fields(first: Any, second: Any) -> bool:
+def _are_equal_fields(value: Any, other_value: Any) -> bool:
     """Return whether two values of a field are equal."""
-    if first is None or second is None:
-        return first is second
-    if isinstance(first, np.ndarray):
-        return np.array_equal(first, second)
-    if isinstance(first, tuple | str | int | float | Frozen):
-        return first == second
+    if value is None or other_value is None:
+        return value is other_value
+    if isinstance(value, np.ndarray):
+        return np.array_equal(value, other_value)
+    if isinstance(value, tuple | str | int | float | Frozen):
+        return value == other_value
     import pandas as pd
 
-    return first.equals(second) if isinstance(first, pd.DataFrame) else first == second
+    if isinstance(value, pd.DataFrame):
+        return value.equals(other_value)
+    return value == other_value
 
 
-# What every kind of judgement of options says of itself, under one name ---------------------------
+# The interface of all judgements of options -------------------------------------------------------
 
 
 _NO_COVARIATES = (
@@ -116,7 +123,7 @@ class Judged(Frozen):
     covariates: Any = None  # of comparisons of two
     dates: Any = None  # when comparisons were made
     worst: np.ndarray | None = None  # see `Choices`, for best-worst choices
-    # comparisons in which the first option was shown first; see `PairedComparisons`
+    # comparisons with the first option shown first; see `PairedComparisons`
     forward: np.ndarray | None = None
 
     def __repr__(self) -> str:
@@ -135,7 +142,10 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number and name of the answers, such as "10 comparisons"."""
-        return f"{self.n_answers:,} {self._ANSWER[self.n_answers != 1]}"
+        singular, noun = self._ANSWER
+        if self.n_answers == 1:
+            noun = singular
+        return f"{self.n_answers:,} {noun}"
 
     @property
     def word_for_answers(self) -> str:
@@ -237,12 +247,16 @@ class JudgedByPeople(Judged):
     @property
     def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the respondents; empty if unknown."""
-        return () if self.answers is None else self.answers.respondents
+        if self.answers is None:
+            return ()
+        return self.answers.respondents
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
         """Columns that describe the respondents, one row each; None if there are none."""
-        return None if self.answers is None else self.answers.people
+        if self.answers is None:
+            return None
+        return self.answers.people
 
 
 def merge_new_data(old_data: Any, new_data: Any) -> Any:

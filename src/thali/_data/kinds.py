@@ -7,7 +7,7 @@ from .spec import DataSpec
 
 PAIRS = "paired comparisons"
 CHOICES = "choices from sets"
-# which are kept as choices from sets, and of which posteriors have answers apart
+# stored as choices from sets; their posteriors have separate answers
 BEST_WORST = "best-worst choices"
 SIMILARITIES = "similarities"
 TRIPLETS = "triplets"
@@ -15,11 +15,11 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
-# Populations: respondents alike, groups of them, respondents with individual weights, latent
+# Populations: equal respondents, groups of them, respondents with individual weights, latent
 # classes.
 ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 
-# of experiments: the attribute by which products differ from the no-choice option, and its levels
+# of experiments: the attribute that distinguishes products from the no-choice option, and levels
 INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
 
 _SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"

@@ -29,18 +29,25 @@ def build_people_table(
     """
     import pandas as pd
 
-    first_rows = np.zeros(len(names), np.int64)
-    first_rows[person_index[::-1]] = np.arange(len(person_index))[::-1]
-    constant = []
-    for name in frame.columns:
-        if name in used_columns or frame[name].isna().to_numpy().all():
-            continue
-        codes, _ = pd.factorize(frame[name])
-        if np.array_equal(codes, codes[first_rows][person_index]):
-            constant.append(name)
+    constant = [
+        name
+        for name in frame.columns
+        if name not in used_columns
+        and not frame[name].isna().to_numpy().all()
+        and is_constant_within(pd.factorize(frame[name])[0], person_index)
+    ]
     if not constant:
         return None
+    first_rows = np.zeros(len(names), np.int64)
+    first_rows[person_index[::-1]] = np.arange(len(person_index))[::-1]
     return frame.loc[:, constant].iloc[first_rows].set_axis(pd.Index(names, name=title))
+
+
+def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
+    """Return whether a column is constant within each group of rows."""
+    group_codes = np.zeros(groups.max() + 1, np.int64)
+    group_codes[groups] = codes
+    return np.array_equal(group_codes[groups], codes)
 
 
 def group_people(
@@ -51,15 +58,15 @@ def group_people(
     People with an empty cell, and people without answers, are in no group. `respondent` lists the
     people who gave answers.
     """
-    known_columns = column_names(people) if people is not None else []
+    known_columns, available = [], "there are no other respondent columns"
+    if people is not None:
+        known_columns = column_names(people)
+        available = f"available: {shorten(known_columns)}"
     if people is None or column not in known_columns:
-        available = (
-            f"available: {shorten(known_columns)}"
-            if known_columns
-            else "there are no other respondent columns"
+        hint = (
+            suggest(column, known_columns)
+            or " Give one value per respondent, or name another column."
         )
-        hint = suggest(column, known_columns)
-        hint = hint or " Give one value per respondent, or name another column."
         raise DataError(
             f"{column!r} is not a respondent column (a column that is constant within each"
             " respondent);"
@@ -83,5 +90,6 @@ def list_differing_columns(people: "pd.DataFrame | None") -> list[str]:
 
 def list_people_facts(people: "pd.DataFrame | None") -> Facts:
     """Return the columns of people that a notebook shows."""
-    differing = list_differing_columns(people)
-    return (("respondent columns", tuple(differing)),) if differing else ()
+    if differing := list_differing_columns(people):
+        return (("respondent columns", tuple(differing)),)
+    return ()

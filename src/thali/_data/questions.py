@@ -32,7 +32,7 @@ MEMBER, ANSWER = "member of a set", "option that is named"
 
 
 class ReportRows(NamedTuple):
-    """Rows of a table in which answers are counted."""
+    """Rows of a table that count answers."""
 
     kind: str
     counted: Any  # sparse (rows, answers): 1 where an answer is counted in a row
@@ -86,13 +86,15 @@ class Questions:
 
     @cached_property
     def rows(self) -> ReportRows:
-        """Rows of the table in which the answers are counted."""
+        """Rows of the table that count the answers."""
         return self.find_rows()
 
     @cached_property
     def times(self) -> np.ndarray:
         """Number of times each question was asked."""
-        return self.totals if self.asked is None else self.asked
+        if self.asked is None:
+            return self.totals
+        return self.asked
 
     @cached_property
     def observed(self) -> np.ndarray:
@@ -121,7 +123,7 @@ class Questions:
 
     @property
     def question(self) -> np.ndarray:
-        """Index of the question to which each answer belongs, shape (answers,)."""
+        """Index of the question of each answer, shape (answers,)."""
         return np.repeat(np.arange(len(self.start) - 1), self.sizes)
 
     def summed(self, values: np.ndarray) -> np.ndarray:

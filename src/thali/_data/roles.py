@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
 
@@ -82,13 +82,13 @@ class Role:
     name : str
         Of the argument that names the column.
     meaning : str
-        What the column holds, as it follows "the column of".
+        Content of the column, as it follows "the column of".
     cell : str
-        What a cell holds, of the constants below.
+        Content of a cell, one of the constants below.
     english, german, french, spanish : str
-        Its usual names, between blanks, the likelier first.
+        Its usual names, between blanks, the more probable first.
     vague : str
-        Names that say something else in other tables: they count where the table has no other.
+        Names with other meanings in other tables: they count where the table has no other.
     endings : str
         What may follow each usual name, as id follows voter in voter_id.
     wider : Role, optional
@@ -128,43 +128,48 @@ class Role:
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
         """All names, the vague names last."""
-        wider = () if self.wider is None else self.wider.sure
-        return tuple(dict.fromkeys((*self.sure, *map(simplify_name, self.vague.split()), *wider)))
+        names = [*self.sure, *map(simplify_name, self.vague.split())]
+        if self.wider is not None:
+            names += self.wider.sure
+        return tuple(dict.fromkeys(names))
 
     def but(self, **changes: str) -> "Role":
         """Return a copy with some fields changed."""
         return replace(self, **changes)
 
     def find_column(
-        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> str | None:
         """Return the column that most probably has this role, or None.
 
         `name_by_plain` maps simplified names to columns. A name with two roles in two languages
         counts only if other names identify the language.
         """
-        return next(self.each(name_by_plain, taken), None)
+        return next(self.each(name_by_plain, used_columns), None)
 
     def each(
-        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Iterate over all columns with such a name, the most probable first."""
-        return self._called(self.synonyms, name_by_plain, taken)
+        return self._iterate_columns(self.synonyms, name_by_plain, used_columns)
 
     def surely(
-        self, name_by_plain: Mapping[str, str], taken: Collection[str | None] = ()
+        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Iterate over the columns whose name is not vague."""
-        return self._called(self.sure, name_by_plain, taken)
+        return self._iterate_columns(self.sure, name_by_plain, used_columns)
 
-    def _called(
-        self, words: Iterable[str], name_by_plain: Mapping[str, str], taken: Collection[str | None]
+    def _iterate_columns(
+        self,
+        words: Iterable[str],
+        name_by_plain: Mapping[str, str],
+        used_columns: Collection[str | None],
     ) -> Iterator[str]:
         """Iterate over the columns named by these words."""
         for word in words:
             if (
                 word in name_by_plain
-                and name_by_plain[word] not in taken
+                and name_by_plain[word] not in used_columns
                 and self._is_meant(word, name_by_plain)
             ):
                 yield name_by_plain[word]
@@ -177,6 +182,30 @@ class Role:
         languages = {_map_languages().get(name) for name in name_by_plain if name != word}
         matching_roles = {role for role, language in meanings.items() if language in languages}
         return matching_roles == {self.name}
+
+
+def find_column_pairs(
+    name_by_plain: Mapping[str, str], pairs: Iterable[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the columns of each pair of simplified names, if both are present."""
+    return [
+        (name_by_plain[first_name], name_by_plain[second_name])
+        for first_name, second_name in pairs
+        if first_name in name_by_plain and second_name in name_by_plain
+    ]
+
+
+def find_named_columns(
+    name_by_plain: Mapping[str, str],
+    named_columns: Mapping[str, Any],
+    roles: Iterable[Role],
+    used_columns: Collection[str | None] = (),
+) -> list[Any]:
+    """Return the column of each role, as named or by its usual names; None where there is none."""
+    return [
+        named_columns.get(role.name) or role.find_column(name_by_plain, used_columns)
+        for role in roles
+    ]
 
 
 # Contents of a cell.
@@ -375,7 +404,7 @@ WORST = Role(
     "peor",
 )
 
-# Objects that are judged alike.
+# Similar objects.
 SIMILARITY = Role(
     "similarity",
     "the similarity of two objects",
@@ -528,7 +557,7 @@ ROLES = (
 def _split_name_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Split a text into pairs of simplified names; commas separate the pairs."""
     pairs = (map(simplify_name, pair.split()) for pair in text.split(","))
-    return tuple((first, second) for first, second in pairs)
+    return tuple((first_name, second_name) for first_name, second_name in pairs)
 
 
 SIDES = _split_name_pairs("a b, i j, 1 2, first second, left right, home away")
@@ -542,7 +571,7 @@ MORE_SIDES = _split_name_pairs(
 )
 # first sides of games
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")
-# First sides by which a table of counts records which option was first, or at home.
+# First sides of tables of counts that record which option was first, or at home.
 PLACES = (
     "home",
     "heim",
@@ -670,12 +699,12 @@ MISSING_WORDS = (
 NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 
-def find_no_answers(texts: Iterable[str], known: Collection[str]) -> set[str]:
+def find_no_answers(texts: Iterable[str], known_labels: Collection[str]) -> set[str]:
     """Return the texts that mean no answer and are not known labels."""
     return {
         text
         for text in texts
-        if (text in NO_ANSWERS or simplify_name(text) in UNKNOWN_WORDS) and text not in known
+        if (text in NO_ANSWERS or simplify_name(text) in UNKNOWN_WORDS) and text not in known_labels
     }
 
 

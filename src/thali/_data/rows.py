@@ -39,11 +39,9 @@ class Observations(Frozen):
         class_counts = [
             f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_SHOWN_CLASSES]
         ]
-        remainder = (
-            f" and {len(classes) - _MAX_SHOWN_CLASSES:,} more"
-            if len(classes) > _MAX_SHOWN_CLASSES
-            else ""
-        )
+        remainder = ""
+        if len(classes) > _MAX_SHOWN_CLASSES:
+            remainder = f" and {len(classes) - _MAX_SHOWN_CLASSES:,} more"
         return (
             f"{format_plural(len(self.labels), 'row')},"
             f" {format_plural(self.covariates.shape[1], 'covariate')}; "
@@ -73,7 +71,7 @@ class TrainingData(NamedTuple):
     counts: np.ndarray  # (m,) float, weights of equal rows added up
     row: np.ndarray  # (n,) int64: which of the m rows each row given is
     weight: np.ndarray  # (n,) float, above 0
-    number: np.ndarray  # (n,) int64: of a row among all that were given, those of weight 0 included
+    number: np.ndarray  # (n,) int64: of a row among all rows, including rows of weight 0
 
     def first(self) -> np.ndarray:
         """Return the number of the first given row that equals each merged row, shape (m,)."""
@@ -96,9 +94,12 @@ def merge_rows(
     >>> data.matrix[data.row].tolist(), sorted(data.counts.tolist())
     ([[2.0], [1.0], [2.0]], [1.0, 2.0])
     """
-    weight = np.ones(len(matrix)) if weight is None else weight
+    if weight is None:
+        weight = np.ones(len(matrix))
     number = np.flatnonzero(weight > 0.0)
-    selection = slice(None) if len(number) == len(weight) else number
+    selection: Any = number
+    if len(number) == len(weight):
+        selection = slice(None)  # saves a copy
     weight = weight[selection]
     keys = np.empty((len(weight), matrix.shape[1] + 1))
     keys[:, 0] = codes[selection]

@@ -12,21 +12,20 @@ class DataSpec:
     kind : str
         As users read it, in the plural.
     cls : str
-        "module:Class"; "" of data that are no class of thali.
+        "module:Class"; "" for data of another package.
     shapes : str
-        "module:NAME" of the shapes of table that hold such data, a tuple of
+        "module:NAME" of the shapes of table with such data, a tuple of
         `thali._reading.shape.Shape`; "": none.
     ways : tuple of (str, str)
-        What can be left out of them and how its prediction is scored, the usual way first:
+        Ways to hold data out and to score their prediction, the usual way first:
         "module:Class" of a `thali._comparison.splitter.Splitter` and of a
         `thali._comparison.scorer.Scorer`.
     matrix : str
-        What a cell of a plain matrix is, where one is taken for such data.
+        Meaning of a cell of a plain matrix with such data.
     example : str
-        A model of such data, as it is written in Python.
+        A model of such data, in Python.
     compared : str
-        The models that `thali compare` compares unless others are named, and those of several
-        groups of people.
+        The models that `thali compare` compares unless others are named.
     compared_by_group : str
         The same of several groups of people.
     by_group : bool
@@ -34,12 +33,11 @@ class DataSpec:
     has_classes : bool
         Whether latent classes of respondents are modelled.
     by_name : str
-        The role of the column without whose name no table holds such data; "": they are recognised.
+        The role of the column that must be named for such data; "": they are recognised.
     is_described : bool
-        Whether a table holds such data because its columns describe alternatives; without them it
-        holds choices.
+        Whether columns that describe alternatives distinguish such data from choices.
     by_people : bool
-        Whether the answers of people can be left out although each unit is of all people together.
+        Whether respondents can be held out although each unit combines all respondents.
     of_objects : bool
         Whether respondents judge how similar objects are.
     """

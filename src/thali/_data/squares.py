@@ -1,12 +1,14 @@
 """Square tables with equal row and column labels: arrays, data frames, sparse matrices."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali.errors import DataError
+
+from .checks import check_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,9 @@ def read_square_table(
     if not hasattr(values, "tocoo"):
         values = _convert_array(values, words)
     _check_square(values.shape, words)
-    names = check_labels(range(values.shape[0]) if labels is None else labels)
+    if labels is None:
+        labels = range(values.shape[0])
+    names = check_labels(labels)
     if len(names) != values.shape[0]:
         raise DataError(
             f"`labels` must name every {words.noun} once; got {format_plural(len(names), 'label')}"
@@ -41,9 +45,21 @@ def read_square_table(
     return names, values
 
 
-def describe_cell(names: tuple[str, ...], row: int, column: int) -> str:
+def describe_cell(names: Sequence[Any], row: int, column: int) -> str:
     """Describe the position of a value by its row and column labels."""
     return f"in row {names[row]!r}, column {names[column]!r}"
+
+
+def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.ndarray:
+    """Convert a square table to numbers, NaN on the diagonal and where a cell is empty."""
+    n = len(names)
+    if table.dtype.kind not in "biuf":
+        table = table.astype(object)
+        np.fill_diagonal(table, None)
+    numbers = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), noun)
+    numbers = numbers.reshape(n, n)
+    np.fill_diagonal(numbers, np.nan)
+    return numbers
 
 
 def _convert_array(values: Any, words: SquareTableWords) -> np.ndarray:
@@ -101,14 +117,16 @@ def _read_square_frame(
         labels = tuple(labels)
         if frame_labels is not None and tuple(map(format_label, labels)) != frame_labels:
             raise DataError("`labels` differ from those of the DataFrame; omit `labels`.")
-    return values, frame_labels if labels is None else labels
+        frame_labels = labels
+    return values, frame_labels
 
 
 def describe_label_mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
     """Build the sentence about labels that only the rows or only the columns have."""
     rows, columns = list(rows), list(columns)
-    only_rows = [name for name in rows if name not in columns]
-    only_columns = [name for name in columns if name not in rows]
-    clauses = [f"only the rows have {shorten(only_rows)}"] if only_rows else []
-    clauses += [f"only the columns have {shorten(only_columns)}"] if only_columns else []
+    clauses = []
+    if only_rows := [name for name in rows if name not in columns]:
+        clauses.append(f"only the rows have {shorten(only_rows)}")
+    if only_columns := [name for name in columns if name not in rows]:
+        clauses.append(f"only the columns have {shorten(only_columns)}")
     return f"Rows and columns must have the same labels; {' and '.join(clauses)}."

@@ -120,12 +120,12 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
         )
 
 
-def find_dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
+def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str | None:
     """Return a sentence if unused columns seem to contain losses or ties."""
     names = [
         str(name)
         for name in frame.columns
-        if name not in used
+        if name not in used_columns
         and simplify_name(str(name)) in (*LOSSES.sure, *TIES.sure)
         and any(format_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
     ]
@@ -137,10 +137,8 @@ def find_dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
     )
 
 
-def find_percentages(
-    wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0
-) -> str | None:
-    """Return a sentence if every pair sums to 100 (percentages) or 1 (proportions)."""
+def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0) -> str:
+    """Return a sentence if every pair sums to 100 (percentages) or 1 (proportions); else ""."""
     total = wins + losses + tied
     has_both = ((wins > 0) & (losses > 0)).any()
     for constant_sum, noun in ((100.0, "percentages"), (1.0, "proportions")):
@@ -149,12 +147,14 @@ def find_percentages(
             and len(total) >= _MIN_PAIRS
             and np.allclose(total, constant_sum, rtol=1e-6, atol=0.0)
         ):
-            subject = "The two numbers" if np.ndim(tied) == 0 or not np.any(tied) else "The numbers"
+            subject = "The two numbers"
+            if np.any(tied):
+                subject = "The numbers"
             return (
                 f"{subject} of every pair sum to {constant_sum:g}; if these are {noun}, give the"
                 " counts instead, because the uncertainty depends on the number of comparisons."
             )
-    return None
+    return ""
 
 
 def find_similar_labels(labels: Sequence[str]) -> str | None:
@@ -167,11 +167,9 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
     similar_groups = [group for group in groups.values() if len(group) > 1]
     if not similar_groups:
         return None
-    remainder = (
-        f", as do {len(similar_groups) - 1:,} more groups of labels"
-        if len(similar_groups) > 1
-        else ""
-    )
+    remainder = ""
+    if len(similar_groups) > 1:
+        remainder = f", as do {len(similar_groups) - 1:,} more groups of labels"
     return (
         f"The labels {shorten(similar_groups[0])} differ only in capitals or spaces{remainder};"
         " they are treated as different, so use one spelling for each option."
@@ -204,9 +202,9 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
             )
         )
     if np.all(values == values[0]):
-        subject = (
-            f"All {len(values):,} similarities are" if len(values) > 1 else "The only similarity is"
-        )
+        subject = "The only similarity is"
+        if len(values) > 1:
+            subject = f"All {len(values):,} similarities are"
         sentences.append(f"{subject} {values[0]:g}, so the variance accounted for is undefined.")
     if (mean := values.mean()) < 0:
         sentences.append(
@@ -220,7 +218,9 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
             )
         )
     if unmeasured := data.never_judged:
-        possessive = "its" if len(unmeasured) == 1 else "their"
+        possessive = "its"
+        if len(unmeasured) > 1:
+            possessive = "their"
         sentences.append(
             f"{shorten(unmeasured)}: no similarity was measured, so {possessive} features depend"
             " only on the prior."
@@ -231,7 +231,6 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
 
 
 def warn_each(*sentences: str | None) -> None:
-    """Warn with each sentence; skip None."""
-    for sentence in sentences:
-        if sentence is not None:
-            warn(DataWarning(sentence))
+    """Warn with each sentence; skip empty sentences and None."""
+    for sentence in filter(None, sentences):
+        warn(DataWarning(sentence))

@@ -51,6 +51,7 @@ class Model:
     method: Any
     # by value of the argument `method`; "": the model has no such argument
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
+    _IS_METHOD_FIXED: ClassVar[bool] = False  # whether the method cannot change after a fit
     # attributes of arguments whose names are methods of the model
     _ATTRIBUTE_OF_ARGUMENT: ClassVar[dict[str, str]] = {}
     # the module with `list_makers(model, settings)`
@@ -83,8 +84,14 @@ class Model:
         Raises
         ------
         ArgumentError
-            For a name that the model does not have.
+            For a name that the model does not have, or another method of a fitted model of choices.
         """
+        if (
+            self._IS_METHOD_FIXED
+            and self._is_fitted()
+            and params.get("method", self.method) != self.method
+        ):
+            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
         parameters = self._get_parameters()
         for name, value in params.items():
             if name not in parameters:
@@ -397,22 +404,6 @@ class Model:
 
         self._require_fitted()
         save(self, path)
-
-
-class FixedMethodModel(Model):
-    """Base of a model whose method cannot change after a fit."""
-
-    def set_params(self, **params: Any) -> Any:
-        """Change arguments except the method of a fitted model; return the model.
-
-        Raises
-        ------
-        ArgumentError
-            For a name that the model does not have, or a method other than that of the fit.
-        """
-        if self._is_fitted() and params.get("method", self.method) != self.method:
-            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
-        return super().set_params(**params)
 
 
 def _are_identical(attributes: dict[str, Any], other_attributes: dict[str, Any]) -> bool:

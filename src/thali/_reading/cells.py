@@ -15,7 +15,8 @@ from thali._data.roles import MISSING_WORDS
 from thali._labels import format_plural, normalise_spelling
 from thali.errors import DataError
 
-Rows = Iterator[tuple[int, list[str]]]  # line number, cells
+NumberedRows = list[tuple[int, list[str]]]  # line number, cells
+Rows = Iterator[tuple[int, list[str]]]
 
 SEPARATORS = ("\t", ";", ",", "|")
 MISSING = {"", *MISSING_WORDS}
@@ -80,8 +81,9 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
 def find_separator(file_bytes: bytes) -> str | None:
     """Return the separator of a text table, or None if it is not one character."""
     text = decode_text(file_bytes)
-    separator = None if text.startswith("sep=") else _guess_separator(text)
-    return None if separator == BLANKS else separator
+    if text.startswith("sep=") or (separator := _guess_separator(text)) == BLANKS:
+        return None
+    return separator
 
 
 def decode_text(file_bytes: bytes) -> str:
@@ -99,7 +101,9 @@ def decode_text(file_bytes: bytes) -> str:
 def _guess_separator(text: str) -> str:
     """Return the separator that splits most of the first lines equally."""
     # A separator that also splits the header is preferred.
-    head = text[:_HEAD_CHARACTERS] if text.count("\n", 0, _HEAD_CHARACTERS) >= 50 else text
+    head = text
+    if text.count("\n", 0, _HEAD_CHARACTERS) >= 50:
+        head = text[:_HEAD_CHARACTERS]
     lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
     if not lines:
         raise DataError("The file is empty.")
@@ -132,7 +136,9 @@ def _guess_separator(text: str) -> str:
 def _shorten_line(line: str) -> str:
     """Return the first 60 characters of a line in quotes."""
     line = line.strip()
-    return repr(line if len(line) <= 60 else line[:57] + "...")
+    if len(line) > 60:
+        line = line[:57] + "..."
+    return repr(line)
 
 
 def _split_rows(text: str, separator: str) -> Rows:
@@ -261,7 +267,7 @@ def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> 
 # Lower triangles, whose rows end at the diagonal --------------------------------------------------
 
 
-def complete_triangle(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]] | None:
+def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
     """Complete a lower triangle of numbers to a labelled square; None for another table.
 
     The diagonal, the first row, the header and the labels may be absent. The first line may contain
@@ -274,34 +280,53 @@ def complete_triangle(rows: list[tuple[int, list[str]]]) -> list[tuple[int, list
     if lines[0][1] == [str(len(lines) - 1)]:
         lines = lines[1:]
     header, labels = lines[0][1], [cells[0] for _, cells in lines]
+    numbers = [str(k) for k in range(1, len(lines) + 2)]
+    # with a header and labels, with labels only, and with numbers only
+    layouts = [
+        (_find_objects(header, labels), lines[1:], 1),
+        (labels, lines, 1),
+        (numbers, lines, 0),
+    ]
+    if _is_numeric(labels) and labels != numbers[:-1]:
+        layouts.pop(1)  # the first column contains numbers of the triangle
+    for names, body, n_labels in layouts:
+        triangle = [(line, cells[n_labels:]) for line, cells in body]
+        if not n_labels and len({cells[-1] for _, cells in triangle}) == 1:
+            names = names[:-1]  # the diagonal, all the same
+        if names and (square_rows := _complete_rows(names, triangle, lines[0][0])) is not None:
+            return [(lines[0][0], ["", *names]), *square_rows]
+    return None
+
+
+def _find_objects(header: list[str], labels: list[str]) -> list[str]:
+    """Return the objects of a triangle with a header and labels; [] for another table."""
     if header[0] == "" or header[1:] == labels[1:]:  # the corner
         header = header[1:]
-    objects = labels[1:] if labels[1:2] == header[:1] else [*header[:1], *labels[1:]]
-    if header not in (objects, objects[:-1]) or (
-        _is_numeric(header) and not all(map(INTEGER.fullmatch, header))
-    ):
-        objects = []
-    places = [str(k) for k in range(1, len(lines) + 2)]
-    for names, body, n_names in (
-        (objects, lines[1:], 1),
-        (labels if labels == places[:-1] or not _is_numeric(labels) else [], lines, 1),
-        (places, lines, 0),
-    ):
-        values = [cells[n_names:] for _, cells in body]
-        if not names or not all(map(_is_numeric, values)):
-            continue
-        if not n_names and len({row[-1] for row in values}) == 1:
-            names = names[:-1]  # the diagonal, all the same
-        n_absent, widths = len(names) - len(body), [len(row) for row in values]
-        if widths in ([*range(n_absent, len(names))], [*range(n_absent + 1, len(names) + 1)]):
-            cells_by_row = [[]] * n_absent + values
-            numbers = [lines[0][0]] * n_absent + [line for line, _ in body]
-            square = [
-                (number, [name, *cells, *[""] * (len(names) - len(cells))])
-                for number, name, cells in zip(numbers, names, cells_by_row, strict=True)
-            ]
-            return [(lines[0][0], ["", *names]), *square]
-    return None
+    objects = [*header[:1], *labels[1:]]  # the first row, which has no numbers, is absent
+    if labels[1:2] == header[:1]:
+        objects = labels[1:]
+    are_names = not _is_numeric(header) or all(map(INTEGER.fullmatch, header))
+    if not are_names or header not in (objects, objects[:-1]):
+        return []
+    return objects
+
+
+def _complete_rows(
+    names: list[str], triangle: NumberedRows, first_line: int
+) -> NumberedRows | None:
+    """Complete the rows of a triangle to rows of a labelled square; None for other rows."""
+    # The cells must be numbers, and all rows must end at the diagonal or just before it.
+    if not all(_is_numeric(cells) for _, cells in triangle):
+        return None
+    n_absent, widths = len(names) - len(triangle), [len(cells) for _, cells in triangle]
+    without_diagonal = [*range(n_absent, len(names))]
+    if widths not in (without_diagonal, [width + 1 for width in without_diagonal]):
+        return None
+    rows: NumberedRows = [*[(first_line, [])] * n_absent, *triangle]
+    return [
+        (line, [name, *cells, *[""] * (len(names) - len(cells))])
+        for name, (line, cells) in zip(names, rows, strict=True)
+    ]
 
 
 def _is_numeric(cells: list[str]) -> bool:

@@ -40,7 +40,9 @@ def read_codes(path: Path) -> Codes:
                 raise DataError(f"Row {row} of the table of codes has an empty cell; fill it in.")
             label_of_code = codes.setdefault(attribute, {})
             if code in label_of_code or label in label_of_code.values():
-                entry = f"code {code!r}" if code in label_of_code else f"label {label!r}"
+                entry = f"label {label!r}"
+                if code in label_of_code:
+                    entry = f"code {code!r}"
                 raise DataError(f"Attribute {attribute!r} lists the {entry} twice; remove one.")
             label_of_code[code] = label
     return codes

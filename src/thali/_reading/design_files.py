@@ -22,10 +22,12 @@ from thali._data.roles import (
     RESPONDENT_OF_TASKS,
     SIMILARITY,
     TASK,
+    TASK_OF_RESPONDENT,
     TIE_WORDS,
     VERSION,
     WORST,
     column_names,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -109,17 +111,17 @@ def match_answers(
         CHOSEN.name: is_picked.astype(int),
         **{name: answers.frame[name].to_numpy()[of_answer] for name in respondent_columns},
     }
-    omission_note = (
-        f"; {format_plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
-    )
-    note = join_notes(table.note, f"answers matched to the design in {design.file}{omission_note}")
+    notes = [table.note, f"answers matched to the design in {design.file}"]
+    if n_unanswered:
+        notes.append(f"{format_plural(n_unanswered, 'task')} without an answer dropped")
     roles = {
         "respondent": answers.respondent,
         "task": design_rows.task,
         "alternative": alternative,
         "chosen": CHOSEN.name,
     }
-    return replace(table, frame=pd.DataFrame(long_columns, index), note=note), roles
+    long_frame = pd.DataFrame(long_columns, index)
+    return replace(table, frame=long_frame, note=join_notes(*notes)), roles
 
 
 def _check_column_clash(
@@ -176,7 +178,9 @@ def _read_task_answers(
 ) -> TaskAnswers:
     """Read answers with one row per task, or per respondent with one column per task."""
     names = map_plain_names(column_names(frame))
-    respondent = named_columns.get("respondent") or RESPONDENT_OF_TASKS.find_column(names)
+    respondent, task, chosen = find_named_columns(
+        names, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    )
     if respondent is None:
         raise DataError(
             "No column of the answers identifies the respondent; name it with ",
@@ -184,8 +188,6 @@ def _read_task_answers(
             ".",
         )
     version = _find_version_column(frame, design, names)
-    task = named_columns.get("task") or TASK.find_column(names)
-    chosen = named_columns.get("chosen") or CHOSEN.find_column(names)
     used_columns = {str(respondent), version} - {None}
     if task is None or chosen is None:
         column_of_task = _find_task_columns(frame, design, [respondent, version])
@@ -224,12 +226,14 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     for row, version_name in enumerate(_label_cells(design.frame, version)):
         rows.setdefault(version_name, []).append(row)
     answer_names = map_plain_names(column_names(answers))
-    version_column = None if len(rows) == 1 else VERSION.find_column(answer_names)
-    if version_column is None and len(rows) > 1:
-        raise DataError(
-            f"The design has {format_plural(len(rows), 'version')}, but no column of the answers"
-            f" gives each respondent's version; name such a column {version!r}."
-        )
+    version_column = None
+    if len(rows) > 1:
+        version_column = VERSION.find_column(answer_names)
+        if version_column is None:
+            raise _build_version_error(len(rows), version)
+    versions = _label_cells(answers, version_column)
+    if version_column is None:
+        versions[:] = next(iter(rows))
     series = _find_answer_series(answers, max(map(len, rows.values())))
     answer_columns = {name for columns in series.values() for name in columns.values()}
     respondent_columns = [
@@ -240,42 +244,29 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     _check_column_clash(respondent_columns, (*option_columns, task), "sets")
     respondent = RESPONDENT.find_column(answer_names, answer_columns)
     answered_sets: list[dict[str, Any]] = []
-    for index in range(len(answers)):
-        version_name = next(iter(rows))
-        if version_column is not None:
-            version_name = format_label(answers[version_column].iloc[index])
+    for index, version_name in enumerate(versions):
         if version_name not in rows:
             raise DataError(
                 f"The design has no version {version_name!r}, which row {answers.index[index]}"
                 " contains."
             )
         answer_row = answers.iloc[index]
+        respondent_cells = {column: answer_row[column] for column in respondent_columns}
+        if respondent is None:
+            respondent_cells = {"respondent": index + 1} | respondent_cells
         for set_number, row in enumerate(rows[version_name], start=1):
             cells = {
                 stem: answer_row.get(columns.get(set_number)) for stem, columns in series.items()
             }
             if any(map(format_label, cells.values())):
-                options = {
-                    column: format_label(design.frame[column].iloc[row])
-                    for column in option_columns
-                }
-                labels = list(options.values())
-                cells = {
-                    stem: _replace_tie_code(stem, cell, labels) for stem, cell in cells.items()
-                }
-                cells = _join_ranks(cells, labels)
-                options = {} if _RANKING in cells else options
-                respondent_cell = {"respondent": index + 1} if respondent is None else {}
-                task_cell = {} if task is None else {str(task): design.frame[task].iloc[row]}
-                answered_sets.append(
-                    {
-                        **respondent_cell,
-                        **{column: answer_row[column] for column in respondent_columns},
-                        **task_cell,
-                        **options,
-                        **cells,
-                    }
+                set_cells: dict[str, Any] = {}
+                if task is not None:
+                    set_cells[str(task)] = design.frame[task].iloc[row]
+                set_cells |= _join_options(
+                    cells,
+                    {name: format_label(design.frame[name].iloc[row]) for name in option_columns},
                 )
+                answered_sets.append(respondent_cells | set_cells)
     if not answered_sets:
         raise DataError(f"The answer columns, {shorten(sorted(answer_columns))}, are empty.")
     note = join_notes(table.note, f"answers matched to the design in {design.file}")
@@ -310,6 +301,16 @@ def _is_answer_name(name: str) -> bool:
     return plain.rstrip("0123456789") in RANK.sure or any(plain in r.sure for r in _SET_ANSWERS)
 
 
+def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
+    """Join the options of a set, by column, and its answers; a ranking contains the options."""
+    labels = list(options.values())
+    cells = {stem: _replace_tie_code(stem, cell, labels) for stem, cell in cells.items()}
+    cells = _join_ranks(cells, labels)
+    if _RANKING in cells:
+        return cells
+    return options | cells
+
+
 def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
     """Join the answers rank1, rank2, ... to one ranking; options without a rank tie last."""
     stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
@@ -322,9 +323,9 @@ def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
     if not {*ranked} & {*options}:
         label_by_position = {str(k): label for k, label in enumerate(options, start=1)}
     groups = [label_by_position.get(label, label) for label in ranked if label]
-    named = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
-    rest = TIED.join(label for label in options if label and label not in named)
-    ranking = BEFORE.join([*groups, rest] if rest else groups)
+    ranked_labels = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
+    unranked = TIED.join(label for label in options if label and label not in ranked_labels)
+    ranking = BEFORE.join(filter(None, [*groups, unranked]))
     return {stem: cell for stem, cell in cells.items() if stem not in stems} | {_RANKING: ranking}
 
 
@@ -336,7 +337,9 @@ def _split_numbered_name(name: str) -> tuple[str, int] | None:
 def _split_loop_name(name: str) -> tuple[str, int] | None:
     """Split a Qualtrics column name into question and leading loop number."""
     loop = _LOOP.fullmatch(name)
-    return None if loop is None else (loop[2], int(loop[1]))
+    if loop is None:
+        return None
+    return loop[2], int(loop[1])
 
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
@@ -352,7 +355,9 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
 def _split_series_name(name: str) -> tuple[str, int] | None:
     """Split a column name into question and last number."""
     match = _SERIES.fullmatch(name)
-    return None if match is None else (match[1], int(match[2]))
+    if match is None:
+        return None
+    return match[1], int(match[2])
 
 
 def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
@@ -382,11 +387,16 @@ def _find_version_column(
     )
     versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
     if version_column is None and len(versions) > 1:
-        raise DataError(
-            f"The design has {format_plural(len(versions), 'version')}, but no column of the"
-            f" answers gives each respondent's version; name such a column {design.by!r}."
-        )
+        raise _build_version_error(len(versions), design.by)
     return version_column
+
+
+def _build_version_error(n_versions: int, name: str | None) -> DataError:
+    """Build the error for answers without the version of the design."""
+    return DataError(
+        f"The design has {format_plural(n_versions, 'version')}, but no column of the answers gives"
+        f" each respondent's version; name such a column {name!r}."
+    )
 
 
 def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
@@ -446,7 +456,9 @@ def _select_series(
 
 def _sort_tasks(tasks: list[str]) -> list[str]:
     """Sort tasks by number; return them unchanged if any has no number."""
-    return sorted(tasks, key=int) if all(task.isdigit() for task in tasks) else tasks
+    if all(task.isdigit() for task in tasks):
+        return sorted(tasks, key=int)
+    return tasks
 
 
 def _join_answers(
@@ -469,11 +481,14 @@ def _join_answers(
     has_added_none = any(position == len(task_rows) for task_rows, position in choices.values())
     rows, is_picked, answer_index, labels = [], [], [], []
     for index, (task_rows, position) in choices.items():
-        rows += [*task_rows.tolist(), *[-1] * has_added_none]
-        labels += [*design.list_labels(task_rows), *[NONE] * has_added_none]
-        size = len(task_rows) + has_added_none
-        is_picked += [k == position for k in range(size)]
-        answer_index += [index] * size
+        rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
+        if has_added_none:
+            rows_of_task.append(-1)
+            labels_of_task.append(NONE)
+        rows += rows_of_task
+        labels += labels_of_task
+        is_picked += [k == position for k in range(len(rows_of_task))]
+        answer_index += [index] * len(rows_of_task)
     n_unanswered = len(answers.picked) - len(choices)
     return np.array(rows), np.array(is_picked), np.array(answer_index), labels, n_unanswered
 
@@ -497,8 +512,10 @@ def _find_choice(
             f" say which it belongs to; add a column {design.by!r} to the answers."
         )
     if rows_of_task is None:
-        version_note = f" of {design.by} {version!r}" if version else ""
-        raise DataError(f"Task {task!r}{version_note} {location} is not in the design.")
+        description = f"Task {task!r}"
+        if version:
+            description += f" of {design.by} {version!r}"
+        raise DataError(f"{description} {location} is not in the design.")
     labels = design.list_labels(rows_of_task)
     if picked in labels:
         return rows_of_task, labels.index(picked)

@@ -39,11 +39,13 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     in any row is dropped, which the note reports.
     """
     text = decode_text(file_bytes)
-    is_array = text.lstrip().startswith("[")
+    iterate_records = _iterate_lines
+    if text.lstrip().startswith("["):
+        iterate_records = _parse_array
     columns: dict[str, list[Any]] = {}
     lines: list[int] = []
     gaps = 0
-    for line, record in _parse_array(text) if is_array else _iterate_lines(text):
+    for line, record in iterate_records(text):
         for key, json_value in record.items():
             try:
                 columns[key].append(json_value)
@@ -78,7 +80,9 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
         ):
             is_text[name] = True
         cells.append(_format_column(column, types_of_key[key]))
-    note = f"dropped {shorten(nested_keys)} (lists or objects)" if nested_keys else ""
+    note = ""
+    if nested_keys:
+        note = f"dropped {shorten(nested_keys)} (lists or objects)"
     return TextTable(header, cells, lines, note=note), is_text
 
 
@@ -122,7 +126,9 @@ def _describe_position(error: Exception) -> str:
     # an integer with thousands of digits, or thousands of nested brackets
     if not isinstance(error, json.JSONDecodeError):
         return f" ({error})"
-    line = f"line {error.lineno}, " if error.lineno > 1 else ""
+    line = ""
+    if error.lineno > 1:
+        line = f"line {error.lineno}, "
     return f" ({error.msg} at {line}character {error.colno})"
 
 
@@ -140,4 +146,6 @@ def _format_cell(json_value: Any) -> str:
         return normalise_spelling(json_value)
     if isinstance(json_value, bool):
         return str(json_value).lower()
-    return "" if json_value is None else str(json_value)
+    if json_value is None:
+        return ""
+    return str(json_value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.columns import get_column
+from thali._data.columns import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.progress import Progress
@@ -180,8 +180,8 @@ class ComparisonTable(NamedTuple):
         compute_hashes: Any = hash_array  # pandas declares it as an object
         row_hashes = compute_hashes(cells.map(format_label).to_numpy(object), categorize=False)
         answer, is_repeated, times = self._group_answers()
-        _, first, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
-        is_known = np.isin(row_hashes, known_hashes) | (answer[first][hash_index] != answer)
+        _, first_rows, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
+        is_known = np.isin(row_hashes, known_hashes) | (answer[first_rows][hash_index] != answer)
         n_rows, n_known_rows = np.bincount(answer), np.bincount(answer, is_known)
         if (partly_known := np.flatnonzero((n_known_rows > 0) & (n_known_rows < n_rows))).size:
             in_answer = answer == partly_known[0]
@@ -233,7 +233,9 @@ class ComparisonTable(NamedTuple):
         table = self.table
         file = f"{table.file}, {name} {label!r}"
         table = replace(table, frame=table.frame.loc[rows], file=file, note="")
-        times = None if self.times is None else self.times[rows]
+        times = self.times
+        if times is not None:
+            times = times[rows]
         part = self._replace(table=table, times=times)
         with prefix_errors(table.file):
             return part.recognise_reading().convert()[0]
@@ -254,7 +256,9 @@ def read_rows(
     """
     conditions, without = RowFilter.parse(where), options.pop("without", None) or ()
     named_columns = [*extra_columns, *list_named_columns(options)]
-    batched_file = None if isinstance(path, Source) else _open_batched(Path(path).expanduser())
+    batched_file = None
+    if not isinstance(path, Source):
+        batched_file = _open_batched(Path(path).expanduser())
     if batched_file is not None:
         with prefix_errors(batched_file.head.file):
             conditions.check_columns(batched_file.head.frame)
@@ -264,8 +268,7 @@ def read_rows(
                 _find_batched_text_columns(batched_file, conditions.columns),
             )
             head = filtered_file.read_head().drop_columns(without, named_columns)
-            for name in extra_columns:
-                get_column(head.frame, name)
+            check_columns(head.frame, extra_columns)
         reading = ComparisonTable(head, options, others=other_kinds).recognise_reading()
         if reading.countable is not None:
             columns, counts = reading.countable
@@ -281,7 +284,9 @@ def read_rows(
                 for name in head.names
                 if name not in (*distinct_columns, unread_respondent, *conditions.columns)
             ]
-            omission_note = f"columns not used: {shorten(unused_columns)}" if unused_columns else ""
+            omission_note = ""
+            if unused_columns:
+                omission_note = f"columns not used: {shorten(unused_columns)}"
             table = replace(table, note=join_notes(head.note, omission_note, table.note))
             return ComparisonTable(
                 table,
@@ -382,8 +387,10 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
 def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data: Any) -> None:
     """Warn about practice rows of a large file, if its first rows have any."""
     names = [practice_column.column for practice_column in find_practice_rows(head, data)]
+    if not names:
+        return
     rows = {name: Counter[str]() for name in names}
-    for batch, _, _ in filtered_file.iterate_batches(names) if names else ():
+    for batch, _, _ in filtered_file.iterate_batches(names):
         for name in names:
             cells = _remove_dictionary(batch[name]).combine_chunks()
             for cell in cells.value_counts().to_pylist():
@@ -407,18 +414,24 @@ class _TextCodes:
         """Replace the texts of a batch by codes; -1 represents missing texts."""
         import pyarrow as pa
 
-        text_type = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        text_type = column.type
+        if pa.types.is_dictionary(text_type):
+            text_type = text_type.value_type
         if not (pa.types.is_string(text_type) or pa.types.is_large_string(text_type)):
             return _remove_dictionary(column)
-        code_of_text = self._code_of_text = {} if self._code_of_text is None else self._code_of_text
-        chunks = []
-        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-            encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
-            texts = encoded.dictionary.to_pylist()
-            codes = [
-                -1 if text is None else code_of_text.setdefault(text, len(code_of_text))
-                for text in texts
-            ]
+        if self._code_of_text is None:
+            self._code_of_text = {}
+        code_of_text, chunks = self._code_of_text, []
+        for chunk in column.chunks:
+            encoded = chunk
+            if not pa.types.is_dictionary(chunk.type):
+                encoded = chunk.dictionary_encode()
+            codes = []
+            for text in encoded.dictionary.to_pylist():
+                code = -1
+                if text is not None:
+                    code = code_of_text.setdefault(text, len(code_of_text))
+                codes.append(code)
             chunk_codes = encoded.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
             chunks.append(pa.array(np.append(np.array(codes, np.int32), np.int32(-1))[chunk_codes]))
         return pa.chunked_array(chunks, pa.int32())
@@ -450,7 +463,9 @@ def _remove_dictionary(column: Any) -> Any:
     """Return a column without dictionary encoding."""
     import pyarrow as pa
 
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column
 
 
 def _convert_batch_days(
@@ -484,7 +499,9 @@ def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
 
 def _group_rows(table: Any, names: list[str], times: str | None) -> Any:
     """Group equal rows; return first row numbers and counts, from a column or by counting."""
-    aggregation = (_ROW, "count") if times is None else (times, "sum")
+    aggregation = (_ROW, "count")
+    if times is not None:
+        aggregation = (times, "sum")
     groups = table.group_by(names).aggregate([(_ROW, "min"), aggregation])
     return groups.select([*names, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
         [*names, _ROW, _HOW_OFTEN]

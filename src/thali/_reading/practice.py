@@ -106,9 +106,8 @@ def _list_data_names(data: Any) -> frozenset[str]:
     """Return the names of options, alternatives, levels and respondents."""
     names: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):
-        field_names = getattr(data, field, None)
-        names |= {format_label(name) for name in (() if field_names is None else field_names)}
-    scheme = getattr(data, "scheme", None)
-    for attribute in () if scheme is None else scheme.attributes:
-        names |= set(map(format_label, attribute.levels))
+        names |= set(map(format_label, getattr(data, field, ())))
+    if (scheme := getattr(data, "scheme", None)) is not None:
+        for attribute in scheme.attributes:
+            names |= set(map(format_label, attribute.levels))
     return frozenset(names)

@@ -11,7 +11,6 @@ from thali._source import Source
 from thali.errors import DataError
 
 from .recognise import RecognitionError, check_names, list_reasons, recognise
-from .row_filter import RowFilter
 from .shapes import SHAPES
 from .table import RawTable, load
 
@@ -74,14 +73,17 @@ def read(
     "long table, 'winner' chosen over 'loser', one comparison per row, respondents in 'voter_id'"
     """
     check_names(columns, *_READABLE_KINDS)
-    kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
+    kinds = []
+    if columns.get("attributes") is not None:
+        kinds = [EXPERIMENTS]
     if isinstance(path_or_frame, str | Path | Source):
         table = load(path_or_frame)
     else:
         table = read_frame(path_or_frame)
-    dropped = [without] if isinstance(without, str) else without
+    if isinstance(without, str):
+        without = [without]
     try:
-        reading = recognise(table, *kinds, where=RowFilter.parse(where), without=dropped, **columns)
+        reading = recognise(table, *kinds, where=where, without=without, **columns)
     except RecognitionError as error:
         if EXPERIMENTS in error.kinds:
             raise DataError(

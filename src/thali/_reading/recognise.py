@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from thali._data.columns import get_column
+from thali._data.columns import check_columns
 from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._data.roles import (
     COUNT,
@@ -29,11 +29,7 @@ from .design_files import find_loop_answers, match_answers
 from .row_filter import RowFilter
 from .shape import Reading, Shape
 from .shapes import SHAPES
-from .table import RawTable, load, prefix_errors
-
-if TYPE_CHECKING:
-    from .table import RawTable
-
+from .table import RawTable, load, prefix_errors, read_table
 
 # Labels for readers: file names without folder and ending, and labels from a table
 
@@ -47,8 +43,6 @@ _MAX_DISTINCT_LABELS = 10_000  # columns with more distinct cells do not contain
 
 def read_labels(path: Path) -> dict[str, str]:
     """Read a table of names in the data and labels to show."""
-    from .table import prefix_errors, read_table
-
     frame = read_table(path)
     with prefix_errors(str(path)):
         if frame.shape[1] != 2:
@@ -56,7 +50,9 @@ def read_labels(path: Path) -> dict[str, str]:
                 "A table of labels needs two columns: the name in the data and the label to show;"
                 f" this table has {frame.shape[1]}."
             )
-        names, labels = ([format_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
+        names, labels = (
+            [format_label(cell) for cell in frame.iloc[:, column_index]] for column_index in (0, 1)
+        )
         for column_name, column in (("names", names), ("labels", labels)):
             if not all(column):
                 raise DataError(
@@ -73,8 +69,12 @@ def read_labels(path: Path) -> dict[str, str]:
     return dict(zip(names, labels, strict=True))
 
 
-def replace_labels(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
-    """Replace names in text cells and in the header of a square by labels."""
+def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> RawTable:
+    """Replace names in text cells and in the header of a square by labels, or those of a file."""
+    if labels is None:
+        return table
+    if isinstance(labels, Path):
+        labels = read_labels(labels)
     cells = {cell for column in _list_text_cells(table) for cell in column}
     if unknown_names := [name for name in labels if name not in cells]:
         raise DataError(
@@ -92,7 +92,7 @@ def replace_labels(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
     return _apply_labels(table, labels)
 
 
-def strip_file_names(table: "RawTable") -> "RawTable":
+def strip_file_names(table: RawTable) -> RawTable:
     """Strip folder and ending from names of pictures, sounds and films.
 
     The note reports an example.
@@ -114,10 +114,12 @@ def strip_file_names(table: "RawTable") -> "RawTable":
 def _strip_media_name(name: str) -> str:
     """Return "ice cream" for "stimuli/ice_cream.png"."""
     match = _MEDIA.fullmatch(name)
-    return "" if match is None else " ".join(match[1].replace("_", " ").split())
+    if match is None:
+        return ""
+    return " ".join(match[1].replace("_", " ").split())
 
 
-def _list_text_cells(table: "RawTable") -> list[list[str]]:
+def _list_text_cells(table: RawTable) -> list[list[str]]:
     """List the distinct cells of each text column, and the header of a square."""
     if table.sheets:
         return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
@@ -127,15 +129,17 @@ def _list_text_cells(table: "RawTable") -> list[list[str]]:
         for column in columns
         if _is_text_dtype(column) and (labels := _list_distinct_labels(column))
     ]
-    return [*label_lists, *([_list_header_labels(table)] if _has_header_labels(table) else [])]
+    if _has_header_labels(table):
+        label_lists.append(_list_header_labels(table))
+    return label_lists
 
 
-def _list_header_labels(table: "RawTable") -> list[str]:
+def _list_header_labels(table: RawTable) -> list[str]:
     """Return the labels in the header, without the first column."""
     return [format_label(name) for name in table.frame.columns[1:]]
 
 
-def _has_header_labels(table: "RawTable") -> bool:
+def _has_header_labels(table: RawTable) -> bool:
     """Return whether the first column contains the labels of the header."""
     header = set(_list_header_labels(table))
     return bool(header) and header <= set(map(format_label, table.frame.iloc[: 2 * len(header), 0]))
@@ -154,7 +158,7 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
     return [label for cell in cells if (label := format_label(cell))]
 
 
-def _apply_labels(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
+def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") -> RawTable:
     """Apply labels to a table, and add a note."""
 
     def replace_cell(cell: object) -> object:
@@ -266,21 +270,12 @@ def recognise(
         with prefix_errors(table.file):
             table, columns = match_answers(table, load(design), options)
         options |= columns
-        data_kinds = data_kinds or (
-            (EXPERIMENTS,) if columns else ()
-        )  # only a design of products sets columns
+        if columns and not data_kinds:  # only a design of products sets columns
+            data_kinds = (EXPERIMENTS,)
     if codes is not None:
         with prefix_errors(table.file):
             table, order = replace_codes(table, read_codes(codes), options.get("attributes"))
-    tried_shapes = [shape for shape in shapes if not data_kinds or shape.kind in data_kinds]
-    deciding_names = {
-        name
-        for name, argument in options.items()
-        if name in _DECIDING_ARGUMENTS and argument is not None
-    }
-    tried_shapes = [
-        shape for shape in tried_shapes if deciding_names <= set(shape.options)
-    ] or tried_shapes
+    tried_shapes = _select_shapes(shapes, data_kinds, options)
     selected_shapes = [
         shape
         for shape in tried_shapes
@@ -291,15 +286,8 @@ def recognise(
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
         table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
         table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
-        if labels is not None:
-            if isinstance(labels, Path):
-                labels = read_labels(labels)
-            table = replace_labels(table, labels)
-        # the shape checks the column of classes
-        for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
-            columns = options.get(role) or ()
-            for name in [columns] if isinstance(columns, str) else columns:
-                get_column(table.frame, name)
+        table = replace_labels(table, labels)
+        _check_named_columns(table, options)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
@@ -307,44 +295,75 @@ def recognise(
         context = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | context)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
-        loop_columns = find_loop_answers(table.names) if design is None else []
-        if loop_columns and (not sure_readings or data_kinds == (EXPERIMENTS,)):
-            raise DataError(
-                f"The columns {shorten(loop_columns)} contain answers, but the table does not"
-                " contain the questions; name the design with ",
-                Argument("design"),
-                ".",
-            )
+        if design is None and (not sure_readings or data_kinds == (EXPERIMENTS,)):
+            _refuse_loop_answers(table)
+        if not sure_readings:
+            raise _unread_error(table, shapes, tried_shapes, options, data_kinds)
         if len(sure_readings) > 1:
             raise _ambiguity_error(sure_readings, data_kinds)
-        reading = next(iter(sure_readings), None)
-        if reading is not None and reading.doubt is not None:
-            if asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known):
-                raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), data_kinds)
-        if reading is None and options.get(COVARIATES) is not None:
-            raise RecognitionError(_missing_order_message(table), (), data_kinds)
-        if reading is None:
-            other_shapes = [shape for shape in shapes if shape not in tried_shapes]
-            readings = _match_shapes(other_shapes, table, {})
-            other_readings = [reading for reading in readings if reading.sure]
-            raise _unknown_shape_error(table, tried_shapes, other_readings, data_kinds)
+        (reading,) = sure_readings
+        is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
+        if reading.doubt is not None and is_assumed:
+            raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), data_kinds)
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
-        own_arguments = {
-            name for shape in shapes if shape.name == reading.shape for name in shape.options
-        }
-        for name, argument in options.items():
-            if argument is None or name in own_arguments:
-                continue
-            if any(name in shape.options for shape in shapes):
-                raise ArgumentError(
-                    Argument(name),
-                    f" does not apply to this table ({reading.description}); remove ",
-                    Argument(name),
-                    ".",
-                )
+        _refuse_foreign_arguments(shapes, reading, options)
     return reading
+
+
+def _select_shapes(
+    shapes: Sequence[Shape], data_kinds: tuple[str, ...], options: Mapping[str, Any]
+) -> list[Shape]:
+    """Return the shapes of these kinds of data that accept the given arguments, or all of them."""
+    shapes_of_kinds = [shape for shape in shapes if not data_kinds or shape.kind in data_kinds]
+    deciding_names = {
+        name
+        for name, argument in options.items()
+        if name in _DECIDING_ARGUMENTS and argument is not None
+    }
+    accepting_shapes = [shape for shape in shapes_of_kinds if deciding_names <= set(shape.options)]
+    return accepting_shapes or shapes_of_kinds
+
+
+def _check_named_columns(table: RawTable, options: Mapping[str, Any]) -> None:
+    """Raise if an argument names a column that the table lacks."""
+    # the shape checks the column of classes
+    for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
+        columns = options.get(role) or ()
+        if isinstance(columns, str):
+            columns = [columns]
+        check_columns(table.frame, columns)
+
+
+def _refuse_loop_answers(table: RawTable) -> None:
+    """Raise if columns contain answers to questions that only a design contains."""
+    if loop_columns := find_loop_answers(table.names):
+        raise DataError(
+            f"The columns {shorten(loop_columns)} contain answers, but the table does not"
+            " contain the questions; name the design with ",
+            Argument("design"),
+            ".",
+        )
+
+
+def _refuse_foreign_arguments(
+    shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
+) -> None:
+    """Raise if an argument applies to other shapes only."""
+    applicable, known_names = set(), set()
+    for shape in shapes:
+        known_names |= set(shape.options)
+        if shape.name == reading.shape:
+            applicable |= set(shape.options)
+    for name, argument in options.items():
+        if argument is not None and name in known_names - applicable:
+            raise ArgumentError(
+                Argument(name),
+                f" does not apply to this table ({reading.description}); remove ",
+                Argument(name),
+                ".",
+            )
 
 
 def list_named_columns(options: Mapping[str, Any]) -> list[str]:
@@ -412,13 +431,23 @@ def _ambiguity_error(readings: list[Reading], requested_kinds: tuple[str, ...]) 
     )
 
 
-def _unknown_shape_error(
+def _unread_error(
     table: RawTable,
+    shapes: Sequence[Shape],
     tried_shapes: list[Shape],
-    other_readings: list[Reading],
+    options: Mapping[str, Any],
     requested_kinds: tuple[str, ...],
 ) -> RecognitionError:
     """Return the error about a table of another kind or of no known shape."""
+    if options.get(COVARIATES) is not None:
+        return RecognitionError(_missing_order_message(table), (), requested_kinds)
+    other_readings = [
+        reading
+        for reading in _match_shapes(
+            [shape for shape in shapes if shape not in tried_shapes], table, {}
+        )
+        if reading.sure
+    ]
     # It names the nearest shape.
     expected_kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
     if other_readings:

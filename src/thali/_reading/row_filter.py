@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.columns import get_column, rename_as_text
+from thali._data.columns import get_column, read_row_texts, rename_as_text
 from thali._inference.warn import warn
-from thali._labels import format_label, shorten, suggest
+from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .cells import INTEGER, NUMBER
@@ -67,7 +67,7 @@ class Condition:
     argument: str = field(default="where", compare=False, repr=False)
 
     def __str__(self) -> str:
-        values = [value if NUMBER.fullmatch(value) else _quote_text(value) for value in self.values]
+        values = list(map(_quote_operand, self.values))
         if self.operator == IN:
             return f"{_quote_column(self.column)} in ({', '.join(values)})"
         return " ".join([_quote_column(self.column), self.operator, *values])
@@ -105,7 +105,9 @@ class RowFilter:
             return cls()
         if isinstance(conditions, RowFilter):
             return cls(conditions.conditions)
-        texts = [conditions] if isinstance(conditions, str) else conditions
+        texts = conditions
+        if isinstance(conditions, str):
+            texts = [conditions]
         if (
             not isinstance(texts, list | tuple)
             or not texts
@@ -141,7 +143,7 @@ class RowFilter:
         """
         is_selected = np.ones(len(frame), bool)
         for condition in self.conditions:
-            is_selected &= _fulfils(condition, _find_column(condition, frame))
+            is_selected &= _check_cells(condition, _find_column(condition, frame))
         return is_selected
 
     def raise_if_empty(self, frame: "pd.DataFrame") -> None:
@@ -149,7 +151,7 @@ class RowFilter:
         empty_conditions = [
             condition
             for condition in self.conditions
-            if not _fulfils(condition, _find_column(condition, frame)).any()
+            if not _check_cells(condition, _find_column(condition, frame)).any()
         ]
         reason = ", although each condition alone matches some"
         if empty_conditions:
@@ -192,12 +194,23 @@ class RowFilter:
 
 def _quote_column(text: str) -> str:
     """Return a column name as written in a condition."""
-    return text if _WORD.fullmatch(text) else _quote_text(text)
+    if _WORD.fullmatch(text):
+        return text
+    return _quote_text(text)
+
+
+def _quote_operand(text: str) -> str:
+    """Return a value as written in a condition."""
+    if NUMBER.fullmatch(text):
+        return text
+    return _quote_text(text)
 
 
 def _quote_text(text: str) -> str:
     """Return a text in quotes."""
-    quote = '"' if "'" in text and '"' not in text else "'"
+    quote = "'"
+    if "'" in text and '"' not in text:
+        quote = '"'
     return f"{quote}{text.replace(quote, 2 * quote)}{quote}"
 
 
@@ -212,13 +225,14 @@ def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
         raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 
 
-def _fulfils(condition: Condition, cells: "pd.Series") -> np.ndarray:
-    """Return whether each cell fulfils the condition."""
+def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
+    """Return whether each cell fulfils a condition, shape (rows,)."""
     # An empty cell fulfils only "is missing" and "!=".
     if condition.operator in (MISSING, NOT_MISSING):
-        is_empty = _label_cells_once(cells) == ""
-        return is_empty if condition.operator == MISSING else ~is_empty
-    sign = "==" if condition.operator == IN else condition.operator
+        return (read_row_texts(cells) == "") == (condition.operator == MISSING)
+    sign = condition.operator
+    if sign == IN:
+        sign = "=="
     is_fulfilled = np.zeros(len(cells), bool)
     for operand in condition.values:
         is_fulfilled |= _compare_cells(
@@ -236,11 +250,12 @@ def _compare_cells(
     numbers = _convert_numbers(cells)
     if numbers is not None:
         return sign(numbers, _parse_operand(condition, operand))
-    texts = _label_cells_once(cells)
+    texts = read_row_texts(cells)
     is_empty = texts == ""
     if is_equality or not NUMBER.fullmatch(operand):
         is_true = np.asarray(sign(texts, operand), bool)
-        return is_true | is_empty if sign is operator.ne else is_true & ~is_empty
+        is_true[is_empty] = sign is operator.ne
+        return is_true
     distinct_texts = np.unique(texts[~is_empty].astype(str))
     if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
@@ -253,18 +268,9 @@ def _compare_cells(
     return is_true
 
 
-def _label_cells_once(cells: "pd.Series") -> np.ndarray:
-    """Return cells as texts, "" for empty cells; each distinct cell is converted once."""
-    import pandas as pd
-
-    codes, distinct_cells = pd.factorize(cells)
-    texts = np.array([*(format_label(cell) for cell in distinct_cells), ""], dtype=object)
-    return texts[codes]
-
-
 def _list_texts(cells: "pd.Series") -> list[str]:
     """Return the distinct non-empty texts of a column."""
-    return [text for text in dict.fromkeys(_label_cells_once(cells).tolist()) if text]
+    return list(filter(None, dict.fromkeys(read_row_texts(cells).tolist())))
 
 
 def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
@@ -302,7 +308,9 @@ def _parse_operand(condition: Condition, operand: str) -> float:
 
 def _convert_number(text: str) -> float:
     """Convert text to int, or to float if it is long or not an integer."""
-    return int(text) if INTEGER.fullmatch(text) and len(text) < 18 else float(text)
+    if INTEGER.fullmatch(text) and len(text) < 18:
+        return int(text)
+    return float(text)
 
 
 def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
@@ -318,9 +326,9 @@ def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
             " one; write a date such as 2026-05-31.",
         ) from None
     zone = getattr(cells.dtype, "tz", None)
-    if zone is None:
-        return date.tz_localize(None)
-    return date.tz_localize(zone) if date.tz is None else date
+    if zone is None or date.tz is None:
+        return date.tz_localize(zone)
+    return date
 
 
 # parsing ------------------------------------------------------------------------------------------
@@ -400,9 +408,12 @@ def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Toke
         if not _is_keyword(word, "missing"):
             raise _unexpected_error(source, word, expected)
         return Condition(name, sign_text, (), source.argument), next(tokens)
-    expected = "'=='" if sign.text == "=" and sign.kind == "sign" else _EXPECTED
-    quote_hint = " (quote names that contain spaces)" if sign.kind == "word" else ""
-    raise _unexpected_error(source, sign, f"{expected}{quote_hint}")
+    expected = _EXPECTED
+    if sign.kind == "sign" and sign.text == "=":
+        expected = "'=='"
+    elif sign.kind == "word":
+        expected += " (quote names that contain spaces)"
+    raise _unexpected_error(source, sign, expected)
 
 
 def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:

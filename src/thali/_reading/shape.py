@@ -45,22 +45,21 @@ class Reading:
         with prefix_errors(self.table.file), collect_notes() as clauses:
             data, sentence = self.convert()
             warn_about_practice(self.table, data)
-        note = f"; {self.table.note}" * bool(self.table.note)
-        clauses_and_note = *self._describe_unused_columns(self.table, data), *clauses, note
-        return data, sentence + "".join(
-            clause.render(words) if isinstance(clause, Message) else clause
-            for clause in clauses_and_note
-        )
+        for clause in (*self._describe_unused_columns(self.table, data), *clauses):
+            if isinstance(clause, Message):
+                clause = clause.render(words)
+            sentence += clause
+        if self.table.note:
+            sentence += f"; {self.table.note}"
+        return data, sentence
 
     def _describe_unused_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
         """Describe unused columns, and columns that may identify respondents."""
         if self.roles is None and self.extra_columns is None:
             return
-        used_columns = {
-            *(() if self.roles is None else self.roles.all),
-            *(self.extra_columns or ()),
-            *table.filter_columns,
-        }
+        used_columns = {*(self.extra_columns or ()), *table.filter_columns}
+        if self.roles is not None:
+            used_columns |= self.roles.all
         if (respondent_table := getattr(data, "people", None)) is not None:
             used_columns |= set(column_names(respondent_table))
         if (scheme := getattr(data, "scheme", None)) is not None:

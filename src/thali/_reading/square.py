@@ -9,7 +9,7 @@ import pandas as pd
 
 from thali._data.roles import RESPONDENT, simplify_name
 from thali._data.similarities.tables import is_symmetric
-from thali._data.squares import describe_label_mismatch
+from thali._data.squares import convert_numbers, describe_label_mismatch
 from thali._data.suspicious import refuse_lone_totals
 from thali._labels import check_labels, format_label, index_labels
 from thali.errors import DataError
@@ -36,19 +36,10 @@ class Square:
     @cached_property
     def numbers(self) -> np.ndarray | None:
         """Cells as numbers, NaN on the diagonal and in gaps; None without numbers elsewhere."""
-        raw_cells = self.cells
-        if raw_cells.dtype.kind in "biuf":
-            return np.where(np.eye(len(raw_cells), dtype=bool), np.nan, raw_cells)
-        raw_cells = raw_cells.copy()
-        np.fill_diagonal(raw_cells, None)
         try:
-            number_list = [
-                float(cell) if format_label(cell) and str(cell) != "<NA>" else np.nan
-                for cell in raw_cells.ravel()
-            ]
-        except (TypeError, ValueError):
+            return convert_numbers(self.cells, range(len(self.cells)), "number")
+        except DataError:
             return None
-        return np.array(number_list).reshape(raw_cells.shape)
 
     @property
     def is_symmetric(self) -> bool:
@@ -146,10 +137,9 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
         return None
     # "1.0" in the header then equals 1 in the first column
     has_numeric_labels = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
-    header = [
-        format_label(_parse_number(name)) if has_numeric_labels else format_label(name)
-        for name in header
-    ]
+    if has_numeric_labels:
+        header = list(map(_parse_number, header))
+    header = list(map(format_label, header))
     rows = [format_label(cell) for cell in frame.iloc[:, 0]]
     n_shared = len(set(rows) & set(header[1:]))
     if 2 * n_shared <= max(len(rows), len(header) - 1):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -15,7 +16,13 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
-from thali._data.columns import get_column, is_row_number, note_thousands, refuse_nested
+from thali._data.columns import (
+    check_columns,
+    get_column,
+    is_row_number,
+    note_thousands,
+    refuse_nested,
+)
 from thali._data.described_columns import find_side_columns
 from thali._data.roles import (
     BEST,
@@ -101,10 +108,16 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     if not filled_titles:
         raise DataError("The workbook is empty: no sheet has any cells.")
     ignored_sheets = [repr(title) for title in filled_titles if title not in matching_titles]
-    n_sheets, first, last = len(matching_titles), matching_titles[0], matching_titles[-1]
-    note = f"{n_sheets} sheets, {first!r} to {last!r}" if n_sheets > 1 else ""
+    n_sheets, first_title, last_title = (
+        len(matching_titles),
+        matching_titles[0],
+        matching_titles[-1],
+    )
+    note = ""
+    if n_sheets > 1:
+        note = f"{n_sheets} sheets, {first_title!r} to {last_title!r}"
     if ignored_sheets:
-        note = f"{note or f'sheet {first!r}'} (ignored: {', '.join(ignored_sheets)})"
+        note = f"{note or f'sheet {first_title!r}'} (ignored: {', '.join(ignored_sheets)})"
     cells_of_sheet = {
         title: assemble_columns(iter(sheets[title]), decimal_comma=True, note=note, ragged=False)
         for title in matching_titles
@@ -144,12 +157,19 @@ def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
                 " empty; delete the empty rows and columns around the table, or save the sheet as"
                 " CSV."
             )
-        cells = ["" if cell_value is None else str(cell_value) for cell_value in row]
+        cells = list(map(_format_sheet_cell, row))
         while cells and not cells[-1].strip():
             cells.pop()
         if cells:
             filled_rows.append((line_number, cells))
     return filled_rows
+
+
+def _format_sheet_cell(cell_value: Any) -> str:
+    """Return the value of a cell as text, "" for an empty cell."""
+    if cell_value is None:
+        return ""
+    return str(cell_value)
 
 
 def _check_formulas(title: str, sheet: bytes) -> None:
@@ -161,12 +181,15 @@ def _check_formulas(title: str, sheet: bytes) -> None:
         if not re.search(r"""\bt\s*=\s*["']str["']""", attributes):
             cell_name = re.search(r"""\br\s*=\s*["'](\w+)["']""", attributes)
             formula = unescape((cell["formula"] or b"").decode("utf-8", "replace"))
-            formula_note = f" (={formula})" if formula else ""
+            cell_label = "?"
+            if cell_name:
+                cell_label = cell_name[1]
+            formula_note = ""
+            if formula:
+                formula_note = f" (={formula})"
             raise DataError(
-                f"Cell {cell_name[1] if cell_name else '?'} of sheet {title!r} contains a"
-                f" formula{formula_note}"
-                " that was never calculated; open the workbook in a spreadsheet, save it, and"
-                " read it again."
+                f"Cell {cell_label} of sheet {title!r} contains a formula{formula_note} that was"
+                " never calculated; open the workbook in a spreadsheet, save it, and read it again."
             )
 
 
@@ -232,7 +255,9 @@ def _check_parquet_size(file_bytes: bytes) -> None:
         )
     max_bytes = max(MAX_BYTES, MAX_TIMES * packed_bytes)
     unpacked_bytes = sum(column_part.total_uncompressed_size for _, column_part in column_parts)
-    for group, column_part in column_parts if unpacked_bytes <= max_bytes else ():
+    if unpacked_bytes > max_bytes:
+        column_parts = []  # no need to measure texts
+    for group, column_part in column_parts:
         if (
             column_part.physical_type == "BYTE_ARRAY"
             and column_part.num_values * column_part.total_uncompressed_size > max_bytes
@@ -251,10 +276,12 @@ def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
     import pyarrow.compute
     import pyarrow.parquet
 
+    if "." in column:
+        return 0
     file = pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes), read_dictionary=[column])
     compute: Any = pyarrow.compute  # pyarrow creates the functions at import
     n_bytes = 0
-    for part in file.read_row_group(group, columns=[column])[0].chunks if "." not in column else ():
+    for part in file.read_row_group(group, columns=[column])[0].chunks:
         if pyarrow.types.is_dictionary(part.type):
             lengths = compute.binary_length(part.dictionary)
             n_bytes += compute.sum(lengths.take(part.indices)).as_py() or 0
@@ -320,8 +347,8 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
             " truncate the orders."
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
-    columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]
-    return TextTable(header, columns, numbers, note="a PrefLib file")
+    columns = list(map(list, zip_longest(header, *rows, fillvalue="")))
+    return TextTable(header, [cells for _, *cells in columns], numbers, note="a PrefLib file")
 
 
 def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
@@ -358,15 +385,14 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     of each concept, the chosen concept, and the response time. "None" is the last concept, with
     codes 0; tasks with choice 0 were not answered.
     """
-    numbers = _parse_integers(file_bytes)
-    number_stream = iter(numbers)
+    numbers = iter(_parse_integers(file_bytes))
     rows: list[list[str]] = []
     lines: list[int] = []
     width, n_unanswered = None, 0
     try:
-        for line, respondent in number_stream:
-            extra, attributes, tasks, has_none = [int(next(number_stream)[1]) for _ in range(4)]
-            if width not in (None, (extra, attributes)):
+        for line, respondent in numbers:
+            n_variables, n_attributes, n_tasks, has_none = [int(next(numbers)[1]) for _ in range(4)]
+            if width not in (None, (n_variables, n_attributes)):
                 raise DataError(
                     f"Line {line} starts a respondent whose numbers of variables and attributes"
                     " differ from earlier respondents."
@@ -376,68 +402,64 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                     "The choices contain a dual-response none option, which is not supported;"
                     " export them without it."
                 )
-            width = extra, attributes
-            variables = [next(number_stream)[1] for _ in range(extra)]
-            for task in range(1, tasks + 1):
-                concepts, _ = int(next(number_stream)[1]), next(number_stream)
-                concept_tokens = [
-                    [next(number_stream) for _ in range(attributes)] for _ in range(concepts)
-                ]
-                chosen_concept, _ = int(next(number_stream)[1]), next(number_stream)
-                if not 0 <= chosen_concept <= concepts + (has_none != 0):
-                    raise DataError(
-                        f"Task {task} of respondent {respondent} has {concepts} concepts, but"
-                        f" concept {chosen_concept} was chosen."
-                    )
-                if any(
-                    "0" in [code for _, code in concept_codes] for concept_codes in concept_tokens
-                ):
-                    raise DataError(
-                        f"Task {task} of respondent {respondent} has a concept without some"
-                        " attributes, which is not supported; export one row per concept instead."
-                    )
-                n_unanswered += chosen_concept == 0
-                none_concept = [[(line, "0")] * attributes] if has_none else []
-                for concept, codes in enumerate(
-                    [*concept_tokens, *none_concept] if chosen_concept else [], start=1
-                ):
-                    cells = [code for _, code in codes]
+            width = n_variables, n_attributes
+            variables = [next(numbers)[1] for _ in range(n_variables)]
+            for task in range(1, n_tasks + 1):
+                concepts = _read_cho_concepts(numbers, n_attributes)
+                chosen, _ = int(next(numbers)[1]), next(numbers)
+                _check_cho_task(
+                    concepts, chosen, has_none, f"Task {task} of respondent {respondent}"
+                )
+                if not chosen:
+                    n_unanswered += 1
+                    continue
+                if has_none:
+                    concepts.append([(line, "0")] * n_attributes)
+                for concept, tokens in enumerate(concepts, start=1):
+                    codes, is_chosen = [code for _, code in tokens], str(int(concept == chosen))
                     rows.append(
-                        [
-                            respondent,
-                            str(task),
-                            str(concept),
-                            *cells,
-                            str(int(concept == chosen_concept)),
-                            *variables,
-                        ]
+                        [respondent, str(task), str(concept), *codes, is_chosen, *variables]
                     )
-                    lines.append(codes[0][0])
+                    lines.append(tokens[0][0])
     except StopIteration:
         raise DataError("The file ends within a task; it is not a complete .cho file.") from None
     if width is None or not rows:
         raise DataError("The file contains no choices.")
-    names = [NUMBERED.format(k) for k in range(1, width[1] + 1)]
     header = [
         "respondent",
         "task",
         "concept",
-        *names,
+        *(NUMBERED.format(k) for k in range(1, width[1] + 1)),
         "choice",
         *(f"variable{k}" for k in range(1, width[0] + 1)),
     ]
-    omission_note = (
-        f"; {format_plural(n_unanswered, 'task')} without an answer dropped" if n_unanswered else ""
-    )
-    return TextTable(
-        header,
-        [list(column) for column in zip(*rows, strict=True)],
-        lines,
-        note=f"a .cho file{omission_note}",
-    )
+    note = "a .cho file"
+    if n_unanswered:
+        note += f"; {format_plural(n_unanswered, 'task')} without an answer dropped"
+    return TextTable(header, list(map(list, zip(*rows, strict=True))), lines, note=note)
 
 
-def _parse_integers(file_bytes: bytes) -> list[tuple[int, str]]:
+Token = tuple[int, str]  # line and text of an integer
+
+
+def _read_cho_concepts(numbers: Iterator[Token], n_attributes: int) -> list[list[Token]]:
+    """Read the codes of each concept of a task."""
+    n_concepts, _ = int(next(numbers)[1]), next(numbers)
+    return [[next(numbers) for _ in range(n_attributes)] for _ in range(n_concepts)]
+
+
+def _check_cho_task(concepts: list[list[Token]], chosen: int, has_none: int, task: str) -> None:
+    """Raise if a task has no concept of the chosen number, or a concept lacks attributes."""
+    if not 0 <= chosen <= len(concepts) + (has_none != 0):
+        raise DataError(f"{task} has {len(concepts)} concepts, but concept {chosen} was chosen.")
+    if any(code == "0" for tokens in concepts for _, code in tokens):
+        raise DataError(
+            f"{task} has a concept without some attributes, which is not supported; export one row"
+            " per concept instead."
+        )
+
+
+def _parse_integers(file_bytes: bytes) -> list[Token]:
     """Return the line number and text of each number in the file."""
     numbers = []
     for line_number, line_text in enumerate(
@@ -527,8 +549,7 @@ class RawTable:
 
     def drop_columns(self, names: Sequence[str], used_names: Collection[Any] = ()) -> "RawTable":
         """Drop columns by name, and row numbers that are not `used_names`; note both."""
-        for name in names:
-            get_column(self.frame, name)
+        check_columns(self.frame, names)
         row_numbers = []
         has_rows = self.named and not self.sheets
         if has_rows and (self.square is None or self.square.is_bare):
@@ -539,12 +560,15 @@ class RawTable:
             ]
         if not names and not row_numbers:
             return self
-        request_note = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
-        row_number_note = f"row numbers ({shorten(row_numbers)}) not used" * bool(row_numbers)
+        notes = [self.note]
+        if names:
+            notes.append(f"columns omitted as requested: {shorten(list(names))}")
+        if row_numbers:
+            notes.append(f"row numbers ({shorten(row_numbers)}) not used")
         return replace(
             self,
             frame=self.frame.drop(columns=[*names, *row_numbers]),
-            note=join_notes(self.note, request_note, row_number_note),
+            note=join_notes(*notes),
         )
 
     def split_rows(self, where: RowFilter, held_out: bool) -> "RawTable":
@@ -553,13 +577,15 @@ class RawTable:
             return self
         is_holdout = where.select(self.frame)
         if is_holdout.all() or not is_holdout.any():
-            selection = "all rows" if is_holdout.all() else "no rows"
+            selection = "no rows"
+            if is_holdout.all():
+                selection = "all rows"
             raise DataError(
                 Argument("holdouts"),
                 f" ({where}) selects {selection} of {len(self.frame):,}; change it to select some"
                 " of them.",
             )
-        is_kept = is_holdout if held_out else ~is_holdout
+        is_kept = is_holdout == held_out
         note = join_notes(
             self.note, f"{is_holdout.sum():,} of {len(is_kept):,} rows held out where {where}"
         )
@@ -777,7 +803,7 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
     side_names = [
-        side.columns for side in find_side_columns(header) if answer_names and side.stem in STEMS
+        pair.columns for pair in find_side_columns(header) if answer_names and pair.stem in STEMS
     ]
     for name, cells in zip(header, columns, strict=True):
         missing_words = MISSING.intersection(cells) - {""}
@@ -811,7 +837,9 @@ def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
         return None
     if any(CODE.fullmatch(text) for text in filled_texts):
         return True
-    max_digits = _EXACT if texts == filled_texts else _EXACT_BESIDE_GAPS
+    max_digits = _EXACT
+    if texts != filled_texts:
+        max_digits = _EXACT_BESIDE_GAPS
     if max(map(len, filled_texts)) > max_digits and all(map(INTEGER.fullmatch, filled_texts)):
         return True  # respondent numbers, some of which would coincide after rounding
     return not all(
@@ -844,13 +872,17 @@ def _convert_column(
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integers = {text: int(text) for text in texts}
         return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
-    numbers = {text: np.nan if text in MISSING else _parse_float(text) for text in texts}
+    numbers = {text: _parse_float(text) for text in texts}
     return np.fromiter(map(numbers.__getitem__, column), np.float64, len(column))
 
 
 def _parse_float(text: str) -> float:
-    """Return the number in a cell, with a decimal comma or point."""
-    return float(text if NUMBER.fullmatch(text) else text.replace(",", "."))
+    """Return the number in a cell, with a decimal comma or point; NaN for a gap."""
+    if text in MISSING:
+        return np.nan
+    if not NUMBER.fullmatch(text):
+        text = text.replace(",", ".")
+    return float(text)
 
 
 def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
@@ -858,7 +890,7 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     numeric_columns = {}
     for name, cells in frame.items():
         if not pd.api.types.is_numeric_dtype(cells.dtype):
-            column = ["" if cell is None or cell != cell else cell for cell in cells]
+            column = cells.astype(object).where(cells.notna(), "").tolist()
             distinct = dict.fromkeys(column)
             if (
                 all(isinstance(text, str) for text in distinct)

@@ -11,7 +11,6 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.seeds import spawn_generators
-from thali._model.base import FixedMethodModel
 from thali._model.best_worst import RULES, default_rule
 from thali._model.chain_model import MarkovChainModel, require_stored_chains
 from thali._model.data_argument import check_data
@@ -94,7 +93,7 @@ def find_population_engine(people: Any) -> Any:
     return None
 
 
-class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
+class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
     r"""Learn the worth of each option from pairs, rankings, choices or best-worst choices.
 
     Option i is chosen out of the set S with probability
@@ -210,6 +209,7 @@ class BradleyTerryLuce(MultiGroupModel, FixedMethodModel, MarkovChainModel):
     _estimates_: "EstimatedWorths"  # after maximum likelihood
     _part_data: Any = None  # the data of a class or group
 
+    _IS_METHOD_FIXED: ClassVar[bool] = True
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
     _ENGINES: ClassVar[Mapping[str, Engine]] = {

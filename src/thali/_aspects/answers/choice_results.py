@@ -51,12 +51,14 @@ class SetResults(PosteriorResults):
     """Results of choices from sets of any size."""
 
     def _data_quantities(self) -> Quantities:
-        """Return the summary rows of choices from sets."""
-        return quantities.set_quantities(self.posterior)
-
-    def new_respondent_quantities(self) -> Quantities:
-        """Return the quantities of a respondent without answers."""
-        return quantities.set_quantities(self.posterior)
+        """Return the stored `set_probability[a | a, b, ...]` rows."""
+        probability = self.posterior.set_probability
+        if probability is None:
+            return {}
+        return {
+            f"set_probability[{a} | {offered}]": probability[..., place_index]
+            for place_index, (a, offered) in enumerate(self.posterior.places)
+        }
 
     def owner_quantities(self) -> Quantities:
         return quantities.shared_aspect_quantities(self.posterior)
@@ -112,9 +114,6 @@ class PairResults(SetResults):
         """Return the summary rows of paired comparisons."""
         return quantities.pair_quantities(self.posterior)
 
-    def new_respondent_quantities(self) -> Quantities:
-        return self._data_quantities()
-
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Return paired comparisons, without respondents."""
         cells = read_cells(self.posterior)
@@ -151,7 +150,9 @@ class PairResults(SetResults):
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        tie_parameter = posterior.tie[draws] if ties else None
+        tie_parameter = None
+        if ties:
+            tie_parameter = posterior.tie[draws]
         columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
         return build_comparison_probabilities(columns, data, posterior.lapse, tie_parameter, beta)
 
@@ -181,7 +182,7 @@ class LatentClassResults(PosteriorResults):
         class_rows = label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
             return class_rows
-        return class_rows | self.pooled_results.new_respondent_quantities()
+        return class_rows | self.pooled_results._data_quantities()
 
     @cached_property
     def class_posterior(self) -> Posterior:

@@ -3,7 +3,6 @@ over all of them."""
 
 import textwrap
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from thali._described import DescribedObject, Description
 from thali._digits import format_percent
 from thali._inference.warn import warn
 from thali._labels import display_width, format_label, join_lines, shorten
-from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
+from thali.errors import ArgumentError, DataWarning, EstimateWarning, Value
 
 from ..draws.feature_columns import FeatureColumns
 from .set_search import (
@@ -107,7 +106,9 @@ class Estimate(DescribedObject):
         DataWarning
             All similarities of the target are equal.
         """
-        observed = self.observed if target is None else _read_target(target, self.similarity.index)
+        observed = self.observed
+        if target is not None:
+            observed = _read_target(target, self.similarity.index)
         i, j = np.triu_indices(len(observed), 1)
         observed, estimated = observed[i, j], self.similarity.to_numpy()[i, j]
         is_measured = np.isfinite(observed)
@@ -189,14 +190,15 @@ def _format_feature_table(estimate: Estimate) -> list[str]:
     """Format the table of features as lines, the additive constant last."""
     table = estimate.features
     labels = [join_lines(str(label)) for label in estimate.similarity.index]
-    headings = ["PROB."] * ("probability" in table) + ["WEIGHT"]
-    largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
-    n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
+    largest, n_decimals = max(float(np.max(estimate.weights, initial=0.0)), estimate.constant), 3
+    if largest > 0:
+        n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9))
     member_lines = _wrap_members(table["members"])
     if _fits_row(labels):
         member_lines = [_align_members(members, labels) for members in table["members"]]
-    figures = [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights]
+    figures, headings = [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights], ["WEIGHT"]
     if "probability" in table:
+        headings = ["PROB.", "WEIGHT"]
         figures = [
             [f"{p:.2f}", *weight_column]
             for p, weight_column in zip(table["probability"], figures, strict=True)
@@ -231,11 +233,9 @@ def _fits_row(labels: list[str]) -> bool:
 def _align_members(members: Any, labels: list[str]) -> list[str]:
     """Write each member in the column of its object (Table 1 of the paper)."""
     member_names = {join_lines(str(member)) for member in members}
-    return [
-        " ".join(
-            label if label in member_names else " " * display_width(label) for label in labels
-        ).rstrip()
-    ]
+    cells = {label: " " * display_width(label) for label in labels}
+    cells |= {name: name for name in member_names}
+    return [" ".join(cells[label] for label in labels).rstrip()]
 
 
 def _wrap_members(features: Any) -> list[list[str]]:
@@ -269,39 +269,32 @@ def estimate_features(
     alpha: Any,
     data: Any,
     prior: Any,
-    weight_prior: tuple[float, float] = (1.0, 10.0),
-    with_constant: bool = True,
-    labels: Sequence[str] | None = None,
+    weight_prior: tuple[float, float],
+    with_constant: bool,
 ) -> Estimate:
     r"""Estimate features and weights from the draws, by one of `ESTIMATORS`.
 
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
     """
-    if estimator not in ESTIMATORS:
-        raise ArgumentError(
-            Argument("kind"),
-            " must be one of ",
-            one_of("kind", ESTIMATORS),
-            f"; got {estimator!r}.",
-        )
-    names = tuple(data.labels if labels is None else labels)
+    names = tuple(data.labels)
     sets = find_feature_sets(columns, len(names))
-    draws, sigma = columns.n_draws, np.asarray(sigma, float)
+    if not with_constant:
+        constant = np.zeros(columns.n_draws)
     problem = FeatureSearchProblem(
-        first=np.asarray(data.first),
-        second=np.asarray(data.second),
-        values=np.asarray(data.values, float),
-        judgements=np.asarray(data.judgements, float),
+        first=data.first,
+        second=data.second,
+        values=data.values,
+        judgements=data.judgements,
         n=len(names),
         sigma2=float(np.mean(sigma**2)),
         alpha=float(np.mean(alpha)),
         prior=prior,
         shape=float(weight_prior[0]),
         rate=float(weight_prior[1]),
-        constant=np.broadcast_to(np.asarray(constant if with_constant else 0.0, float), (draws,)),
+        constant=constant,
         with_constant=with_constant,
     )
-    learned_sigma = bool(sigma.size and np.ptp(sigma) > 0)
+    learned_sigma = bool(np.ptp(sigma) > 0)
     if estimator == "expectation":
         return _build_expectation(sets, problem, names, learned_sigma)
     if estimator == "joint-map":
@@ -383,11 +376,9 @@ def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
     log_prior_none, log_prior_one = (
         problem.log_prior(np.ones((problem.n, n_features))) for n_features in (0, 1)
     )
-    factor = (
-        np.exp(log_prior_one - log_prior_none) * problem.rate
-        if np.isfinite(log_prior_none)
-        else 0.0
-    )
+    factor = 0.0
+    if np.isfinite(log_prior_none):
+        factor = np.exp(log_prior_one - log_prior_none) * problem.rate
     if problem.shape == 1.0 and factor > 1.0:
         warn(
             EstimateWarning(

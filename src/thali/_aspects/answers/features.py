@@ -72,7 +72,9 @@ def feature_plot_inputs(posterior: Posterior) -> dict[str, Any]:
     They are the labels, the unique weights (None without), the feature's word, and whether the data
     depend on features of one owner.
     """
-    unique_weights = posterior.unique.mean(axis=(0, 1)).tolist() if posterior.has_unique else None
+    unique_weights = None
+    if posterior.has_unique:
+        unique_weights = posterior.unique.mean(axis=(0, 1)).tolist()
     return {
         "labels": posterior.labels,
         "unique_weights": unique_weights,
@@ -88,11 +90,10 @@ def drop_ignored_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pa
     return table.drop(columns=["weight", "weight_low", "weight_high"])
 
 
-def check_min_probability(min_probability: float) -> float:
-    """Return the minimum probability of listed features if it is in (0, 1)."""
+def check_min_probability(min_probability: float) -> None:
+    """Raise unless the minimum probability of listed features is between 0 and 1."""
     if not 0 <= min_probability <= 1:
         raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
-    return min_probability
 
 
 def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
@@ -105,7 +106,9 @@ def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
         if len(members) == tree.n_leaves:
             return "root"
         name = clades.get(frozenset(members))
-        return "across" if name is None else f"clade {name}".strip()
+        if name is None:
+            return "across"
+        return f"clade {name}".strip()
 
     return [place(members) for members in owners]
 
@@ -187,14 +190,15 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
     has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
     is_constant = present.all(axis=(1, 2)) & has_r_hat
     converged = (r_hat <= MAX_R_HAT) | is_constant
-    chain_probabilities = {
-        format_chain_column(k): probability for k, probability in enumerate(draws.mean(axis=2).T)
-    }
-    extra = chain_probabilities if n_chains > 1 and not converged.all() else {}
-    return {
+    columns = {
         "mcse": compute_mean_errors(draws),
         "ess": ess,
         "r_hat": r_hat,
         "converged": converged,
-        **extra,
     }
+    if n_chains > 1 and not converged.all():
+        columns |= {
+            format_chain_column(k): probability
+            for k, probability in enumerate(draws.mean(axis=2).T)
+        }
+    return columns

@@ -76,11 +76,16 @@ def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None
     sigma = float(posterior.sigma.mean())
     typical_error = float(np.sqrt(np.mean(1.0 / judgements)))
     spread = float(np.std(similarities))
-    share = sigma * typical_error / spread if np.ptp(similarities) > 0.0 else MAX_NOISE
+    share = MAX_NOISE
+    if np.ptp(similarities) > 0.0:
+        share = sigma * typical_error / spread
     if MIN_NOISE <= share <= MAX_NOISE or (was_chosen and share < MIN_NOISE):
         return None
-    judgement_note = " (given the numbers of judgements)" if (judgements != 1).any() else ""
-    source = "estimated" if was_learned else "cross-validated"
+    judgement_note, source = "", "cross-validated"
+    if (judgements != 1).any():
+        judgement_note = " (given the numbers of judgements)"
+    if was_learned:
+        source = "estimated"
     finding = (
         f"The {source} sigma, {sigma:.2g}, is {100 * share:.3g} % of the standard deviation of the"
         f" similarities{judgement_note}"

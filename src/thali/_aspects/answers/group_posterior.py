@@ -22,7 +22,13 @@ from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns
-from ..draws.posterior_tree import DataPart, KeptDraws, encode_features, select_kept_draws
+from ..draws.posterior_tree import (
+    DataPart,
+    KeptDraws,
+    count_pairs,
+    encode_features,
+    select_kept_draws,
+)
 from .features import add_convergence, check_min_probability, features_table, find_distinct_owners
 
 if TYPE_CHECKING:
@@ -63,46 +69,83 @@ def build_group_posterior(
     are few.
     """
 
-    draws = select_kept_draws(chains)
+    draws, group_names = select_kept_draws(chains), list(groups.names)
     shape, by_group = draws.shape, list_group_columns(draws, range(len(groups)))
-    sampled = draws.build_coordinates() | {"group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
-    n_pairs = groups.n_options * (groups.n_options - 1) // 2
-    dense, n_people = n_pairs <= MAX_PAIRS, len(groups) if persons else 1
-    stores_pairs = dense and is_pointwise(n_pairs * n_people, math.prod(shape))
+    n_people = 1
+    if persons:
+        n_people = len(groups)
+    parts, parameters = _build_group_parts(draws, by_group, groups, likelihood, n_people)
+    by_group = scale_weights(by_group, parts, parameters)
+    mean_columns = average_weights(by_group)
+    variables = draws.build_variables(sum(part.log_constant for part in parts), similar)
+    variables |= {
+        name: (("chain", "draw", "group"), np.stack(values, axis=2))
+        for name, values in parameters.items()
+        if name in parts[0].descriptions  # the parts contain the others
+    }
+    variables |= encode_features(mean_columns, shape, count_pairs(groups.n_options) <= MAX_PAIRS)
+    variables["group_weights"] = (
+        ("chain", "draw", "group", "feature"),
+        pad_weights(by_group, shape),
+    )
+    variables |= _join_variables(parts)
+    if persons and FACTS[parts[0].kind].of_several:
+        common_columns = _scale_common_weights(
+            select_group_columns(draws, len(groups)), [part.scale for part in parts]
+        )
+        variables["common_weights"] = (
+            ("chain", "draw", "feature"),
+            pad_weights([common_columns], shape)[:, :, 0],
+        )
+    stored = {dim for dims, _ in variables.values() for dim in dims}
+    coordinates = {"group": group_names, "option": labels, **_join_coordinates(parts, stored)}
+    if likelihood.unique:
+        variables |= build_unique_variables(
+            mean_columns, by_group, shape, "group", "group_unique_weights"
+        )
+    datasets = draws.build_groups(variables, coordinates, parts[0].descriptions | _DESCRIPTIONS)
+    if all(part.pointwise for part in parts):
+        datasets["log_likelihood"] = join_parts(
+            parts, "pointwise", 2, draws.build_coordinates() | {"group": group_names}
+        )
+    datasets["observed_data"] = join_parts(parts, "observed", 0, {})
+    constant = join_parts(parts, "constants", 0, {"option": labels, "group": group_names})
+    constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
+    constant[POPULATION] = GROUPS
+    constant["similar"] = bool(similar)
+    datasets["constant_data"] = constant
+    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
+
+
+def _build_group_parts(
+    draws: KeptDraws,
+    by_group: Sequence[FeatureColumns],
+    groups: "GroupedData",
+    likelihood: Any,
+    n_people: int,
+) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
+    """Build the data part of every group; return them with the draws of each parameter."""
+    n_pairs = count_pairs(groups.n_options)
+    stores_pairs = n_pairs <= MAX_PAIRS and is_pointwise(n_pairs * n_people, math.prod(draws.shape))
 
     parts, parameters = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
-        group_parameters = {name: draws.stack_parameter(f"{name} {g}") for name in parameters}
-        for name, values in group_parameters.items():
-            parameters[name].append(values)
-        flat = {name: values.ravel() for name, values in group_parameters.items()}
-        parts.append(
-            _drop_large_variables(
-                likelihood.build_posterior_part(by_group[g], flat, data, shape, stores_pairs),
-                n_people,
-            )
-        )
-    by_group = scale_weights(by_group, parts, parameters)
-    mean_columns = average_weights(by_group)
-    variables = {
-        **draws.build_variables(sum(likelihood_part.log_constant for likelihood_part in parts)),
-        **({"kappa": (("chain", "draw"), draws.stack_parameter("kappa"))} if similar else {}),
-        **{
-            name: (("chain", "draw", "group"), np.stack(values, axis=2))
-            for name, values in parameters.items()
-            if name in parts[0].descriptions  # the parts contain the others
-        },
-        **encode_features(mean_columns, shape, dense),
-        "group_weights": (("chain", "draw", "group", "feature"), pad_weights(by_group, shape)),
-    }
-    rows = set(parts[0].rows)
+        flat = {}
+        for name, values_by_group in parameters.items():
+            values = draws.stack_parameter(f"{name} {g}")
+            values_by_group.append(values)
+            flat[name] = values.ravel()
+        part = likelihood.build_posterior_part(by_group[g], flat, data, draws.shape, stores_pairs)
+        parts.append(_drop_large_variables(part, n_people))
+    return parts, parameters
+
+
+def _join_variables(parts: Sequence[DataPart]) -> dict[str, Any]:
+    """Join the variables of all groups, along the data or along a dimension `group`."""
+    variables, rows = {}, set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
-        values_by_group = [
-            likelihood_part.variables[name][1]
-            for likelihood_part in parts
-            if name in likelihood_part.variables
-        ]
+        values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
         # a quantity of the owners, or a parameter that all groups share
         if len(dims) == 2 or name in parts[0].common:
             variables[name] = dims, values
@@ -110,34 +153,7 @@ def build_group_posterior(
             variables[name] = dims, np.concatenate(values_by_group, axis=2)
         elif not rows & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(values_by_group, axis=2)
-    if persons and FACTS[parts[0].kind].of_several:
-        common_columns = _scale_common_weights(
-            select_group_columns(draws, len(groups)),
-            [likelihood_part.scale for likelihood_part in parts],
-        )
-        variables["common_weights"] = (
-            ("chain", "draw", "feature"),
-            pad_weights([common_columns], shape)[:, :, 0],
-        )
-    stored = {dim for dims, _ in variables.values() for dim in dims}
-    coordinates = _join_coordinates(parts, stored)
-    if likelihood.unique:
-        variables |= build_unique_variables(
-            mean_columns, by_group, shape, "group", "group_unique_weights"
-        )
-    descriptions = parts[0].descriptions | _DESCRIPTIONS
-    datasets = draws.build_groups(
-        variables, sampled | {"option": labels, **coordinates}, descriptions
-    )
-    if all(likelihood_part.pointwise for likelihood_part in parts):
-        datasets["log_likelihood"] = join_parts(parts, "pointwise", 2, sampled)
-    datasets["observed_data"] = join_parts(parts, "observed", 0, {})
-    constant = join_parts(parts, "constants", 0, {"option": labels, "group": list(groups.names)})
-    constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
-    constant[POPULATION] = GROUPS
-    constant["similar"] = bool(similar)
-    datasets["constant_data"] = constant
-    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
+    return variables
 
 
 def build_unique_variables(
@@ -167,8 +183,10 @@ def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
         for name, (dims, values) in part.variables.items()
         if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * n_people <= MAX_PAIRS
     }
-    pointwise = is_pointwise(sum(values.size for _, values in part.pointwise.values()), n_people)
-    return replace(part, variables=variables, pointwise=part.pointwise if pointwise else {})
+    n_terms = sum(values.size for _, values in part.pointwise.values())
+    if is_pointwise(n_terms, n_people):
+        return replace(part, variables=variables)
+    return replace(part, variables=variables, pointwise={})
 
 
 def select_group_columns(draws: KeptDraws, g: int) -> FeatureColumns:
@@ -272,7 +290,9 @@ def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.nd
 
 def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
     """Return the dimension and the values of a coordinate."""
-    return coordinate[:2] if isinstance(coordinate, tuple) else (name, coordinate)
+    if isinstance(coordinate, tuple):
+        return coordinate[:2]
+    return name, coordinate
 
 
 def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
@@ -336,10 +356,12 @@ def join_parts(
 
 def _split_variable(variable: Any) -> tuple[tuple[str, ...], Any]:
     """Return the dimensions and the values of a variable."""
-    if isinstance(variable, tuple):
-        dims, values = variable[:2]
-        return ((dims,) if isinstance(dims, str) else tuple(dims)), values
-    return (), variable
+    if not isinstance(variable, tuple):
+        return (), variable
+    dims, values = variable[:2]
+    if isinstance(dims, str):
+        dims = (dims,)
+    return tuple(dims), values
 
 
 # Tables of groups: features with a weight in each -------------------------------------------------
@@ -368,7 +390,9 @@ def group_features_table(
     names, first_group = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(first_group, min_probability)
     weight_draws = sum_group_weights(posterior, table["members"].tolist())
-    pairs = list(combinations(range(len(names)), 2)) if len(names) <= MAX_COMPARED_GROUPS else []
+    pairs: list[tuple[int, int]] = []
+    if len(names) <= MAX_COMPARED_GROUPS:
+        pairs = list(combinations(range(len(names)), 2))
     compared = {f"P({names[a]} > {names[b]})": (a, b) for a, b in pairs}
     rows = []
     for members, weights, is_present in zip(table["members"], *weight_draws, strict=True):
@@ -386,7 +410,9 @@ def group_features_table(
             for column, (a, b) in compared.items()
         }
         rows.append(row)
-    groups_table = Table(rows, columns=None if rows else ["members"])
+    groups_table = Table({"members": []})
+    if rows:
+        groups_table = Table(rows)
     groups_table = groups_table.assign(
         copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy()
     )
@@ -416,5 +442,5 @@ def sum_group_weights(
         total_weights = np.zeros(group_weights.shape[:2])
         np.add.at(total_weights, draw, group_weights[draw, :, columns.slot[feature_columns]])
         weights.append(total_weights.T)
-        is_present.append(np.bincount(draw, minlength=columns.n_draws) > 0)
+        is_present.append(columns.count_by_draw(feature_columns) > 0)
     return weights, is_present

@@ -64,11 +64,9 @@ def convert_classes_to_groups(
                 np.concatenate([values[:, :, g, place_indices[g]] for g in range(n_classes)], 2),
             )
             continue
-        new_name = f"group_{base_name}" if base_name in ("weights", "unique_weights") else base_name
-        variables[new_name] = (
-            tuple("group" if dim == "kind_number" else dim for dim in dims),
-            values,
-        )
+        if base_name in ("weights", "unique_weights"):
+            base_name = f"group_{base_name}"
+        variables[base_name] = (*dims[:2], "group", *dims[3:]), values
     variables = variables.drop_vars(
         ["kind", "n_classes", "respondent", "class_order"]
     ).assign_coords(group=names)
@@ -130,11 +128,14 @@ def compute_new_outcomes(
     probabilities = np.zeros((len(class_shares), len(first), 3))
     for g, name in enumerate(classes.groups):
         class_posterior = classes.of_group(name)
+        tie = class_posterior.tie
+        if tie is None:
+            tie = np.zeros(len(class_shares))
         for draws, p, q in iterate_probabilities(
             read_columns(class_posterior), first, second, lapse, lift
         ):
-            nu = np.zeros(1) if class_posterior.tie is None else class_posterior.tie[draws, None]
-            probabilities[draws] += class_shares[draws, g, None, None] * compute_outcomes(p, q, nu)
+            outcomes = compute_outcomes(p, q, tie[draws, None])
+            probabilities[draws] += class_shares[draws, g, None, None] * outcomes
     return probabilities
 
 

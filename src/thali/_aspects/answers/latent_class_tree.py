@@ -18,7 +18,14 @@ from thali._posterior.densities import is_pointwise
 from thali._posterior.store import build_tree, describe_origin
 from thali._posterior.view import POPULATION
 
-from ..draws.posterior_tree import encode_features, select_kept_draws
+from ..draws.feature_columns import FeatureColumns
+from ..draws.posterior_tree import (
+    DataPart,
+    KeptDraws,
+    count_pairs,
+    encode_features,
+    select_kept_draws,
+)
 from .group_posterior import (
     average_weights,
     build_unique_variables,
@@ -66,33 +73,24 @@ def build_class_tree(
 ) -> "xarray.DataTree":
     """Build a tree from the draws of all chains, cut to the shortest."""
     import xarray as xr
-    from scipy.sparse import csr_array
 
     draws, questions = select_kept_draws(chains), data.questions("tie" in likelihood.parameters)
     answers = questions.given
     shape, n_classes = draws.shape, draws.chains[0].unique_weights.shape[1]
     class_draws = np.concatenate(draws.stack_chains(chain.classes for chain in draws.chains))
     sizes = (class_draws[:, :, None] == np.arange(n_classes)).sum(axis=1)
-    labels, respondents = (
-        np.asarray(data.labels, dtype=str),
-        np.asarray(answers.respondents, dtype=str),
-    )
-    coefficients = questions.compute_respondent_coefficients()
-    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
-
-    class_columns, parts = list_group_columns(draws, range(n_classes)), []
-    class_parameters = {
-        name: [draws.stack_parameter(f"{name} {g}") for g in range(n_classes)]
-        for name in likelihood.parameters
+    coordinates = {
+        "option": np.asarray(data.labels, dtype=str),
+        "respondent": np.asarray(answers.respondents, dtype=str),
     }
-    for g, columns in enumerate(class_columns):
-        flat = {name: values[g].ravel() for name, values in class_parameters.items()}
-        parts.append(likelihood.build_posterior_part(columns, flat, data, shape, dense))
+    coefficients = questions.compute_respondent_coefficients()
+    dense = count_pairs(data.n_options) <= MAX_PAIRS
+    class_columns = list_group_columns(draws, range(n_classes))
+    parts, class_parameters = _build_class_parts(draws, class_columns, data, likelihood, dense)
     columns_by_class = scale_weights(class_columns, parts, class_parameters)
     mean_columns, first_part = average_weights(columns_by_class), parts[0]
     variables = {
-        **draws.build_variables(coefficients.sum()),
-        **({"kappa": (("chain", "draw"), draws.stack_parameter("kappa"))} if similar else {}),
+        **draws.build_variables(coefficients.sum(), similar),
         "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "respondent"), class_draws.reshape(*shape, -1)),
         **encode_features(mean_columns, shape, dense),
@@ -106,61 +104,97 @@ def build_class_tree(
             mean_columns, columns_by_class, shape, "kind_number", "kind_unique_weights"
         )
     shares = new_class_probabilities(sizes).reshape(*shape, n_classes)
-    for name, values in class_parameters.items():
-        if name in first_part.descriptions:  # the parts contain the others
-            class_values = np.stack(values, axis=2)
-            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), class_values
-            variables[name] = ("chain", "draw"), (shares * class_values).sum(axis=2)
-    ties = variables["kind_tie"][1] if "kind_tie" in variables else None
-    for name, (dims, values) in first_part.variables.items():
-        # a quantity of the owners, or a parameter that all classes share
-        if len(dims) == 2 or name in first_part.common:
-            variables[name] = dims, values
-        elif name != "unique_weights":
-            class_values = np.stack([class_part.variables[name][1] for class_part in parts], axis=2)
-            variables[name] = (
-                dims,
-                average_over_classes(
-                    shares, class_values, ties if name == "choice_probability" else None
-                ),
-            )
-            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), class_values
-    coordinates = {"option": labels, "respondent": respondents}
+    variables |= _average_variables(parts, class_parameters, shares)
     descriptions = first_part.descriptions | _CLASS_DESCRIPTIONS
     datasets = draws.build_groups(variables, coordinates | first_part.coordinates, descriptions)
-    with np.errstate(divide="ignore"):  # a probability of 0
-        logs = [
-            np.log(class_part.answers()) for class_part in parts if class_part.answers is not None
-        ]
-    if logs and is_pointwise(len(respondents), len(class_draws)):
-        times = csr_array(
-            (answers.times, (answers.answer, answers.respondent)),
-            (logs[0].shape[1], len(respondents)),
-        )
-        by_person = np.stack([np.maximum(log, MIN_LOG) @ times for log in logs], axis=2)
-        terms = _log_person_terms(by_person, class_draws) + coefficients
-        likelihood_variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
-        datasets["log_likelihood"] = xr.Dataset(
-            {"answers": likelihood_variable},
-            draws.build_coordinates() | {"respondent": respondents},
-        )
+    log_likelihood = _build_log_likelihood(draws, parts, answers, class_draws, coefficients)
+    if log_likelihood is not None:
+        datasets["log_likelihood"] = log_likelihood
     observed = first_part.observed | {"answers": ("given_answer", answers.times)}
     datasets["observed_data"] = xr.Dataset(observed, first_part.observed_coordinates)
     constants = first_part.constants | {
         "answer_respondent": ("given_answer", answers.respondent),
         "answer_place": ("given_answer", answers.answer),
-    }
-    datasets["constant_data"] = xr.Dataset(
-        constants, {**first_part.observed_coordinates, "option": labels, "respondent": respondents}
-    )
-    scalars = {
         "kind": first_part.kind,
         POPULATION: KINDS,
         "learned_alpha": bool(learned_alpha),
         "similar": bool(similar),
+        "kinds": n_classes,
     }
-    datasets["constant_data"] = datasets["constant_data"].assign(scalars | {"kinds": n_classes})
+    datasets["constant_data"] = xr.Dataset(constants, first_part.observed_coordinates | coordinates)
     return build_tree(datasets, {**describe_origin(), **attrs})
+
+
+def _build_class_parts(
+    draws: KeptDraws,
+    class_columns: Sequence[FeatureColumns],
+    data: Any,
+    likelihood: Any,
+    dense: bool,
+) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
+    """Build the data part of every class; return them with the draws of each parameter."""
+    class_parameters = {
+        name: [draws.stack_parameter(f"{name} {g}") for g in range(len(class_columns))]
+        for name in likelihood.parameters
+    }
+    parts = []
+    for g, columns in enumerate(class_columns):
+        flat = {name: values[g].ravel() for name, values in class_parameters.items()}
+        parts.append(likelihood.build_posterior_part(columns, flat, data, draws.shape, dense))
+    return parts, class_parameters
+
+
+def _average_variables(
+    parts: Sequence[DataPart], class_parameters: Mapping[str, Sequence[np.ndarray]], shares: Any
+) -> dict[str, Any]:
+    """Return the variables of each class, and their means over the classes by their shares."""
+    variables, first_part, ties = {}, parts[0], None
+    for name, values in class_parameters.items():
+        if name in first_part.descriptions:  # the parts contain the others
+            class_values = np.stack(values, axis=2)
+            variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), class_values
+            variables[name] = ("chain", "draw"), (shares * class_values).sum(axis=2)
+            if name == "tie":
+                ties = class_values
+    for name, (dims, values) in first_part.variables.items():
+        # a quantity of the owners, or a parameter that all classes share
+        if len(dims) == 2 or name in first_part.common:
+            variables[name] = dims, values
+        elif name != "unique_weights":
+            class_values = np.stack([part.variables[name][1] for part in parts], axis=2)
+            choice_ties = None
+            if name == "choice_probability":
+                choice_ties = ties
+            variables[name] = dims, average_over_classes(shares, class_values, choice_ties)
+            variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), class_values
+    return variables
+
+
+def _build_log_likelihood(
+    draws: KeptDraws,
+    parts: Sequence[DataPart],
+    answers: Any,
+    class_draws: np.ndarray,
+    coefficients: np.ndarray,
+) -> "xarray.Dataset | None":
+    """Build the log-likelihoods of respondents; None if there are too many."""
+    import xarray as xr
+    from scipy.sparse import csr_array
+
+    with np.errstate(divide="ignore"):  # a probability of 0
+        logs = [np.log(part.answers()) for part in parts if part.answers is not None]
+    n_respondents = len(answers.respondents)
+    if not logs or not is_pointwise(n_respondents, len(class_draws)):
+        return None
+    times = csr_array(
+        (answers.times, (answers.answer, answers.respondent)), (logs[0].shape[1], n_respondents)
+    )
+    by_person = np.stack([np.maximum(log, MIN_LOG) @ times for log in logs], axis=2)
+    terms = _log_person_terms(by_person, class_draws) + coefficients
+    return xr.Dataset(
+        {"answers": (("chain", "draw", "respondent"), terms.reshape(*draws.shape, -1))},
+        draws.build_coordinates() | {"respondent": np.asarray(answers.respondents, dtype=str)},
+    )
 
 
 def average_over_classes(

@@ -156,7 +156,7 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
     """Find the draw whose features resemble other draws most."""
     # Up to 100 evenly spaced draws are compared.
     draws = np.unique(entries.draw)
-    draws = draws[np.unique(np.linspace(0, len(draws) - 1, CONSENSUS_DRAWS).astype(int))]
+    draws = draws[space_indices(len(draws), CONSENSUS_DRAWS)]
     entry_indices = np.flatnonzero(np.isin(entries.draw, draws))
     draw_index = np.searchsorted(draws, entries.draw[entry_indices])
     owners = entries.patterns[entries.pattern[entry_indices]]
@@ -169,6 +169,11 @@ def _find_consensus_draw(entries: FeatureEntries) -> int:
     )
     likeness = (summed_jaccard + summed_jaccard.T) / (n_features[:, None] + n_features)
     return int(draws[np.argmax(likeness.sum(1))])
+
+
+def space_indices(n: int, max_indices: int) -> np.ndarray:
+    """Return at most `max_indices` evenly spaced indices below n."""
+    return np.unique(np.linspace(0, n - 1, min(n, max_indices)).astype(int))
 
 
 def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: float) -> np.ndarray:
@@ -222,9 +227,7 @@ def _find_leaders(
         if len(draw) < min_probability * entries.n_draws:
             break
         frequent_patterns = np.argsort(-n_entries, kind="stable")[:MAX_TRIED_PATTERNS]
-        spaced_patterns = np.unique(
-            np.linspace(0, len(distinct_patterns) - 1, MAX_TRIED_PATTERNS).astype(int)
-        )
+        spaced_patterns = space_indices(len(distinct_patterns), MAX_TRIED_PATTERNS)
         candidates = np.union1d(frequent_patterns, spaced_patterns)
         is_similar = np.greater_equal(
             _compute_jaccard(
@@ -271,7 +274,9 @@ def choose_similar(n: int, given_similar: float | None = None) -> float | None:
 
     It is `wanted` if given; None without merging.
     """
-    return DEFAULT_SIMILAR if given_similar is None and n > MAX_UNMATCHED else given_similar
+    if given_similar is None and n > MAX_UNMATCHED:
+        return DEFAULT_SIMILAR
+    return given_similar
 
 
 def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
@@ -279,7 +284,9 @@ def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
     if len(labels) <= MAX_UNMATCHED or 2 * len(members) <= len(labels):
         return ", ".join(members)
     lacking = [label for label in labels if label not in set(members)]
-    return f"all {len(labels)}" + (f" but {', '.join(lacking)}" if lacking else "")
+    if not lacking:
+        return f"all {len(labels)}"
+    return f"all {len(labels)} but {', '.join(lacking)}"
 
 
 def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) -> MatchedFeatures:
@@ -290,10 +297,11 @@ def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) ->
     similar = check_open_interval(
         "similar", similar, "the minimum Jaccard index of merged features"
     )
-    checked_probability = check_min_probability(min_probability)
-    return match_columns(
-        read_columns(posterior), similar, checked_probability, 1 if posterior.shows_single else 2
-    )
+    check_min_probability(min_probability)
+    min_owners = 2
+    if posterior.shows_single:
+        min_owners = 1
+    return match_columns(read_columns(posterior), similar, min_probability, min_owners)
 
 
 def matched_features_table(
@@ -319,7 +327,7 @@ def matched_features_table(
         "weight_high": interval[:, 1],
         "stability": [float(matched.index[entries].mean()) for entries in entry_slices],
         **presence_convergence(present),
-        "probability": present.mean(axis=(1, 2)) if len(present) else [],
+        "probability": present.mean(axis=(1, 2)),
     }
     table = Table(columns, index=pd.RangeIndex(1, len(matched.membership) + 1, name="feature"))
     return drop_ignored_weights(table, posterior)

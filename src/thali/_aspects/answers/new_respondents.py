@@ -45,11 +45,13 @@ def predict_from_population(
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members or answers. `respondent` contains the covariates of the new respondent.
     """
-    x = None
+    population = read_population(posterior)
     if respondent is not None:
-        if posterior.slopes is None:
+        if population.slopes is None:
             raise no_covariates_error()
-        x = read_covariates(posterior).encode_respondent(respondent)
+        population = population.shift_to_covariates(
+            read_covariates(posterior).encode_respondent(respondent)
+        )
     if covariates is not None:
         raise ArgumentError(
             Argument("covariates"),
@@ -57,8 +59,7 @@ def predict_from_population(
             Argument("covariates"),
             ".",
         )
-    asked_sets, population = AskedSets(posterior, sets), read_population(posterior)
-    people = draw_new_respondents(population if x is None else population.shift_to_covariates(x))
+    asked_sets, people = AskedSets(posterior, sets), draw_new_respondents(population)
     return asked_sets.means(
         np.asarray(sum(map(asked_sets.probabilities, people)) / len(people)), return_se
     )

@@ -102,7 +102,9 @@ def build_learning_target(
     if isinstance(goal, Mapping):
         return _build_aspect_target(goal, columns, labels)
     check_goal(goal, words, ", or {'aspect': [labels]}")
-    utility = np.empty(0) if goal == EVERYTHING else compute_utilities(columns)
+    utility = np.empty(0)
+    if goal != EVERYTHING:
+        utility = compute_utilities(columns)
     return build_worth_target(goal, utility, rng)
 
 
@@ -115,13 +117,12 @@ def _build_aspect_target(
             f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}."
         )
     aspect = goal["aspect"]
-    members = list(aspect) if is_list(aspect) else []
-    if not members:
+    if not is_list(aspect) or not len(aspect):
         raise ArgumentError(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
     is_member = np.zeros(columns.n_options, bool)
-    is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
+    is_member[[label_index(format_label(member), labels, "goal") for member in aspect]] = True
     n_shared = np.zeros(0)
     if len(columns.sizes):
         n_shared = np.add.reduceat(is_member[columns.owners], columns.owner_offsets[:-1])

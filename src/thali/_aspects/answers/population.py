@@ -45,7 +45,9 @@ class PopulationDraws(NamedTuple):
 
     def select_draws(self, draws: np.ndarray) -> "PopulationDraws":
         """Return the population at some draws, with repetitions."""
-        slopes = None if self.slopes is None else self.slopes.select_draws(self.common, draws)
+        slopes = None
+        if self.slopes is not None:
+            slopes = self.slopes.select_draws(self.common, draws)
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
     def shift_to_covariates(self, x: np.ndarray) -> "PopulationDraws":

@@ -22,6 +22,7 @@ from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
+from thali.errors import Setting
 
 from ..draws.feature_columns import read_columns
 from . import quantities
@@ -30,7 +31,7 @@ from .features import add_convergence, features_table
 from .group_posterior import group_features_table
 from .matched_features import MatchedFeatures, match_posterior, matched_features_table
 from .option_tables import compute_utilities
-from .quantities import Quantities
+from .quantities import STUCK_CHAINS, Quantities, presence_quantities
 from .registry import load_results
 from .stored_layout import TEMPERED_LATER
 
@@ -182,10 +183,12 @@ class CustomDataResults(PosteriorResults):
 
     def _data_quantities(self) -> Quantities:
         """Return the summary rows of data of a custom likelihood."""
-        return quantities.custom_quantities(self.posterior)
+        return self.posterior.parameters | presence_quantities(
+            self.posterior, self.posterior.sees_single
+        )
 
     def suggest_remedies(self) -> Advice:
-        return quantities.advise_custom_likelihood(self.posterior)
+        return Advice(stuck=(STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
 
 
 class GroupResults(PosteriorResults):

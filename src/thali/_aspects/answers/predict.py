@@ -96,9 +96,13 @@ class AskedSets:
             estimates.append(compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
         if not self.paired:
             sizes = np.array(list(map(len, self.places)))
-            ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
+            if self.answers:
+                sizes *= sizes - 1
+            ends = np.cumsum(sizes)[:-1]
             estimates = [np.split(estimate, ends) for estimate in estimates]
-        return tuple(estimates) if return_se else estimates[0]
+        if return_se:
+            return tuple(estimates)
+        return estimates[0]
 
 
 def build_set_probabilities(
@@ -134,11 +138,9 @@ def compute_prediction_errors(
         block = option_indices[start : start + _SETS_PER_BLOCK]
         if paired:
             first_option, second_option = np.array(block, np.int64).reshape(-1, 2).T
-            block_lift = (
-                None
-                if lift is None
-                else CovariateLift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
-            )
+            block_lift = None
+            if lift is not None:
+                block_lift = CovariateLift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
             draws = compute_probability_draws(
                 columns, first_option, second_option, lapse, block_lift
             )
@@ -149,8 +151,10 @@ def compute_prediction_errors(
             draws = draw_probabilities(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
         errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
-    all_errors = np.concatenate(errors) if errors else np.empty(0)
-    return all_errors if paired else np.split(all_errors, np.cumsum(sizes)[:-1])
+    all_errors = np.concatenate([np.empty(0), *errors])
+    if paired:
+        return all_errors
+    return np.split(all_errors, np.cumsum(sizes)[:-1])
 
 
 def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLift | None:
@@ -163,7 +167,9 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLif
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
     x = predictor_matrix(covariates, posterior.covariates, len(option_indices))
-    return CovariateLift(posterior.coefficients, x) if x.shape[1] else None
+    if not x.shape[1]:
+        return None
+    return CovariateLift(posterior.coefficients, x)
 
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":

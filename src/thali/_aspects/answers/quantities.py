@@ -29,7 +29,7 @@ MIN_PRESENT = 0.2
 SHARED_ROWS = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
-_STUCK_CHAINS = (
+STUCK_CHAINS = (
     "the chains stay in different sets of features, so more draws will rarely help; refit with "
 )
 
@@ -42,7 +42,9 @@ def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
         for name, draws in first_rows.items()
         if name in shared_names or name.startswith("presence[")
     }
-    return shared if posterior.kappa is None else shared | {"kappa": posterior.kappa}
+    if posterior.kappa is not None:
+        shared["kappa"] = posterior.kappa
+    return shared
 
 
 def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
@@ -78,14 +80,18 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     `rank[a]` up to 1,000.
     """
     labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
-    rows = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
+    rows = {}
+    if posterior.has_ties:
+        rows["tie"] = posterior.tie.reshape(shape)
     coefficients = posterior.coefficients.T.reshape(-1, *shape)
     rows |= {
         coefficient_name(name): draws
         for name, draws in zip(posterior.covariates, coefficients, strict=True)
     }
+    if len(labels) > MAX_RANKED:
+        return rows
     if len(labels) > MAX_OPTIONS:
-        return rows | (worth_quantities(posterior) if len(labels) <= MAX_RANKED else {})
+        return rows | worth_quantities(posterior)
     if (stored := posterior.choice_probability) is not None:
         compared = stored[..., pair_index(first, second, len(labels))]
     else:
@@ -110,22 +116,6 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     worth, rank = compute_shares(utility), average_ranks(-utility)
     worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
-
-
-def set_quantities(posterior: Posterior) -> Quantities:
-    """Return the stored `set_probability[a | a, b, ...]` rows."""
-    if (probability := posterior.set_probability) is None:
-        return {}
-    numbered_places = enumerate(posterior.places)
-    return {
-        f"set_probability[{a} | {offered}]": probability[..., k]
-        for k, (a, offered) in numbered_places
-    }
-
-
-def custom_quantities(posterior: Posterior) -> Quantities:
-    """Return parameters of a user-defined likelihood, and `presence[a, b, ...]`."""
-    return posterior.parameters | presence_quantities(posterior, posterior.sees_single)
 
 
 def presence_quantities(
@@ -164,17 +154,12 @@ def advise_choices(posterior: Posterior) -> Advice:
     return advise_tempering(count_temperatures(posterior), (Setting("tempering", 8),))
 
 
-def advise_custom_likelihood(posterior: Posterior) -> Advice:
-    """Suggest remedies for disagreeing chains of a user-defined likelihood."""
-    return Advice(stuck=(_STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
-
-
 def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
     """Suggest tempering, or more temperatures and draws."""
     from ..samplers.tempering import MAX_TEMPERATURES
 
     if n_temperatures == 1:
-        return Advice(besides=(", or with ", *tempering), stuck=(_STUCK_CHAINS, *tempering))
+        return Advice(besides=(", or with ", *tempering), stuck=(STUCK_CHAINS, *tempering))
     more_temperatures = Setting("tempering", min(2 * n_temperatures, MAX_TEMPERATURES))
     stuck = (
         "the chains move too rarely between alternative sets of features; refit with ",

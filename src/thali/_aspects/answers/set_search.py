@@ -178,7 +178,9 @@ def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
 
 def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows, ascending, and the index of each row's distinct row."""
-    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    order = np.arange(len(rows))
+    if rows.shape[1]:
+        order = np.lexsort(rows.T[::-1])
     ascending = rows[order]
     is_new = np.ones(len(rows), bool)
     is_new[1:] = (ascending[1:] != ascending[:-1]).any(axis=1)
@@ -421,7 +423,7 @@ def search_best_set(
             set_indices = select_promising_sets(
                 sets, problem, np.arange(len(sets.counts)), integrated=True
             )
-        evidence = dict(_iterate_evidence(sets, problem, set_indices))
+        evidence = compute_evidence(sets, problem, set_indices)
         return _maximise_joint(sets, problem, [max(set_indices.tolist(), key=evidence.__getitem__)])
     set_indices = np.arange(len(sets.counts))
     if estimator == "conditional-map":
@@ -434,7 +436,14 @@ def compute_evidence(
     sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> dict[int, float]:
     """Return log p(F, S) of each of these sets, by set index."""
-    return dict(_iterate_evidence(sets, problem, set_indices))
+    evidence_by_set = {}
+    for group, _, terms in _group_by_terms(sets, problem, set_indices):
+        evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
+        for set_index, log_value in zip(group, evidence, strict=True):
+            evidence_by_set[set_index] = float(log_value) + problem.log_prior(
+                sets.matrix(set_index)
+            )
+    return evidence_by_set
 
 
 def select_promising_sets(
@@ -507,9 +516,9 @@ def _group_by_terms(
     groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
     for set_index in set_indices:
         members = sets.members[set_index]
-        members = np.append(members[members >= 0], [full_pattern] * problem.with_constant).astype(
-            np.int64
-        )
+        members = members[members >= 0]
+        if problem.with_constant:
+            members = np.append(members, full_pattern)
         patterns, copies = np.unique(members, return_counts=True)
         groups.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
     for group in groups.values():
@@ -529,17 +538,9 @@ def _group_by_terms(
 def _full_pattern_index(sets: FeatureSets) -> int:
     """Return the index of the pattern of all objects, or the number of patterns."""
     full_patterns = np.flatnonzero(sets.patterns.all(axis=1))
-    return int(full_patterns[0]) if len(full_patterns) else len(sets.patterns)
-
-
-def _iterate_evidence(
-    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
-) -> Iterator[tuple[int, float]]:
-    """Yield log p(F, S) of each of these sets, with its index."""
-    for group, _, terms in _group_by_terms(sets, problem, set_indices):
-        evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
-        for set_index, log_value in zip(group, evidence, strict=True):
-            yield set_index, float(log_value) + problem.log_prior(sets.matrix(set_index))
+    if not len(full_patterns):
+        return len(sets.patterns)
+    return int(full_patterns[0])
 
 
 def _maximise_joint(

@@ -19,7 +19,7 @@ from thali.errors import Setting
 from ..draws.feature_columns import read_columns
 from ..draws.similarities import compute_similarities, read_similarities
 from .data_kind_checks import require_data_kind, requires_choices_error
-from .matched_features import choose_similar
+from .matched_features import choose_similar, space_indices
 from .posterior_results import PosteriorResults
 from .quantities import Quantities, advise_tempering, count_temperatures, presence_quantities
 
@@ -99,7 +99,66 @@ class SimilarityResults(ObjectResults):
         )
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        return similarity_check_table(self.posterior, random_seed, ci)
+        """Return a table of measured similarities against replicates of the model.
+
+        Replicates are s_rep ~ Normal(mu, sigma² / n), and p_value = 2 min(P(s_rep < s), P(s_rep >
+        s)), with probabilities averaged over draws. The overall p-value is P(sum (s_rep - mu)² n /
+        sigma² >= sum (s - mu)² n / sigma²), where the left sum has a chi-square distribution.
+        """
+        import pandas as pd
+        from scipy.special import ndtr
+        from scipy.stats import chi2
+
+        from thali._tables import Table
+
+        posterior = self.posterior
+        labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
+        observed, judgements = posterior.similarities, posterior.judgements
+        all_columns = read_columns(posterior)
+        draws = select_draws(all_columns.n_draws, len(first_objects))
+        columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
+        constant, sigma = posterior.constant[draws], posterior.sigma[draws]
+
+        rows, squares = [], np.zeros(len(draws))
+        for pairs in split_blocks(len(observed), len(draws)):
+            mu = compute_similarities(
+                columns, constant, first_objects[pairs], second_objects[pairs]
+            )
+            deviation = sigma[:, None] / np.sqrt(judgements[pairs])
+            distance = (observed[pairs] - mu) / deviation
+            squares += (distance**2).sum(axis=1)
+            replicates = mu + deviation * rng.standard_normal(mu.shape)
+            low, high = np.quantile(replicates, interval_tails(ci), axis=0)
+            below = ndtr(distance).mean(axis=0)
+            outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
+            predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)
+            rows.append((predicted, low, high, p_value, outside))
+        predicted, low, high, p_value, outside = (
+            np.concatenate(parts) for parts in zip(*rows, strict=True)
+        )
+        check_table = Table(
+            pd.DataFrame(
+                {
+                    "object": labels[first_objects].tolist(),
+                    "other": labels[second_objects].tolist(),
+                    "n": judgements,
+                    "observed": observed,
+                    "predicted": predicted,
+                    "low": low,
+                    "high": high,
+                    "p_value": p_value,
+                    "missed": (observed < low) | (observed > high),
+                }
+            )
+        ).sort_values("p_value", kind="stable", ignore_index=True)
+        overall = float(chi2.sf(squares, len(observed)).mean())
+        check_table.attrs |= {
+            "p_value": overall,
+            "interval": ci,
+            "expected_missed": float(outside.sum()),
+        }
+        check_table.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
+        return check_table
 
     def data(self) -> Any:
         return read_similarities(self.posterior)
@@ -145,11 +204,6 @@ def pair_quantities_by_name(
     return dict(zip(row_names, draws, strict=True))
 
 
-def space_indices(n: int, max_indices: int) -> np.ndarray:
-    """Return at most `most` evenly spaced indices below `number`."""
-    return np.unique(np.linspace(0, n - 1, min(n, max_indices)).astype(int))
-
-
 def predict_similarity_draws(
     posterior: Posterior, data: "Similarities"
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -160,63 +214,3 @@ def predict_similarity_draws(
     )
     deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
     return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)
-
-
-def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) -> "pandas.DataFrame":
-    """Return a table of measured similarities against replicates of the model.
-
-    Replicates are s_rep ~ Normal(mu, sigma² / n), and p_value = 2 min(P(s_rep < s), P(s_rep > s)),
-    with probabilities averaged over draws. The overall p-value is P(sum (s_rep - mu)² n / sigma² >=
-    sum (s - mu)² n / sigma²), where the left sum has a chi-square distribution.
-    """
-    import pandas as pd
-    from scipy.special import ndtr
-    from scipy.stats import chi2
-
-    from thali._tables import Table
-
-    labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
-    observed, judgements = posterior.similarities, posterior.judgements
-    all_columns = read_columns(posterior)
-    draws = select_draws(all_columns.n_draws, len(first_objects))
-    columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
-    constant, sigma = posterior.constant[draws], posterior.sigma[draws]
-
-    rows, squares = [], np.zeros(len(draws))
-    for pairs in split_blocks(len(observed), len(draws)):
-        mu = compute_similarities(columns, constant, first_objects[pairs], second_objects[pairs])
-        deviation = sigma[:, None] / np.sqrt(judgements[pairs])
-        distance = (observed[pairs] - mu) / deviation
-        squares += (distance**2).sum(axis=1)
-        replicates = mu + deviation * rng.standard_normal(mu.shape)
-        low, high = np.quantile(replicates, interval_tails(ci), axis=0)
-        below = ndtr(distance).mean(axis=0)
-        outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
-        predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)
-        rows.append((predicted, low, high, p_value, outside))
-    predicted, low, high, p_value, outside = (
-        np.concatenate(parts) for parts in zip(*rows, strict=True)
-    )
-    check_table = Table(
-        pd.DataFrame(
-            {
-                "object": labels[first_objects].tolist(),
-                "other": labels[second_objects].tolist(),
-                "n": judgements,
-                "observed": observed,
-                "predicted": predicted,
-                "low": low,
-                "high": high,
-                "p_value": p_value,
-                "missed": (observed < low) | (observed > high),
-            }
-        )
-    ).sort_values("p_value", kind="stable", ignore_index=True)
-    overall = float(chi2.sf(squares, len(observed)).mean())
-    check_table.attrs |= {
-        "p_value": overall,
-        "interval": ci,
-        "expected_missed": float(outside.sum()),
-    }
-    check_table.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
-    return check_table

@@ -45,10 +45,17 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             " version does not support; fit the model again"
         )
     variables = posterior.merge_draws()
-    required = _REQUIRED | (_LISTED if posterior.features is None else _DENSE)
-    required |= {} if posterior.unique is None else _UNIQUE
+    required = dict(_REQUIRED)
+    if posterior.features is None:
+        required |= _LISTED
+    else:
+        required |= _DENSE
+    if posterior.unique is not None:
+        required |= _UNIQUE
     for name, dimensions in required.items():
-        dims = variables[name].dims if name in variables.variables else None
+        dims = None
+        if name in variables.variables:
+            dims = variables[name].dims
         if dims != dimensions:
             raise DataError(
                 f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got"

@@ -81,7 +81,9 @@ class TripletResults(ObjectResults):
             self.posterior.link,
             self.posterior.lapse,
         )
-        constant = None if self.posterior.constant is None else self.posterior.constant[draws]
+        constant = self.posterior.constant
+        if constant is not None:
+            constant = constant[draws]
 
         def compute_slice(questions: slice) -> np.ndarray:
             """Return answer probabilities of a slice of questions, (draws, answers)."""
@@ -111,7 +113,9 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
                 draws.T.reshape(draws.shape[1], posterior.shape[0], -1)
             )
     probabilities = np.split(mean, start[1:-1])
-    return (probabilities, np.split(errors, start[1:-1])) if return_se else probabilities
+    if return_se:
+        return probabilities, np.split(errors, start[1:-1])
+    return probabilities
 
 
 def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
@@ -191,7 +195,9 @@ def next_triplets_table(
     labels = posterior.labels
     triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
     columns, draw_indices = select_spaced_draws(posterior, triples.size)
-    constant = None if posterior.constant is None else posterior.constant[draw_indices]
+    constant = posterior.constant
+    if constant is not None:
+        constant = constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
     p = compute_triplet_probabilities(

@@ -153,7 +153,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
     patterns, pattern = find_distinct_owners(common)
     for k, owners in enumerate(patterns):
         pattern_columns = np.flatnonzero(pattern == k)
-        present = np.bincount(common.draw[pattern_columns], minlength=common.n_draws) > 0
+        present = common.count_by_draw(pattern_columns) > 0
         if (
             len(owners) < 2
             or present.mean() < MIN_EFFECT_PRESENCE
@@ -215,7 +215,9 @@ def slope_quantities(posterior: Posterior, max_options: int) -> dict[str, np.nda
     if posterior.slopes is None:
         return {}
     options, features = compute_effects(posterior)
-    draws_by_name = options if len(options) <= max_options else {}
+    draws_by_name = {}
+    if len(options) <= max_options:
+        draws_by_name = options
     if not options:
         draws_by_name = {
             effect_name: np.nan_to_num(draws)

@@ -32,10 +32,13 @@ def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str
     coefficients = dict(
         zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)
     )
-    return {
-        name: coefficients[name] if name in coefficients else posterior.draws[name].values.ravel()
-        for name in names
-    }
+    draws = {}
+    for name in names:
+        if name in coefficients:
+            draws[name] = coefficients[name]
+        else:
+            draws[name] = posterior.draws[name].values.ravel()
+    return draws
 
 
 def lift_advantages(
@@ -64,7 +67,9 @@ def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
             "x": constant["covariate_values"].values
         }
     wins, losses = observed["wins"].values, constant["losses"].values
-    ties = observed["ties"].values if posterior.has_ties else 0.0 * wins
+    ties = np.zeros(len(wins))
+    if posterior.has_ties:
+        ties = observed["ties"].values
     return {
         "pair": np.arange(len(wins)),
         "wins": wins,

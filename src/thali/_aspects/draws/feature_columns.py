@@ -92,6 +92,10 @@ class FeatureColumns:
             counts, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws]
         )
 
+    def count_by_draw(self, is_counted: np.ndarray) -> np.ndarray:
+        """Count some of the columns in each draw, shape (n_draws,)."""
+        return np.bincount(self.draw[is_counted], minlength=self.n_draws)
+
     def sum_by_draw(self, terms: np.ndarray) -> np.ndarray:
         """Sum one term per column over the columns of each draw, shape (n_draws,)."""
         return np.bincount(self.draw, terms, minlength=self.n_draws)

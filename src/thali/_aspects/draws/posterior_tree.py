@@ -83,13 +83,18 @@ class KeptDraws(NamedTuple):
         """Stack a parameter of the likelihood, shape (chain, draw)."""
         return self.stack_chains(chain.extra[name] for chain in self.chains)
 
-    def build_variables(self, log_constant: float) -> dict[Any, Any]:
-        """Build the variables of every posterior; add the constant omitted by samplers."""
+    def build_variables(self, log_constant: float, similar: bool = False) -> dict[Any, Any]:
+        """Build the variables of every posterior; add the constant omitted by samplers.
+
+        The weights of `similar` groups or classes have a parameter kappa.
+        """
         arrays_by_name = {
             "n_features": [chain.n_features for chain in self.chains],
             "alpha": [chain.alpha for chain in self.chains],
             "log_likelihood": [chain.log_likelihood + log_constant for chain in self.chains],
         }
+        if similar:
+            arrays_by_name["kappa"] = [chain.extra["kappa"] for chain in self.chains]
         return {
             name: (("chain", "draw"), self.stack_chains(arrays))
             for name, arrays in arrays_by_name.items()
@@ -124,6 +129,11 @@ def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
     return KeptDraws([chains[number] for number in chain_indices], draws)
 
 
+def count_pairs(n_options: int) -> int:
+    """Return the number of pairs of options."""
+    return n_options * (n_options - 1) // 2
+
+
 def build_datatree(
     chains: Sequence["RecordedDraws"],
     data: "PairedComparisons | Choices | Similarities",
@@ -139,7 +149,7 @@ def build_datatree(
     kept_draws = select_kept_draws(chains)
     columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
-    dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
+    dense = count_pairs(data.n_options) <= MAX_PAIRS
     parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
     flat_parameters = {name: array.ravel() for name, array in parameters.items()}
     part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
@@ -194,7 +204,9 @@ def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
 
 def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
     """Encode the features of all draws: owners as a matrix, or as lists."""
-    return _encode_dense_features(columns, shape) if dense else _encode_owner_lists(columns, shape)
+    if dense:
+        return _encode_dense_features(columns, shape)
+    return _encode_owner_lists(columns, shape)
 
 
 def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:

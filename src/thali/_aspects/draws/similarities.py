@@ -30,13 +30,8 @@ def build_similarities_part(
 ) -> DataPart:
     """Build the part of a posterior for similarities."""
     labels = np.asarray(data.labels, dtype=str)
-    draw = columns.draw[columns.sizes > 1]
-    variables: dict[Any, Any] = {
-        "n_shared_features": (
-            ("chain", "draw"),
-            np.bincount(draw, minlength=columns.n_draws).reshape(chains_by_draws),
-        )
-    }
+    n_shared_features = columns.count_by_draw(columns.sizes > 1).reshape(chains_by_draws)
+    variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
     coordinates, pointwise = {}, {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)

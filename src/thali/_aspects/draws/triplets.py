@@ -33,12 +33,9 @@ def build_triplets_part(
     lapse: float,
 ) -> DataPart:
     """Build the part of a posterior for triplets; `constant` has one number per draw."""
-    draw = columns.draw[(columns.sizes > 1) & is_column_seen(columns, link)]
+    is_shared = (columns.sizes > 1) & is_column_seen(columns, link)
     variables: dict[Any, Any] = {
-        "n_shared_features": (
-            ("chain", "draw"),
-            np.bincount(draw, minlength=columns.n_draws).reshape(shape),
-        )
+        "n_shared_features": (("chain", "draw"), columns.count_by_draw(is_shared).reshape(shape))
     }
     coordinates, pointwise = {}, {}
     questions = data.questions()
@@ -80,7 +77,7 @@ def build_triplets_part(
         },
         pointwise=pointwise,
         rows=("set", "place"),
-        scale=None if constant is None else compute_mean_weight(columns, constant),
+        scale=compute_mean_weight(columns, constant),
     )
 
 
@@ -89,7 +86,9 @@ def is_column_seen(columns: FeatureColumns, link: str) -> np.ndarray:
 
     With the link exp answers do not depend on columns that all options own.
     """
-    return np.ones(len(columns.sizes), bool) if link == RATIO else columns.sizes < columns.n_options
+    if link == RATIO:
+        return np.ones(len(columns.sizes), bool)
+    return columns.sizes < columns.n_options
 
 
 def compute_shared_weights(
@@ -104,9 +103,9 @@ def compute_shared_weights(
     With the link exp, columns that all objects own cancel and are omitted.
     """
     common = columns.sum_by_draw(np.where(is_column_seen(columns, link), 0.0, columns.weights))
-    return compute_similarities(
-        columns, (0.0 if constant is None else constant) - common, first, second
-    )
+    if constant is None:
+        constant = np.zeros(1)
+    return compute_similarities(columns, constant - common, first, second)
 
 
 def compute_pair_similarities(
@@ -118,13 +117,16 @@ def compute_pair_similarities(
 ) -> np.ndarray:
     """Compute similarities, shape (n_draws, n_pairs): s, or (s + c) / mean."""
     shared_weights = compute_shared_weights(columns, constant, first, second, link)
-    if constant is None:
+    mean_weight = compute_mean_weight(columns, constant)
+    if mean_weight is None:
         return shared_weights
-    return shared_weights / compute_mean_weight(columns, constant)[:, None]
+    return shared_weights / mean_weight[:, None]
 
 
-def compute_mean_weight(columns: FeatureColumns, constant: np.ndarray) -> np.ndarray:
-    """Return the mean of s + c over all pairs in each draw."""
+def compute_mean_weight(columns: FeatureColumns, constant: np.ndarray | None) -> Any:
+    """Return the mean of s + c over all pairs in each draw; None without a constant."""
+    if constant is None:
+        return None
     n_options, sizes = columns.n_options, columns.sizes
     return (
         columns.sum_by_draw(columns.weights * sizes * (sizes - 1)) / (n_options * (n_options - 1))

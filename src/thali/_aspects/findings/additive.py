@@ -45,7 +45,7 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import describe_slow_swaps
-from ..answers.matched_features import choose_similar
+from ..answers.matched_features import choose_similar, space_indices
 from ..draws.feature_columns import read_columns
 from ..draws.similarities import compute_similarities
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
@@ -78,9 +78,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
 
     posterior = model._view
     observed, labels = posterior.similarities, posterior.labels
-    pair_indices = np.unique(
-        np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int)
-    )
+    pair_indices = space_indices(observed.size, MAX_PAIRS)
     first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
     if posterior.similarity is not None:
         draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]
@@ -131,9 +129,9 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
         return (*_INDIVIDUAL_FINDINGS, facts.check, summary, data, *METHODS_FINDINGS)
     if population == GROUPS:
         return (*groups.list_group_findings("feature", facts.check), *METHODS_FINDINGS)
-    membership_finding = (
-        membership_picture if _choose_similar(model, settings) is None else membership
-    )
+    membership_finding = membership
+    if _choose_similar(model, settings) is None:
+        membership_finding = membership_picture
     return (*facts.makers, membership_finding, *METHODS_FINDINGS)
 
 
@@ -168,10 +166,9 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
 
 
 @finding("membership", "Membership of merged features", FULL)
-def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
-    """Report memberships in merged features, if features are merged."""
-    similar = _choose_similar(model, settings)
-    return None if similar is None else build_membership_finding(model, similar)
+def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+    """Report memberships in merged features."""
+    return build_membership_finding(model, _choose_similar(model, settings))
 
 
 @finding("membership", "Objects with nearly identical features", FILE)
@@ -331,10 +328,11 @@ def _describe_similarity_assumptions(
 
 def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
     """Describe the standard deviation of similarities and its source."""
-    has_repeats = bool((model._view.judgements != 1).any())
-    unit_noun = ENGLISH["additive.sigma.judgement" if has_repeats else "additive.sigma.similarity"]
+    unit_noun, scale_note = ENGLISH["additive.sigma.similarity"], ""
+    if (model._view.judgements != 1).any():
+        unit_noun = ENGLISH["additive.sigma.judgement"]
+        scale_note = ENGLISH["additive.sigma.several"]
     if "sigma" in rows.index:
-        scale_note = ENGLISH["additive.sigma.several"] if has_repeats else ""
         prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": scale_note}
         return phrase(
             ENGLISH,
@@ -355,7 +353,9 @@ def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Tex
 def _describe_weight_prior(model: "AdditiveClustering") -> Text:
     """Describe the prior of the weights."""
     shape, rate = model.weight_prior_
-    subject = ENGLISH["additive.prior.constant" if model.constant else "additive.prior.alone"]
+    subject = ENGLISH["additive.prior.alone"]
+    if model.constant:
+        subject = ENGLISH["additive.prior.constant"]
     facts = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
     return phrase(
         ENGLISH, "additive.prior", whose=subject, argument=Argument("weight_prior"), **facts
@@ -370,7 +370,9 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
         return Finding(ENGLISH["tempering.none"])
     temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
     levels = np.isfinite(temperature).sum(axis=1)
-    n_levels = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
+    n_levels = f"{levels.min()}"
+    if np.ptp(levels) > 0:
+        n_levels += f" to {levels.max()}"
     facts = {"number": n_levels, "highest": f"{np.nanmax(temperature):g}"}
     if not np.isfinite(rates).any():
         return Finding(phrase(ENGLISH, "tempering.short", **facts))
@@ -393,14 +395,15 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
     features = model.features()
     table = features.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
     sentence = str(phrase(ENGLISH, "additive.point", number=format_plural(len(table), "feature")))
+    picture = None
+    if len(table):
+        picture = Picture("features", ENGLISH["additive.point.title"], features)
     return Finding(
         sentence,
         title=ENGLISH["additive.point.title"],
         table=expand_members(table, read_labels(model)),
         shown=format_for_reading(table, model, "feature"),
-        picture=Picture("features", ENGLISH["additive.point.title"], features)
-        if len(table)
-        else None,
+        picture=picture,
         brief=Brief("Features", table=format_for_reading(table, model, "feature")),
     )
 
@@ -442,13 +445,14 @@ def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple
     elif isinstance(prior_features, Tree):
         sentences.append(phrase(ENGLISH, "additive.methods.tree", source=Cite("miller2008")))
     shape, rate = model.weight_prior_
-    prior = phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
-    group_sentences = (groups.describe_group_methods(model, "feature"),) if model._groups else ()
+    sentences.append(
+        phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
+    )
+    sentences.append(error_sentence)
+    if model._groups:
+        sentences.append(groups.describe_group_methods(model, "feature"))
     return (
         *sentences,
-        prior,
-        error_sentence,
-        *group_sentences,
         *people.describe_slopes(model),
         *people.describe_repeated_answers(model),
     )
@@ -468,12 +472,16 @@ def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[T
 
 def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Describe the model of similarities and its error."""
-    key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
+    key = "additive.methods.no_constant"
+    if model.constant:
+        key = "additive.methods.constant"
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model._view.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
         return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
-    source_note = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
+    source_note = ""
+    if "sigma_scores_" in vars(model):
+        source_note = ENGLISH["additive.methods.chosen"]
     return rule, phrase(
         ENGLISH,
         "additive.methods.sigma",

@@ -86,9 +86,9 @@ def _describe_question(model: "EliminationByAspects") -> Text:
         return ENGLISH["elimination.asked.plain"]
     if isinstance(model.aspects, Tree):
         return ENGLISH["elimination.asked.tree"]
-    return ENGLISH[
-        "elimination.asked.latent" if isinstance(model.aspects, str) else "elimination.asked.given"
-    ]
+    if isinstance(model.aspects, str):
+        return ENGLISH["elimination.asked.latent"]
+    return ENGLISH["elimination.asked.given"]
 
 
 @finding("features", "Aspects", ON_SCREEN)
@@ -110,7 +110,9 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """Report the number of latent aspects, if there can be any."""
     if has_only_unique_aspects(model):
         return None
-    counted_noun = "aspects other than the unique ones" if model.unique else "latent aspects"
+    counted_noun = "latent aspects"
+    if model.unique:
+        counted_noun = "aspects other than the unique ones"
     return build_number_finding(model, model._view.n_features, "aspect", counted_noun, settings.ci)
 
 
@@ -123,14 +125,10 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
-def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options by the population weights."""
     rank_finding = ranks(model, settings)
-    return (
-        None
-        if rank_finding is None
-        else replace(rank_finding, notes=(*rank_finding.notes, ENGLISH["ranks.common"]))
-    )
+    return replace(rank_finding, notes=(*rank_finding.notes, ENGLISH["ranks.common"]))
 
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
@@ -138,7 +136,9 @@ def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> F
     """Report the weight of the unique aspect of each option."""
     table = model.unique_weights(settings.ci)
     sorted_table = table.sort_values("weight", ascending=False, kind="stable")
-    brief = Brief("Worths", table=sorted_table) if has_no_shared_aspects(model) else None
+    brief = None
+    if has_no_shared_aspects(model):
+        brief = Brief("Worths", table=sorted_table)
     return Finding(
         title=ENGLISH["unique_weights.title"], table=table, shown=sorted_table, brief=brief
     )
@@ -221,17 +221,18 @@ def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, .
         if model.alpha is not None:
             alpha_clause = phrase(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
         sentences.append(phrase(ENGLISH, "methods.alpha", how=alpha_clause))
-    return (
-        *sentences,
-        ENGLISH["methods.own" if model.unique else "methods.no_own"],
-        *last_sentences,
-    )
+    if model.unique:
+        sentences.append(ENGLISH["methods.own"])
+    else:
+        sentences.append(ENGLISH["methods.no_own"])
+    return (*sentences, *last_sentences)
 
 
 def _describe_ties(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Describe the prior of ties; () without ties."""
-    has_none = model._view.tie is None
-    return () if has_none else (describe_ties(ENGLISH["methods.ties.prior"]),)
+    if model._view.tie is None:
+        return ()
+    return (describe_ties(ENGLISH["methods.ties.prior"]),)
 
 
 def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:

@@ -45,13 +45,16 @@ def build_features_finding(
 ) -> Finding:
     """Build the finding that lists features, from a table of `Model.features`."""
     labels, is_given = read_labels(model), has_given_features(model)
-    steps: Any = "" if is_given else suggest_next_steps(word)
+    steps, step_notes = "", ()
+    if not is_given:
+        steps = suggest_next_steps(word)
+        step_notes = (steps,)
     if not len(features):
         return Finding(
             phrase(ENGLISH, "features.none", word=word),
             table=expand_members(features, labels),
             is_printed=False,
-            notes=(steps,) if steps else (),
+            notes=step_notes,
             brief=Brief(f"{word.capitalize()}s", next=steps),
         )
     if "stability" in features:
@@ -67,18 +70,29 @@ def build_features_finding(
             named_sets.append(format_plural(len(disputed_members) - _MAX_NAMED, "other set"))
         notes += (phrase(ENGLISH, "features.not_agreed", members=list_names(named_sets)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
-    sentence = describe_probable_features(features, word, len(labels), is_given)
-    if not sentence and steps:
-        notes += (steps,)
+    sentence, leads = describe_probable_features(features, word, len(labels), is_given), None
+    if not sentence:
+        sentence, leads = str(phrase(ENGLISH, "features.none", word=word)), False
+        notes += step_notes
     return Finding(
-        sentence or str(phrase(ENGLISH, "features.none", word=word)),
+        sentence,
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
         table=expand_members(features, labels),
         shown=format_for_reading(features, model, word),
         picture=Picture("features", str(caption), features),
         notes=notes,
-        leads=None if sentence else False,
-        brief=_build_brief(features, model, word, is_given),
+        leads=leads,
+        brief=_build_brief(features, model, word, is_given, steps),
+    )
+
+
+def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Finding:
+    """Build the finding of a fit without features that some but not all options share."""
+    return Finding(
+        phrase(ENGLISH, "features.none", word=word),
+        table=exported_table,
+        is_printed=False,
+        brief=Brief(f"{word.capitalize()}s"),
     )
 
 
@@ -102,26 +116,23 @@ def suggest_next_steps(word: str) -> Message:
     )
 
 
-def _build_brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:
-    """Build the short table of features for a screen."""
+def _build_brief(
+    features: "pandas.DataFrame", model: Any, word: str, is_given: bool, steps: Any
+) -> Brief:
+    """Build the short table of features for a screen; `steps` are for uncertain features."""
     shared = select_shared_features(features, len(read_labels(model)), is_given)
-    label, key = f"{word.capitalize()}s", "brief"
+    label = f"{word.capitalize()}s"
     if not len(shared):
-        return Brief(label, next="" if is_given else suggest_next_steps(word))
-    if is_given:
-        key = "brief.given"
-    elif shared["probability"].iloc[0] < _MIN_PROBABLE:
-        key = "brief.unsure"
+        return Brief(label, next=steps)
     shown_table = format_for_reading(shared, model, word)
     shown_table = shown_table[[name for name in _BRIEF_COLUMNS if name in shown_table]]
+    key, next_steps = "brief", ""
+    if is_given:
+        key, shown_table = "brief.given", shown_table.drop(columns="probability")
+    elif shared["probability"].iloc[0] < _MIN_PROBABLE:
+        key, next_steps = "brief.unsure", steps
     text = phrase(ENGLISH, f"features.{key}", word=word)
-    steps = suggest_next_steps(word) if key == "brief.unsure" else ""
-    return Brief(
-        label,
-        text,
-        table=shown_table.drop(columns="probability") if is_given else shown_table,
-        next=steps,
-    )
+    return Brief(label, text, table=shown_table, next=next_steps)
 
 
 def has_given_features(model: Any) -> bool:
@@ -156,7 +167,9 @@ def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any
     """Select probable features that several, but not all, options share."""
     sizes = features["members"].map(len)
     shared = features[(sizes > 1) & (sizes < n_options)]
-    return shared if is_given else shared[shared["probability"] >= _MIN_NAMED_PROBABILITY]
+    if is_given:
+        return shared
+    return shared[shared["probability"] >= _MIN_NAMED_PROBABILITY]
 
 
 def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
@@ -171,30 +184,37 @@ def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
 
 def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
     """Select the columns of a feature table that users read, members last."""
-    labels = read_labels(model)
     chain_columns = [
         name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
-    columns = ("probability", *chain_columns, "place") if chain_columns else _SHOWN_COLUMNS
+    columns = _SHOWN_COLUMNS
+    if chain_columns:
+        columns = ("probability", *chain_columns, "place")
     names = [name for name in (word, *columns) if name in features]
-    reading_table = features[names].assign(
-        members=[format_members(members, labels) for members in features["members"]]
-    )
+    reading_table = append_members(features, names, read_labels(model))
     reading_table.attrs = features.attrs
     return reading_table
+
+
+def append_members(
+    features: "pandas.DataFrame", columns: list[str], labels: list[str]
+) -> "pandas.DataFrame":
+    """Return these columns of a feature table, with the members as text at the end."""
+    return features[columns].assign(
+        members=[format_members(members, labels) for members in features["members"]]
+    )
 
 
 def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":
     """Return a feature table as exported: a 0/1 column per label."""
     import pandas as pd
 
-    used_names = set(features.columns)
-    member_columns = {
-        f"{label} (member)" if label in used_names else label: [
-            int(label in members) for members in features["members"]
-        ]
-        for label in labels
-    }
+    member_columns = {}
+    for label in labels:
+        name = label
+        if label in features.columns:
+            name += " (member)"
+        member_columns[name] = [int(label in members) for members in features["members"]]
     joined_members = features.assign(members=features["members"].map("; ".join))
     exported_table = pd.concat(
         [joined_members, pd.DataFrame(member_columns, index=features.index)], axis=1
@@ -263,10 +283,12 @@ def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
 @finding("membership", "Membership of merged features", FULL)
 def membership(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report memberships in merged features, if features are merged."""
-    return None if settings.similar is None else build_membership_finding(model, settings.similar)
+    if settings.similar is None:
+        return None
+    return build_membership_finding(model, settings.similar)
 
 
-def build_membership_finding(model: Any, similar: float) -> Finding:
+def build_membership_finding(model: Any, similar: Any) -> Finding:
     """Build the finding about memberships in features merged at `similar`."""
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)

@@ -20,10 +20,15 @@ from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
 
-from ..answers.matched_features import format_members
 from ..answers.option_tables import compute_ranks
 from .english import ENGLISH
-from .features import build_number_finding, expand_members, read_labels
+from .features import (
+    append_members,
+    build_empty_finding,
+    build_number_finding,
+    expand_members,
+    read_labels,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +57,9 @@ def list_group_findings(
     question = make_question_maker(
         lambda model: phrase(ENGLISH, "groups.asked", names=list_names(model._groups), word=word)
     )
-    rank_findings = (ranks,) * (word == "aspect")
+    rank_findings: tuple[FindingMaker, ...] = ()
+    if word == "aspect":
+        rank_findings = (ranks,)
     return (
         question,
         features,
@@ -76,28 +83,23 @@ def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Fi
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     exported_table = expand_members(table, labels)
     if not len(shared):
-        no_features = phrase(ENGLISH, "features.none", word=word)
-        return Finding(
-            no_features,
-            table=exported_table,
-            is_printed=False,
-            brief=Brief(f"{word.capitalize()}s"),
-        )
+        return build_empty_finding(exported_table, word)
     sentence, weights = describe_differences(shared, word), list_weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
-    reading_table = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
-    reading_table = reading_table.assign(
-        members=[format_members(members, labels) for members in shared["members"]]
+    reading_table = append_members(
+        shared, ["probability", "mcse", *weights, *table.attrs["compared"]], labels
     )
-    n_groups = len(model._groups)
-    n_hidden, is_few = format_plural(n_groups - MAX_GROUPS, "more group"), n_groups <= MAX_GROUPS
+    n_hidden, notes = len(model._groups) - MAX_GROUPS, ()
+    if n_hidden > 0:
+        hidden_groups = format_plural(n_hidden, "more group")
+        picture, notes = None, (phrase(ENGLISH, "groups.others", word=word, more=hidden_groups),)
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "groups.title", word=word)),
         table=exported_table,
         shown=reading_table,
-        picture=picture if is_few else None,
-        notes=() if is_few else (phrase(ENGLISH, "groups.others", word=word, more=n_hidden),),
+        picture=picture,
+        notes=notes,
         brief=Brief(
             f"{word.capitalize()}s", table=reading_table[["probability", *weights, "members"]]
         ),
@@ -116,17 +118,20 @@ def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
         for column, (a, b) in shared.attrs["compared"].items():
             certainty = row[column]
             if not 1 - _MIN_CERTAINTY < certainty < _MIN_CERTAINTY:
-                heavier_group, lighter_group = (a, b) if certainty > 0.5 else (b, a)
-                facts = {
-                    "sure": format_probability(max(certainty, 1 - certainty)),
-                    "probability": format_probability(row["probability"]),
-                }
-                facts |= {
-                    "members": list_names(row["members"]),
-                    "more": heavier_group,
-                    "less": lighter_group,
-                }
-                sentences.append(str(phrase(ENGLISH, "groups.more", word=word, **facts)))
+                heavier_group, lighter_group = a, b
+                if certainty < 0.5:
+                    heavier_group, lighter_group = b, a
+                sentence = phrase(
+                    ENGLISH,
+                    "groups.more",
+                    word=word,
+                    sure=format_probability(max(certainty, 1 - certainty)),
+                    probability=format_probability(row["probability"]),
+                    members=list_names(row["members"]),
+                    more=heavier_group,
+                    less=lighter_group,
+                )
+                sentences.append(str(sentence))
     if not sentences:
         return str(phrase(ENGLISH, "groups.same", word=word))
     return ". ".join(sentences[:_MAX_DIFFERENCES]) + "."
@@ -156,7 +161,7 @@ def describe_parameters(model: Any, rows: "pandas.DataFrame", key: str) -> tuple
 
 def describe_group_methods(model: Any, word: str) -> Text:
     """Describe the weights of groups for a methods section."""
-    dependence = ENGLISH[
-        "groups.methods.free" if model._view.kappa is None else "groups.methods.similar"
-    ]
+    dependence = ENGLISH["groups.methods.similar"]
+    if model._view.kappa is None:
+        dependence = ENGLISH["groups.methods.free"]
     return phrase(ENGLISH, "groups.methods", number=len(model._groups), word=word, how=dependence)

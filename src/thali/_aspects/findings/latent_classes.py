@@ -27,9 +27,14 @@ from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
 
-from ..answers.matched_features import format_members
 from .english import ENGLISH
-from .features import build_number_finding, expand_members, read_labels
+from .features import (
+    append_members,
+    build_empty_finding,
+    build_number_finding,
+    expand_members,
+    read_labels,
+)
 from .groups import describe_parameters, list_weight_columns
 
 if TYPE_CHECKING:
@@ -53,23 +58,20 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
     table: Any = model.features(similar=settings.similar, ci=settings.ci)
     labels = read_labels(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    exported_table, n_classes = expand_members(table, labels), model._view.most_classes
+    exported_table = expand_members(table, labels)
     if not len(shared):
-        no_aspects = phrase(ENGLISH, "features.none", word="aspect")
-        return Finding(no_aspects, table=exported_table, is_printed=False, brief=Brief("Aspects"))
+        return build_empty_finding(exported_table, "aspect")
     weights = list_weight_columns(table)
-    reading_table = shared[[*weights, "mcse", "probability"]]
-    reading_table = reading_table.assign(
-        members=[format_members(members, labels) for members in shared["members"]]
-    )
+    reading_table = append_members(shared, [*weights, "mcse", "probability"], labels)
+    picture = None
+    if 1 < model._view.most_classes <= MAX_GROUPS:
+        picture = Picture("group_weights", ENGLISH["kinds.caption"], table)
     return Finding(
         title=ENGLISH["kinds.features"],
         table=exported_table,
         shown=reading_table,
         brief=Brief("Aspects", table=reading_table[[*weights, "probability", "members"]]),
-        picture=Picture("group_weights", ENGLISH["kinds.caption"], table)
-        if 1 < n_classes <= MAX_GROUPS
-        else None,
+        picture=picture,
     )
 
 
@@ -88,9 +90,9 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def describe_class_methods(model: Any) -> tuple[Text, ...]:
     """Describe the latent classes for a methods section."""
-    dependence = ENGLISH[
-        "kinds.methods.similar" if model.people.weights == SIMILAR else "kinds.methods.free"
-    ]
+    dependence = ENGLISH["kinds.methods.free"]
+    if model.people.weights == SIMILAR:
+        dependence = ENGLISH["kinds.methods.similar"]
     return (
         phrase(ENGLISH, "kinds.methods", number=model.people.classes, how=dependence),
         describe_matching(),

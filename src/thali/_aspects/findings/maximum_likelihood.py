@@ -56,13 +56,15 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     zero_weights = [
         str(name) for name, weight in model.maximum_likelihood.weights().items() if weight == 0.0
     ]
-    notes = (
-        [str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights)))] if zero_weights else []
-    )
-    notes += [model._estimates_.error_source] if model._estimates_.error_source else []
+    notes, picture = [], None
+    if zero_weights:
+        notes.append(str(phrase(ENGLISH, "ml.zero", names=list_names(zero_weights))))
+    if model._estimates_.error_source:
+        notes.append(model._estimates_.error_source)
     aspects = model._estimates_.known
-    is_tree = aspects.shared.any() and aspects.crossing is None
-    branches = build_branch_table(aspects, model._estimates_.weights) if is_tree else None
+    if aspects.shared.any() and aspects.crossing is None:
+        branches = build_branch_table(aspects, model._estimates_.weights)
+        picture = Picture("preference_tree", ENGLISH["ml.tree"], branches)
     table = table.rename_axis(table.index.name or "aspect")
     known_columns = table.dropna(axis="columns", how="all")
     return Finding(
@@ -72,7 +74,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         brief=Brief(
             "Weights", table=known_columns.iloc[sort_descending(table["weight"].to_numpy())]
         ),
-        picture=Picture("preference_tree", ENGLISH["ml.tree"], branches) if is_tree else None,
+        picture=picture,
         notes=tuple(notes),
     )
 
@@ -160,7 +162,9 @@ def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Findin
     worst = "; ".join(
         describe_outcome(row) for row in sorted_table.head(_MAX_WORST).to_dict("records")
     )
-    unit_noun = ENGLISH["ml.pairs" if model._estimates_.is_of_choices else "ml.outcomes"]
+    unit_noun = ENGLISH["ml.outcomes"]
+    if model._estimates_.is_of_choices:
+        unit_noun = ENGLISH["ml.pairs"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=unit_noun, worst=worst))
     return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=sorted_table)
 
@@ -185,8 +189,9 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
     sentences.append(
         phrase(ENGLISH, "ml.methods.fitted", source=Cite("wickelmaier2004"), errors=errors)
     )
-    lapse = phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._estimates_.lapse:g}")
-    return (*sentences, *([lapse] if model._estimates_.lapse else []))
+    if model._estimates_.lapse:
+        sentences.append(phrase(ENGLISH, "ml.methods.lapse", lapse=f"{model._estimates_.lapse:g}"))
+    return tuple(sentences)
 
 
 LIKELIHOOD_FINDINGS = (

@@ -71,7 +71,9 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
 def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the weight of each probable feature for each respondent."""
     table = model.respondents.individuals(settings.ci)
-    return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
+    if not len(table):
+        return None
+    return Finding(title=ENGLISH["individuals.weights"], table=table)
 
 
 @finding("individuals", "Individual preferences", FULL)

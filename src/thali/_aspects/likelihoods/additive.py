@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from thali._arguments import LEAST, MOST, check_positive
+from thali._compile.jit import register_answers
 from thali._data.similarities import Similarities
 from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
 from .. import operations
-from ..state import BETA, COLUMNS, shuffle_columns
+from ..state import BETA, shuffle_columns
 from ..weight_priors import EXPONENTIAL, GammaWeights
 from .residuals import (
     CONSTANT,
@@ -157,7 +158,9 @@ class Additive:
         """Return sigma for these data, or None if it is learned."""
         if self.sigma == LEARNED:
             return None
-        return float(self.sigma) if self.sigma is not None else data.sigma
+        if self.sigma is None:
+            return data.sigma
+        return float(self.sigma)
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
         """Return the kernel data of similarities, and a function that makes a cache.
@@ -219,10 +222,9 @@ class Additive:
             return float(sigma) ** 2
         if self.variance is not None:
             return float(self.variance)
-        has_variance = np.ptp(data.values) > 0.0
-        similarity_variance = (
-            float(np.var(data.values)) if has_variance else float(data.values[0]) ** 2 or 1.0
-        )
+        similarity_variance = float(np.var(data.values))
+        if np.ptp(data.values) == 0.0:
+            similarity_variance = float(data.values[0]) ** 2 or 1.0
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
     def fix_prior(self, data: Any) -> "Additive":
@@ -247,14 +249,16 @@ class Additive:
         variance = self.first_variance(data)
         if self.fixed_sigma(data) is None:
             variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
-        return {
-            "constant": weights.random(rng, 1)[0] if self.constant else 0.0,
-            "sigma": math.sqrt(variance),
-        }
+        constant = 0.0
+        if self.constant:
+            constant = weights.random(rng, 1)[0]
+        return {"constant": constant, "sigma": math.sqrt(variance)}
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the learned constant and sigma, per draw."""
-        densities = {"constant": weights.log_density(draws["constant"])} if self.constant else {}
+        densities = {}
+        if self.constant:
+            densities["constant"] = weights.log_density(draws["constant"])
         if self.fixed_sigma(data) is None:
             # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
             precision = GammaWeights(
@@ -310,7 +314,9 @@ def choose_weight_prior(data: Any) -> tuple[float, float]:
     Its mean is a tenth of the largest similarity.
     """
     largest = float(np.abs(data.values).max())
-    return (1.0, LARGEST_RATIO / largest) if largest > 0.0 else DEFAULT_WEIGHT_PRIOR
+    if largest == 0.0:
+        return DEFAULT_WEIGHT_PRIOR
+    return 1.0, LARGEST_RATIO / largest
 
 
 def mean_inverse_judgements(data: Any) -> float:
@@ -318,22 +324,15 @@ def mean_inverse_judgements(data: Any) -> float:
     return float(np.mean(1.0 / data.judgements))
 
 
-@operations.sees_full.register(Judgements)
-def _sees_full(judgements: Any) -> Any:
-    """Return True: similarities depend on columns that all options own."""
-    return True
-
-
-@operations.sees_single.register(Judgements)
-def _sees_single(judgements: Any) -> Any:
-    """Return False: columns with a single owner do not affect similarities."""
-    return False
-
-
-@operations.is_scale_free.register(Judgements)
-def _is_scale_free(judgements: Any) -> Any:
-    """Return False: the likelihood depends on the scale of the weights."""
-    return False
+register_answers(
+    Judgements,
+    {
+        operations.sees_full: True,
+        operations.sees_single: False,
+        operations.is_scale_free: False,
+        operations.is_quick: True,  # `delta_open_member` uses stored row sums
+    },
+)
 
 
 @operations.select_cache.register(Judgements)
@@ -360,22 +359,10 @@ def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
     return row_delta(judgements, c, b, k, i, d)
 
 
-@operations.apply_member.register(Judgements)
-def _apply_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the residuals of option i."""
-    shift_row(judgements, c, b, k, i, d)
+operations.apply_member.register(Judgements)(shift_row)
 
 
-@operations.is_quick.register(Judgements)
-def _is_quick(judgements: Any) -> Any:
-    """Return True: `delta_open_member` uses stored row sums."""
-    return True
-
-
-@operations.open_members.register(Judgements)
-def _open_members(judgements: Any, c: Any, b: Any, k: Any) -> None:
-    """Fill the row sums of pattern k."""
-    open_row_sums(judgements, c, b, k)
+operations.open_members.register(Judgements)(open_row_sums)
 
 
 @operations.delta_open_member.register(Judgements)
@@ -430,10 +417,7 @@ def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
     shift_inner(judgements, c, b, k, d)
 
 
-@operations.rebuild_cache.register(Judgements)
-def _rebuild_cache(judgements: Any, c: Any, b: Any) -> None:
-    """Fill all residuals."""
-    fill_residuals(judgements, c, b, b.whole[COLUMNS])
+operations.rebuild_cache.register(Judgements)(fill_residuals)
 
 
 @operations.log_likelihood.register(Judgements)

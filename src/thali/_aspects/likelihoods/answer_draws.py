@@ -32,9 +32,9 @@ def build_comparison_probabilities(
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return outcome probabilities of a slice of questions, (draws, outcomes)."""
-        lift = (
-            None if beta is None or not beta.shape[1] else CovariateLift(beta, cells.x[questions])
-        )
+        lift = None
+        if beta is not None and beta.shape[1]:
+            lift = CovariateLift(beta, cells.x[questions])
         p = compute_probability_draws(
             columns, cells.first[questions], cells.second[questions], lapse, lift
         )

@@ -67,10 +67,9 @@ def build_pairs_part(
     variables = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
-    if beta is not None:
-        variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
     coordinates, pointwise, answers = {}, {}, None
     if beta is not None:
+        variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
         coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
     if dense and len(cells.pair) <= MAX_PAIRS:
         answers = partial(
@@ -125,9 +124,8 @@ def _compute_pair_draws(
             reverse_probability = compute_choice_probability(
                 ji[:, pair_indices], ij[:, pair_indices], lapse
             )
-            nu = None if tie is None else tie[draws]
             pointwise[draws] = _log_likelihood_terms(
-                probability[draws][:, pair_indices], reverse_probability, nu, data
+                probability[draws][:, pair_indices], reverse_probability, tie, draws, data
             )
             continue
         cells, covariate_values = data.cells, data.covariates.values
@@ -141,11 +139,11 @@ def _compute_pair_draws(
                 ji[block][:, pairs],
                 CovariateLift(beta, covariate_values).log_odds(block_draws),
             )
-            nu = None if tie is None else tie[block_draws]
             terms = _log_likelihood_terms(
                 compute_choice_probability(advantage_i, advantage_j, lapse),
                 compute_choice_probability(advantage_j, advantage_i, lapse),
-                nu,
+                tie,
+                block_draws,
                 cells,
             )
             pointwise[block_draws] = np.add.reduceat(terms, starts, axis=1)
@@ -153,14 +151,14 @@ def _compute_pair_draws(
 
 
 def _log_likelihood_terms(
-    p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any
+    p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, draws: slice, counts: Any
 ) -> np.ndarray:
-    """Return log-likelihoods of pairs or cells per draw."""
+    """Return log-likelihoods of pairs or cells at some of the draws."""
     from scipy.special import xlogy
 
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
-    outcome_probability = np.moveaxis(compute_outcomes(p, q, tie[:, None]), -1, 0)
+    outcome_probability = np.moveaxis(compute_outcomes(p, q, tie[draws, None]), -1, 0)
     terms = [
         xlogy(n, p)
         for n, p in zip((counts.wins, counts.tied, counts.losses), outcome_probability, strict=True)
@@ -186,7 +184,7 @@ def build_sets_part(
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
-    coordinates, pointwise, answers = {}, {}, None
+    coordinates, pointwise, compute_answers = {}, {}, None
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability = compute_probability_draws(columns, i, j, lapse)
@@ -203,9 +201,13 @@ def build_sets_part(
                 questions.log_likelihoods(answers).reshape(*shape, -1),
             )
         }
-    if answers is not None:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= member_coordinates(data)
+
+        def compute_answers() -> np.ndarray:
+            """Return the probability of every member of every set, (draws, members)."""
+            return answers
+
     return replace(
         build_data_part(stored, unique),
         descriptions={
@@ -217,5 +219,5 @@ def build_sets_part(
         variables=variables,
         coordinates=coordinates,
         pointwise=pointwise,
-        answers=None if answers is None else lambda: answers,
+        answers=compute_answers,
     )

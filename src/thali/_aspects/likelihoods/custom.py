@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._compile.jit import constants_digest, register_user_function
+from thali._compile.jit import constants_digest, register_answers, register_user_function
 from thali._data.observed import Observed
 from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
@@ -140,12 +140,15 @@ class Custom:
             for name in list(ARGUMENTS)[1:]
             if getattr(self, name)
         ]
-        arguments += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
+        if self.parameters:
+            arguments.append(f"parameters={dict(self.parameters)!r}")
         return f"Custom({', '.join(arguments)})"
 
     def wrap_data(self, data: Any) -> Observed:
         """Return the data in the form that models take."""
-        return data if isinstance(data, Observed) else Observed(data)
+        if isinstance(data, Observed):
+            return data
+        return Observed(data)
 
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for other data, and ArgumentError for functions not saved.
@@ -188,10 +191,7 @@ class Custom:
         fields = observed.fields._replace(
             **{name: float(getattr(observed.fields, name)) for name in self.parameters}
         )
-        prior_rows = [
-            (FLAT, 0.0, 1.0) if prior is None else prior.encode()
-            for prior in self.parameters.values()
-        ]
+        prior_rows = map(_encode_prior, self.parameters.values())
         prior_codes, first, second = map(np.array, zip(*prior_rows, strict=True))
         return self._get_class(allocates, is_signed, type(fields))(
             fields, observed.n_options, prior_codes, first, second
@@ -207,7 +207,9 @@ class Custom:
     @property
     def _module(self) -> Any:
         """The module with the operations of these functions."""
-        return term_sums if self.terms else full_evaluation
+        if self.terms:
+            return term_sums
+        return full_evaluation
 
     def _get_class(self, allocates: bool, is_signed: bool, data_class: Any = None) -> Any:
         """Return the class of kernel data for these functions."""
@@ -238,12 +240,12 @@ class Custom:
         """Return a hash of everything that the class depends on, or ""."""
         # Compiled code is found again by this hash; it is "" if a function has none.
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
-        digests = [
-            "none" if function is None else constants_digest(function) for function in functions
-        ]
+        digests = list(map(_compute_function_digest, functions))
         if "" in digests:
             return ""
-        fields = () if data_class is None else data_class._fields
+        fields = ()
+        if data_class is not None:
+            fields = data_class._fields
         return hashlib.sha256(
             repr((digests, allocates, is_signed, fields, tuple(self.parameters))).encode()
         ).hexdigest()
@@ -281,7 +283,7 @@ class Custom:
         from .simulated_data import SimulatedData
         from .validation import call_checked
 
-        if self.simulate is None or isinstance(self.simulate, UnsavedFunction):
+        if is_unavailable(self.simulate):
             raise ArgumentError(
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
@@ -332,7 +334,7 @@ class Custom:
             tuple(self.parameters),
             depends_on_weights(self, observed, columns, extra),
         )
-        if self.pointwise is None or isinstance(self.pointwise, UnsavedFunction) or not dense:
+        if is_unavailable(self.pointwise) or not dense:
             return part
         return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
 
@@ -340,19 +342,38 @@ class Custom:
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
+def is_unavailable(function: Any) -> bool:
+    """Return whether a function was not given, or is missing after loading from a file."""
+    return function is None or isinstance(function, UnsavedFunction)
+
+
+def _encode_prior(prior: Any) -> tuple[int, float, float]:
+    """Return a parameter's prior as compiled code reads it; None is part of `log_prior`."""
+    if prior is None:
+        return FLAT, 0.0, 1.0
+    return prior.encode()
+
+
+def _compute_function_digest(function: Any) -> str:
+    """Return the digest of a function's code and constants, "" if it has none."""
+    if function is None:
+        return "none"
+    return constants_digest(function)
+
+
 def _make_class(
     custom: Custom, allocates: bool, is_signed: bool, data_class: Any, name: str, is_known: bool
 ) -> Any:
     """Make a NamedTuple class with the operations defined by the functions."""
-    prior_fields = ["kind", "first", "second"] if custom.parameters else []
-    cls: Any = namedtuple(name, ["data", "n", *prior_fields], module=__name__)
+    fields = ["data", "n"]
+    if custom.parameters:
+        fields += ["kind", "first", "second"]
+    cls: Any = namedtuple(name, fields, module=__name__)
     cls.source = is_known
     cls.allocates = allocates
     for operation, implementation in custom._module.OPERATIONS.items():
         operation.register(cls)(implementation)
-    term_sums.has_signed_sums.register(cls)(
-        term_sums.return_true if is_signed else term_sums.return_false
-    )
+    register_answers(cls, {term_sums.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
     term_sums.full_log_likelihood.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
@@ -370,13 +391,12 @@ def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     term_sums.starting_parameters.register(cls)(
         lambda likelihood: [getattr(likelihood.data, name) for name in names]
     )
-    fields = [
-        f"c.parameters[{names.index(name)}]" if name in names else f"likelihood.data.{name}"
-        for name in data_class._fields
-    ]
+    fields = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
+        name: f"c.parameters[{p}]" for p, name in enumerate(names)
+    }
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
-    code = f"lambda likelihood, c: cls(data_class({', '.join(fields)}), {last_fields})"
+    code = f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
     term_sums.insert_parameters.register(cls)(
         eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
     )
@@ -391,16 +411,15 @@ def _register_terms(cls, custom: Custom) -> None:
     """Register the functions of pair and option terms."""
     of_pair: Any = custom.of_pair and register_user_function(custom.of_pair, inline=True)
     of_option: Any = custom.of_option and register_user_function(custom.of_option, inline=True)
-    term_sums.has_pair_terms.register(cls)(
-        term_sums.return_true if of_pair else term_sums.return_false
-    )
     sees_own = of_pair and len(inspect.signature(_get_python_function(of_pair)).parameters) == 6
-    term_sums.has_option_sums_in_pairs.register(cls)(
-        term_sums.return_true if sees_own else term_sums.return_false
-    )
-    # shared sums do not depend on features of a single option
-    operations.sees_single.register(cls)(
-        term_sums.return_true if sees_own or of_option else term_sums.return_false
+    register_answers(
+        cls,
+        {
+            term_sums.has_pair_terms: bool(of_pair),
+            term_sums.has_option_sums_in_pairs: bool(sees_own),
+            # shared sums do not depend on features of a single option
+            operations.sees_single: bool(sees_own or of_option),
+        },
     )
     if of_option:
         term_sums.option_term.register(cls)(

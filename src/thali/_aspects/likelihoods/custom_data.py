@@ -42,7 +42,8 @@ def build_custom_part(
             array,
         )
     constants = {"unique": False, "sees_single": sees_single, "parameters": ",".join(parameters)}
-    constants |= {} if sees_weights else {"sees_weights": False}
+    if not sees_weights:
+        constants["sees_weights"] = False
     descriptions = {
         name: "a parameter of the likelihood, a field of the data" for name in parameters
     }

@@ -1,6 +1,8 @@
 """Compare changes in a user's likelihood by its terms and by the full function."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -36,8 +38,11 @@ class WorstDifference:
 
         Equal infinities agree.
         """
-        size = 0.0 if first_value == second_value else abs(first_value - second_value)
-        size = np.inf if np.isnan(size) else size
+        size = 0.0
+        if first_value != second_value:
+            size = abs(first_value - second_value)
+        if np.isnan(size):
+            size = np.inf
         if self.count == 0 or size * self.allowed > self.size * allowed:
             return WorstDifference(self.count + 1, float(size), allowed, words)
         return WorstDifference(self.count + 1, self.size, self.allowed, self.words)
@@ -54,7 +59,10 @@ def sample_states(
     for i in range(count):
         matrix = prior.sample(n, 1.0 + i / 2, rng)
         if prior.is_infinite:
-            matrix = matrix[:, :0] if i == 0 else np.hstack([matrix, rng.random((n, 2)) < 0.5])
+            if i == 0:
+                matrix = matrix[:, :0]
+            else:
+                matrix = np.hstack([matrix, rng.random((n, 2)) < 0.5])
             matrix = matrix[:, matrix.any(0)]
         states.append((matrix.astype(float), weights.random(rng, matrix.shape[1])))
     return states
@@ -109,9 +117,10 @@ def compare_changes(
         state, cache = build_state(features, weights), make_cache(likelihood)
         operations.rebuild_cache(likelihood, cache, state)
         old_value = log_likelihood(features, weights)
-        for change, changed_state, words in _iterate_changes(
+        changes = StateChanges(
             likelihood, cache, state, features, weights, labels, rng, max_changes
-        ):
+        )
+        for change, changed_state, words in changes.iterate():
             new_value = log_likelihood(*changed_state)
             allowed = bound_rounding(cache, old_value) + bound_rounding(cache, new_value)
             sentence = (
@@ -122,87 +131,117 @@ def compare_changes(
     return worst
 
 
-def _iterate_changes(
-    likelihood: Any,
-    cache: Any,
-    state: Any,
-    features: Any,
-    weights: Any,
-    labels: Any,
-    rng: np.random.Generator,
-    max_changes: Any,
-) -> Any:
-    """Yield changes: difference by the operation, new state and description."""
-    n, n_columns = features.shape
+@dataclass(frozen=True)
+class StateChanges:
+    """Random changes of one state, with the differences that the operations compute for them.
 
-    def owners(column: Any) -> Any:
-        """Format the owners of a column."""
-        owner_labels = [labels[i] for i in np.flatnonzero(column)]
-        return "{" + ", ".join(owner_labels[:6]) + (", ..." if len(owner_labels) > 6 else "") + "}"
+    Each method yields the difference, the features and weights after the change, and a description.
+    """
 
-    def choose(candidates: Any) -> Any:
+    likelihood: Any
+    cache: Any
+    state: FeatureState
+    features: np.ndarray  # (options, columns)
+    weights: np.ndarray
+    labels: Any
+    rng: np.random.Generator
+    max_changes: int  # of each kind
+
+    def iterate(self) -> Iterator[tuple[float, tuple[np.ndarray, np.ndarray], str]]:
+        """Yield changes of every kind."""
+        yield from self._flip_members()
+        yield from self._change_weights()
+        yield from self._add_columns()
+        yield from self._transfer_owners()
+
+    def _choose(self, candidates: list[Any]) -> list[Any]:
         """Choose some of the candidates at random."""
-        return [candidates[t] for t in rng.permutation(len(candidates))[:max_changes]]
+        order = self.rng.permutation(len(candidates))
+        return [candidates[t] for t in order[: self.max_changes]]
 
-    for k, i in choose([(k, i) for k in range(n_columns) for i in range(n)]):
-        joins = features[i, k] == 0.0
-        new_features = features.copy()
-        new_features[i, k] = float(joins)
-        if not new_features[:, k].any():
-            continue
-        change = operations.delta_member(
-            likelihood, cache, state, k, i, weights[k] if joins else -weights[k]
-        )
-        verb = "joins" if joins else "leaves"
-        yield (
-            change,
-            (new_features, weights),
-            f"{labels[i]} {verb} the feature of {owners(features[:, k])}",
-        )
-    for k in choose(list(range(n_columns))):
-        changed_weights = weights.copy()
-        changed_weights[k] *= rng.uniform(0.3, 3.0)
-        change = operations.delta_weight(
-            likelihood, cache, state, k, state.m[k], changed_weights[k] - weights[k]
-        )
-        yield (
-            change,
-            (features, changed_weights),
-            f"the weight of the feature of {owners(features[:, k])} changes",
-        )
-        is_kept = np.arange(n_columns) != k
-        change = operations.delta_weight(likelihood, cache, state, k, state.m[k], -weights[k])
-        yield (
-            change,
-            (features[:, is_kept], weights[is_kept]),
-            f"the feature of {owners(features[:, k])} is removed",
-        )
-    for _ in range(min(max_changes, 4)):
-        new_column = (rng.random(n) < rng.uniform(0.2, 0.9)).astype(float)
-        new_column[rng.integers(n)] = 1.0
-        weight = rng.standard_exponential()
-        state.Z[n_columns, :n] = new_column
-        change = operations.delta_weight(
-            likelihood, cache, state, n_columns, int(new_column.sum()), weight
-        )
-        new_features = np.column_stack([features, new_column]), np.append(weights, weight)
-        yield change, new_features, f"a feature of {owners(new_column)} is added"
-    for k, partner in choose(
-        [(k, o) for k in range(n_columns) for o in range(n_columns) if k != o]
-    ):
-        shared = features[:, k] @ features[:, partner]
-        splits = shared == features[:, partner].sum() < features[:, k].sum()
-        if not splits and (shared > 0.0 or weights[partner] <= weights[k]):
-            continue
-        sign = -1.0 if splits else 1.0
-        new_features, new_weights = features.copy(), weights.copy()
-        new_features[:, k] += sign * features[:, partner]
-        new_weights[partner] -= sign * weights[k]
-        state.Z[scratch_index(state), :n] = new_features[:, k]
-        change = operations.delta_transfer(likelihood, cache, state, k, partner, sign * weights[k])
-        verb = "gives up" if splits else "takes over"
-        yield (
-            change,
-            (new_features, new_weights),
-            f"the feature of {owners(features[:, k])} {verb} {owners(features[:, partner])}",
-        )
+    def _format_owners(self, column: np.ndarray) -> str:
+        """Return up to six owners of a column, in braces."""
+        owner_labels = [self.labels[i] for i in np.flatnonzero(column)]
+        if len(owner_labels) > 6:
+            owner_labels[6:] = ["..."]
+        return "{" + ", ".join(owner_labels) + "}"
+
+    def _flip_members(self) -> Iterator[Any]:
+        """Yield changes in which an option joins or leaves a feature."""
+        n, n_columns = self.features.shape
+        for k, i in self._choose([(k, i) for k in range(n_columns) for i in range(n)]):
+            verb, d = "leaves", -self.weights[k]
+            if self.features[i, k] == 0.0:
+                verb, d = "joins", self.weights[k]
+            new_features = self.features.copy()
+            new_features[i, k] = 1.0 - new_features[i, k]
+            if new_features[:, k].any():
+                yield (
+                    operations.delta_member(self.likelihood, self.cache, self.state, k, i, d),
+                    (new_features, self.weights),
+                    f"{self.labels[i]} {verb} the feature of"
+                    f" {self._format_owners(self.features[:, k])}",
+                )
+
+    def _delta_weight(self, k: int, m: int, d: float) -> float:
+        """Return the difference if the weight of the column in row k, of m owners, grows by d."""
+        return operations.delta_weight(self.likelihood, self.cache, self.state, k, m, d)
+
+    def _change_weights(self) -> Iterator[Any]:
+        """Yield changes of the weight of a feature, and its removal."""
+        n_columns = len(self.weights)
+        for k in self._choose(list(range(n_columns))):
+            owners, m = self._format_owners(self.features[:, k]), self.state.m[k]
+            new_weights = self.weights.copy()
+            new_weights[k] *= self.rng.uniform(0.3, 3.0)
+            yield (
+                self._delta_weight(k, m, new_weights[k] - self.weights[k]),
+                (self.features, new_weights),
+                f"the weight of the feature of {owners} changes",
+            )
+            is_kept = np.arange(n_columns) != k
+            yield (
+                self._delta_weight(k, m, -self.weights[k]),
+                (self.features[:, is_kept], self.weights[is_kept]),
+                f"the feature of {owners} is removed",
+            )
+
+    def _add_columns(self) -> Iterator[Any]:
+        """Yield births of features."""
+        n, n_columns = self.features.shape
+        for _ in range(min(self.max_changes, 4)):
+            column = (self.rng.random(n) < self.rng.uniform(0.2, 0.9)).astype(float)
+            column[self.rng.integers(n)] = 1.0
+            weight = self.rng.standard_exponential()
+            self.state.Z[n_columns, :n] = column
+            yield (
+                self._delta_weight(n_columns, int(column.sum()), weight),
+                (np.column_stack([self.features, column]), np.append(self.weights, weight)),
+                f"a feature of {self._format_owners(column)} is added",
+            )
+
+    def _transfer_owners(self) -> Iterator[Any]:
+        """Yield changes in which a feature takes over, or gives up, the owners of another."""
+        n, n_columns = self.features.shape
+        for k, partner in self._choose(list(permutations(range(n_columns), 2))):
+            column, partner_column = self.features[:, k], self.features[:, partner]
+            shared = column @ partner_column
+            if shared == partner_column.sum() < column.sum():
+                sign, verb = -1.0, "gives up"
+            elif shared == 0.0 and self.weights[partner] > self.weights[k]:
+                sign, verb = 1.0, "takes over"
+            else:
+                continue
+            new_features, new_weights = self.features.copy(), self.weights.copy()
+            new_features[:, k] += sign * partner_column
+            new_weights[partner] -= sign * self.weights[k]
+            self.state.Z[scratch_index(self.state), :n] = new_features[:, k]
+            change = operations.delta_transfer(
+                self.likelihood, self.cache, self.state, k, partner, sign * self.weights[k]
+            )
+            yield (
+                change,
+                (new_features, new_weights),
+                f"the feature of {self._format_owners(column)} {verb}"
+                f" {self._format_owners(partner_column)}",
+            )

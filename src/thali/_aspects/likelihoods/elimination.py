@@ -16,7 +16,12 @@ from ..draws.covariate_lifts import stack_coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .pair_operations import build_pair_data
-from .set_operations import IMPOSSIBLE_CHOICE, build_set_data, check_sets
+from .set_operations import (
+    IMPOSSIBLE_CHOICE,
+    build_set_data,
+    check_possible_choices,
+    check_set_sizes,
+)
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
 # difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.
@@ -107,7 +112,9 @@ class Elimination:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of parameters that are drawn: tie parameter and coefficients."""
-        return (*(("tie",) if self.ties else ()), *map(coefficient_name, self.covariates))
+        if self.ties:
+            return ("tie", *self.common_parameters)
+        return self.common_parameters
 
     @property
     def common_parameters(self) -> tuple[str, ...]:
@@ -134,10 +141,12 @@ class Elimination:
         """
         data = self.convert_data(data)
         if not isinstance(data, PairedComparisons | Choices):
+            hint = ""
+            if hasattr(data, "values"):
+                hint = " For similarities use AdditiveClustering."
             raise DataError(
                 "Elimination by aspects requires PairedComparisons or Choices; got"
-                f" {type(data).__name__}."
-                + (" For similarities use AdditiveClustering." if hasattr(data, "values") else "")
+                f" {type(data).__name__}.{hint}"
             )
         if isinstance(data, Choices):
             if self.ties:
@@ -145,11 +154,9 @@ class Elimination:
                     "Ties require paired comparisons; remove the ties from choices from larger"
                     " sets."
                 )
-            check_sets(
-                data,
-                None if self.unique or not isinstance(prior, Given) else prior.matrix,
-                self.lapse,
-            )
+            check_set_sizes(data)
+            if isinstance(prior, Given) and not self.unique and self.lapse == 0.0:
+                check_possible_choices(data, prior.matrix)
         elif not self.ties:
             data.refuse_ties()
         self._check_covariates(data)
@@ -186,21 +193,22 @@ class Elimination:
 
     def _check_covariates(self, data: "PairedComparisons | Choices") -> None:
         """Raise DataError for covariates of options, or other than the expected ones."""
-        data_covariates = data.covariates if isinstance(data, PairedComparisons) else None
-        names = () if data_covariates is None else data_covariates.names
-        if data_covariates is not None:
-            data_covariates.refuse_options("elimination by aspects")
-        if self.covariates and not isinstance(data, PairedComparisons):
-            raise DataError(
-                "Covariates require comparisons of two options; remove the covariates for choices"
-                " from larger sets."
-            )
+        if not isinstance(data, PairedComparisons):
+            if self.covariates:
+                raise DataError(
+                    "Covariates require comparisons of two options; remove the covariates for"
+                    " choices from larger sets."
+                )
+            return
+        names, described_names = (), "no covariates"
+        if data.covariates is not None:
+            data.covariates.refuse_options("elimination by aspects")
+            names = data.covariates.names
+            described_names = f"the covariates {shorten(names)}"
         if names != self.covariates:
             raise DataError(
-                "The comparisons have"
-                f" {f'the covariates {shorten(names)}' if names else 'no covariates'}, but the"
-                f" likelihood expects {shorten(self.covariates) or 'none'}; set"
-                f" Elimination(covariates={names!r})."
+                f"The comparisons have {described_names}, but the likelihood expects"
+                f" {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
@@ -211,7 +219,9 @@ class Elimination:
         data = self.convert_data(data)
         if weights.shape < MIN_SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
             if self.ties or self.covariates:
-                feature_name = "ties" if self.ties else "covariates"
+                feature_name = "covariates"
+                if self.ties:
+                    feature_name = "ties"
                 raise ArgumentError(
                     Argument("weight_prior"),
                     f" must have shape >= {MIN_SHAPE_OF_SUMS:g} for data with {feature_name}.",
@@ -229,20 +239,22 @@ class Elimination:
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample the tie parameter and the coefficients from their priors."""
-        tie_draw = {"tie": rng.standard_exponential()} if self.ties else {}
-        return tie_draw | {
-            coefficient_name(name): rng.standard_normal() for name in self.covariates
-        }
+        draws = {}
+        if self.ties:
+            draws["tie"] = rng.standard_exponential()
+        return draws | {name: rng.standard_normal() for name in self.common_parameters}
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the tie parameter and the coefficients, per draw."""
-        tie_density = {"tie": -draws["tie"]} if self.ties else {}
-        if not self.covariates:
-            return tie_density
-        squares = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
-        return tie_density | {
-            "covariate": -0.5 * (squares + len(self.covariates) * math.log(2.0 * math.pi))
-        }
+        densities = {}
+        if self.ties:
+            densities["tie"] = -draws["tie"]
+        if self.covariates:
+            squares = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
+            densities["covariate"] = -0.5 * (
+                squares + len(self.covariates) * math.log(2.0 * math.pi)
+            )
+        return densities
 
     def simulate_data(
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
@@ -255,16 +267,23 @@ class Elimination:
         if isinstance(data, Choices):
             answers = build_choice_probabilities(columns, data, self.lapse)
             return simulate_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
-        beta = stack_coefficients(parameters, self.covariates) if self.covariates else None
-        tie = np.atleast_1d(parameters["tie"]) if self.ties else None
-        p = build_comparison_probabilities(columns, data, self.lapse, tie, beta)(
-            slice(0, len(data.cells.pair))
-        )[0]
+        tie = None
+        if self.ties:
+            tie = np.atleast_1d(parameters["tie"])
+        p = build_comparison_probabilities(
+            columns, data, self.lapse, tie, self._stack_coefficients(parameters)
+        )(slice(0, len(data.cells.pair)))[0]
         simulated = simulate_answers(data, p, self.ties, rng)
-        observed = {"wins": simulated.data.wins} | (
-            {"ties": simulated.data.tied} if self.ties else {}
-        )
+        observed = {"wins": simulated.data.wins}
+        if self.ties:
+            observed["ties"] = simulated.data.tied
         return simulated._replace(observed=observed)
+
+    def _stack_coefficients(self, parameters: Any) -> np.ndarray | None:
+        """Return the draws of the coefficients of covariates; None without covariates."""
+        if not self.covariates:
+            return None
+        return stack_coefficients(parameters, self.covariates)
 
     def build_posterior_part(
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
@@ -277,12 +296,15 @@ class Elimination:
             return build_sets_part(
                 columns, data, shape, dense, lapse=self.lapse, unique=self.unique
             )
-        parameters = {
-            "tie": extra.get("tie"),
-            "beta": stack_coefficients(extra, self.covariates) if self.covariates else None,
-        }
         return build_pairs_part(
-            columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **parameters
+            columns,
+            data,
+            shape,
+            dense,
+            lapse=self.lapse,
+            unique=self.unique,
+            tie=extra.get("tie"),
+            beta=self._stack_coefficients(extra),
         )
 
 
@@ -292,7 +314,9 @@ def convert_to_pairs(data: Any) -> Any:
     The likelihood is the same, but faster.
     """
     data = convert_to_rankings(data)
-    return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data
+    if isinstance(data, Choices) and data.is_paired:
+        return data.to_comparisons()
+    return data
 
 
 def convert_to_rankings(data: Any) -> Any:

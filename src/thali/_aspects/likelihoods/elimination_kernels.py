@@ -86,7 +86,9 @@ def make_set_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
 
 def make_scratch(n_sets: int, largest: int, n: int) -> SetCache:
     """Make scratch space for sets of up to `largest` of n options."""
-    is_dense = largest <= MAX_DENSE_SIZE
+    n_nodes, n_slots = 1, 1
+    if largest > MAX_DENSE_SIZE:
+        n_nodes, n_slots = MAX_NODES, SLOTS
     return SetCache(
         count=np.zeros(0),
         value=np.zeros(n_sets),
@@ -95,10 +97,10 @@ def make_scratch(n_sets: int, largest: int, n: int) -> SetCache:
         mask=np.zeros(MAX_PATTERNS + 1, np.int64),
         weight=np.zeros(MAX_PATTERNS + 1),
         reach=np.zeros(1 << min(largest, MAX_DENSE_SIZE)),
-        decisions=np.zeros(1 if is_dense else MAX_NODES),
-        node=np.zeros((3, 1 if is_dense else MAX_NODES), np.int64),
+        decisions=np.zeros(n_nodes),
+        node=np.zeros((3, n_nodes), np.int64),
         head=np.full(largest + 1, -1, np.int64),
-        slot=np.full(1 if is_dense else SLOTS, -1, np.int64),
+        slot=np.full(n_slots, -1, np.int64),
     )
 
 
@@ -293,10 +295,13 @@ def evaluate_affected_sets(
     """
     total = 0.0
     by_option = affected == WITH_OPTION or affected == COMPENSATED
-    first_index = sets.first[i] if by_option else 0
-    stop_index = sets.first[i + 1] if by_option else sets.start.shape[0] - 1
+    first_index, stop_index = 0, sets.start.shape[0] - 1
+    if by_option:
+        first_index, stop_index = sets.first[i], sets.first[i + 1]
     for t in range(first_index, stop_index):
-        v = sets.within[t] if by_option else t
+        v = t
+        if by_option:
+            v = sets.within[t]
         if (
             affected == ALL
             or affected == WITH_OPTION

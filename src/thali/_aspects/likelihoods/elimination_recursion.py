@@ -1,6 +1,6 @@
 """Choice probabilities from sets of any size under elimination by aspects."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,12 +115,7 @@ def _sum_by_owners(
             raise ArgumentError(
                 f"`aspects` lacks the option {option!r}; give it an empty list if it has none."
             )
-        option_aspects = aspects[option]
-        for name in (
-            {option_aspects}
-            if isinstance(option_aspects, str)
-            else set(_iterate_names(option_aspects, option))
-        ):
+        for name in _read_names(aspects[option], option):
             owners[name] = owners.get(name, 0) | 1 << i
     weight_by_owners: dict[int, float] = {}
     for name, bits in owners.items():
@@ -134,10 +129,12 @@ def _sum_by_owners(
     return weight_by_owners
 
 
-def _iterate_names(option_aspects: Any, option: Any) -> Iterable[Any]:
-    """Return an iterator over the names of an option's aspects."""
+def _read_names(option_aspects: Any, option: Any) -> set[Any]:
+    """Return the names of an option's aspects, from a list of names or one name."""
+    if isinstance(option_aspects, str):
+        return {option_aspects}
     try:
-        return iter(option_aspects)
+        return set(option_aspects)
     except TypeError:
         raise ArgumentError(
             f"The aspects of {option!r} must be a list of names; got {option_aspects!r}."

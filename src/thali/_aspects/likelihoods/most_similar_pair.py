@@ -11,7 +11,8 @@ from thali._data.triplets import Triplets
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
-from .pair_set_operations import build_answer_data
+from .pair_set_operations import make_pair_set_cache
+from .pair_sets import arrange_pair_sets
 from .second_order import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
@@ -74,7 +75,9 @@ class MostSimilarPair:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of parameters that are drawn in addition to features and weights."""
-        return ("constant",) if self.link == RATIO else ()
+        if self.link == RATIO:
+            return ("constant",)
+        return ()
 
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind."""
@@ -89,9 +92,10 @@ class MostSimilarPair:
 
         `weights` is the Gamma prior of weights and constant.
         """
-        return build_answer_data(
+        sets = arrange_pair_sets(
             data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate)
         )
+        return sets, make_pair_set_cache
 
     def fix_prior(self, data: Any) -> "MostSimilarPair":
         """Return the likelihood itself: its priors do not depend on the data."""
@@ -101,11 +105,11 @@ class MostSimilarPair:
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample the constant, if there is one, from its prior."""
-        return {"constant": weights.random(rng, 1)[0]} if self.link == RATIO else {}
+        return {name: weights.random(rng, 1)[0] for name in self.parameters}
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return the log prior density of the constant per draw, if there is one."""
-        return {"constant": weights.log_density(draws["constant"])} if self.link == RATIO else {}
+        return {name: weights.log_density(draws[name]) for name in self.parameters}
 
     def simulate_data(
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator

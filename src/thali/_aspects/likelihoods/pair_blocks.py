@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar, vectorised
+from thali._compile.jit import generic, register_answers, scalar, vectorised
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.logarithm import fast_log
+
+from ..state import COLUMNS
 
 WIDTH = 8
 # Fields of a block, WIDTH numbers each: weights for i and for its neighbour j, choices of i and of
@@ -110,16 +112,6 @@ def fill_lifts(pairs: Any, c: Any) -> None:
     """Fill the factors of covariates from their coefficients; default: none."""
 
 
-def return_true(pairs: Any) -> Any:
-    """Return True."""
-    return True
-
-
-def return_false(pairs: Any) -> Any:
-    """Return False."""
-    return False
-
-
 def _positive_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
     """Return the weight of side i, at least MIN_WEIGHT."""
     return max(weight_i, MIN_WEIGHT)
@@ -139,8 +131,7 @@ PAIR_CLASSES: dict[
     (False, True): PairsWithTiesWithoutUnique,
 }
 for (_unique, _ties), _cls in PAIR_CLASSES.items():
-    has_empty_sides.register(_cls)(return_false if _unique else return_true)
-    has_ties.register(_cls)(return_true if _ties else return_false)
+    register_answers(_cls, {has_empty_sides: not _unique, has_ties: _ties})
     count_first_weight.register(_cls)(_positive_first_weight)
     count_second_weight.register(_cls)(_positive_second_weight)
 
@@ -275,9 +266,9 @@ def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
 
 
 @scalar
-def fill_blocks(pairs: Any, c: Any, b: Any, n_columns: Any) -> None:
+def fill_blocks(pairs: Any, c: Any, b: Any) -> None:
     """Fill all blocks from the weights."""
-    n = pairs.start.shape[0] - 1
+    n, n_columns = pairs.start.shape[0] - 1, b.whole[COLUMNS]
     fill_lifts(pairs, c)
     for i in range(n):
         for v in range(pairs.start[i], pairs.start[i + 1]):
@@ -323,7 +314,7 @@ def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
 
 
 @scalar
-def total_log_likelihood(pairs: Any, c: Any) -> Any:
+def total_log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of all pairs, with the exact logarithm."""
     n = pairs.start.shape[0] - 1
     log_likelihood = 0.0
@@ -410,8 +401,7 @@ def make_pair_cache(pairs: Any, n_ties: float = 0.0, n_covariates: int = 0) -> P
     block = np.zeros((pairs.neighbour.shape[0], fields * WIDTH))
     block[:, WINS : WINS + WIDTH] = pairs.wins
     block[:, LOSSES : LOSSES + WIDTH] = pairs.losses
-    has_parameters = has_ties(pairs) or n_covariates
-    return PairCache(
-        block,
-        np.array([0.0, 1.0, n_ties, *[0.0] * n_covariates]) if has_parameters else np.zeros(1),
-    )
+    parameters = np.zeros(1)
+    if has_ties(pairs) or n_covariates:
+        parameters = np.append([0.0, 1.0, n_ties], np.zeros(n_covariates))
+    return PairCache(block, parameters)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar, vectorised
+from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
 from thali._inference.numerics.slices import draw_on_line, log_density
 
@@ -29,8 +29,6 @@ from .pair_blocks import (
     has_empty_sides,
     has_ties,
     pair_log_likelihood,
-    return_false,
-    return_true,
     store_all_pairs,
 )
 
@@ -97,8 +95,7 @@ def _fill_lifts(pairs: Any, c: Any) -> None:
 
 
 for (_unique, _ties), _cls in COVARIATE_PAIR_CLASSES.items():
-    has_empty_sides.register(_cls)(return_false if _unique else return_true)
-    has_ties.register(_cls)(return_true if _ties else return_false)
+    register_answers(_cls, {has_empty_sides: not _unique, has_ties: _ties})
     count_first_weight.register(_cls)(_lifted_first_weight)
     count_second_weight.register(_cls)(_lifted_second_weight)
     fill_lifts.register(_cls)(_fill_lifts)

@@ -7,14 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, count_born_columns, scratch_index, sum_weights
+from ..operations import select_remaining_row
+from ..state import (
+    BETA,
+    count_born_columns,
+    sum_weights,
+)
 from .pair_blocks import (
     LOGLIK,
     LOSSES,
@@ -50,8 +55,10 @@ from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 
 def build_pair_data(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
     """Build the kernel data of pairs, and a function that makes a cache."""
-    cells, x = data.cells, None if data.covariates is None else data.cells.x
-    cls = (PAIR_CLASSES if x is None else WITH_COVARIATES)[unique, ties]
+    cells = data.cells
+    cls, x = PAIR_CLASSES[unique, ties], None
+    if data.covariates is not None:
+        cls, x = WITH_COVARIATES[unique, ties], cells.x
     win_loss_counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
     pairs = arrange_blocks(
         cls, data.n_options, cells.first, cells.second, *win_loss_counts, lapse, x
@@ -86,10 +93,14 @@ def register_operation(
 NO_CHANGE = (0.0, 0.0, 0.0, 0.0)
 
 
-@register_operation(operations.sees_full)
-def _sees_full(pairs: Any) -> Any:
-    """Return False: columns that all options own have no effect."""
-    return False
+for _cls in ALL_PAIR_CLASSES:
+    register_answers(
+        _cls,
+        {
+            operations.sees_full: False,  # a column that all options own distinguishes none
+            operations.is_scale_free: True,  # probabilities depend on ratios of weights only
+        },
+    )
 
 
 @register_operation(operations.select_cache)
@@ -98,10 +109,12 @@ def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
     return PairCache(caches.block[t], caches.real[t])
 
 
-@register_operation(operations.is_scale_free)
-def _is_scale_free(pairs: Any) -> Any:
-    """Return True: choice probabilities depend on ratios of weights only."""
-    return True
+@scalar
+def count_gained_columns(d: Any) -> Any:
+    """Return the change in the number of columns of a side whose weight changes by d."""
+    if d > 0.0:
+        return 1.0
+    return -1.0
 
 
 @register_operation(operations.delta_unique)
@@ -120,14 +133,14 @@ def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 @register_operation(operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves column k."""
-    g = 1.0 if d > 0.0 else -1.0
+    g = count_gained_columns(d)
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @register_operation(operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the cache of option i's pairs: i joins or leaves column k."""
-    g = 1.0 if d > 0.0 else -1.0
+    g = count_gained_columns(d)
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
 
@@ -139,7 +152,9 @@ def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
     The side is 1 for owners, 0 for other options; the changes are of weights and of numbers of
     columns.
     """
-    side = 1.0 if 2 * m <= b.Z.shape[1] - 1 else 0.0
+    side = 0.0
+    if 2 * m <= b.Z.shape[1] - 1:
+        side = 1.0
     x, y = d * side, d * (1.0 - side)
     g, h = count_born_columns(b, k, d) * side, count_born_columns(b, k, d) * (1.0 - side)
     return side, (x, -x, 0.0, y), (g, -g, 0.0, h)
@@ -169,14 +184,14 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 @register_operation(operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
-    g = 1.0 if d > 0.0 else -1.0
+    g = count_gained_columns(d)
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
 @register_operation(operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
-    g = 1.0 if d > 0.0 else -1.0
+    g = count_gained_columns(d)
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
 
@@ -204,8 +219,8 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
     # as by default; in addition column k is added to, or removed from, the side of `partner`
     # against owners of neither
     """Update the cache: k becomes the scratch row and w[partner] falls by d."""
-    remaining_row = k if d > 0.0 else scratch_index(b)
-    g = 1.0 if d > 0.0 else -1.0
+    remaining_row = select_remaining_row(b, k, d)
+    g = count_gained_columns(d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
             apply_row(pairs, c, b, remaining_row, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
@@ -229,19 +244,11 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
     """Multiply all weights by a factor, and refill the cache if errors are large."""
     if scale_sides(pairs, c, factor, sum_weights(b)):
-        fill_blocks(pairs, c, b, b.whole[COLUMNS])
+        fill_blocks(pairs, c, b)
 
 
-@register_operation(operations.rebuild_cache)
-def _rebuild_cache(pairs: Any, c: Any, b: Any) -> None:
-    """Fill the cache of all pairs from the state."""
-    fill_blocks(pairs, c, b, b.whole[COLUMNS])
-
-
-@register_operation(operations.log_likelihood)
-def _log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
-    """Return the log-likelihood of all pairs."""
-    return total_log_likelihood(pairs, c)
+register_operation(operations.rebuild_cache)(fill_blocks)
+register_operation(operations.log_likelihood)(total_log_likelihood)
 
 
 # Tie parameter: the log-likelihood in log nu, T log nu - sum n log(1 + nu r), is concave, and so is
@@ -311,9 +318,10 @@ def record_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
 @register_operation(operations.record_parameters, WITH_COVARIATES.values())
 def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Record the tie parameter and the coefficients."""
+    n_ties = 0
     if has_ties(pairs):
         record_tie(pairs, c, b, extra, draw)
-    n_ties = 1 if has_ties(pairs) else 0
+        n_ties = 1
     for m in range(pairs.x.shape[0]):
         extra[draw, n_ties + m] = c.real[FIRST_COEFFICIENT + m]
 
@@ -352,8 +360,9 @@ def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: A
     position = pairs.transposed[v, t]
     block, lane = position // np.uint64(WIDTH), position % np.uint64(WIDTH)
     outcome = people.place[answer] % OUTCOMES
-    wins = times if outcome == 0 else 0.0
-    term = times * log
+    wins, term = 0.0, times * log
+    if outcome == 0:
+        wins = times
     if has_ties(pairs) and outcome == 2:
         wins = 0.5 * times
         c.real[TIED] += times

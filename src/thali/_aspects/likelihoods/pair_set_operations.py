@@ -5,29 +5,41 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
-from ..state import BETA, COLUMNS, scratch_index
+from ..operations import select_remaining_row
+from ..state import BETA, COLUMNS
 from .pair_sets import (
     CONSTANT,
     MIN_PROBABILITY,
     AnsweredPairSets,
     PairSums,
-    arrange_pair_sets,
     evaluate_all_sets,
     evaluate_member_change,
     evaluate_shared_change,
     fill_pair_sums,
-    make_pair_set_cache,
 )
 
 
-def build_answer_data(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> Any:
-    """Build the kernel data of answers, and a function that makes a cache."""
-    return arrange_pair_sets(data, is_ratio, lapse, shape, rate), make_pair_set_cache
+def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
+    """Make a cache without features; values are filled later.
+
+    The constant starts at its prior mean.
+    """
+    n_pairs = len(sets.lower)
+    constant = 0.0
+    if sets.is_ratio:
+        constant = sets.shape / sets.rate
+    arrays: Any = [
+        *np.zeros((4, n_pairs)),
+        np.zeros(n_pairs, np.int32),
+        np.zeros(len(sets.start) - 1),
+        np.array([constant]),
+    ]
+    return PairSums(*arrays)
 
 
 @operations.sees_full.register(AnsweredPairSets)
@@ -36,16 +48,13 @@ def _sees_full(sets: Any) -> Any:
     return sets.is_ratio
 
 
-@operations.sees_single.register(AnsweredPairSets)
-def _sees_single(sets: Any) -> Any:
-    """Return False: columns with a single owner do not affect similarities."""
-    return False
-
-
-@operations.is_scale_free.register(AnsweredPairSets)
-def _is_scale_free(sets: Any) -> Any:
-    """Return False: a common factor of weights is drawn with the constant."""
-    return False
+register_answers(
+    AnsweredPairSets,
+    {
+        operations.sees_single: False,
+        operations.is_scale_free: False,  # a common factor of weights is drawn with the constant
+    },
+)
 
 
 @operations.select_cache.register(AnsweredPairSets)
@@ -93,13 +102,13 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 @operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
-    return evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, False)
+    return evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, False)
 
 
 @operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Update the cache when k becomes the scratch row and w[partner] falls by d."""
-    evaluate_shared_change(sets, c, b, partner, k if d > 0.0 else scratch_index(b), d, True)
+    evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, True)
 
 
 @operations.rebuild_cache.register(AnsweredPairSets)
@@ -180,12 +189,9 @@ def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
     factor = rng.standard_gamma(sets.shape * (b.whole[COLUMNS] + 1)) / sets.rate / total
-    c.real[CONSTANT] *= factor
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
-    for p in range(c.shared.shape[0]):
-        c.shared[p] *= factor
-    evaluate_all_sets(sets, c)
+    scale_constant_and_sums(sets, c, b, factor)
 
 
 @operations.record_parameters.register(AnsweredPairSets)
@@ -222,7 +228,8 @@ def _sum_scaled_priors(sets: Any, c: Any) -> Any:
 
 
 @operations.apply_scale.register(AnsweredPairSets)
-def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
+@scalar
+def scale_constant_and_sums(sets: Any, c: Any, b: Any, factor: Any) -> None:
     """Multiply the constant and all shared weights by a factor."""
     c.real[CONSTANT] *= factor
     for p in range(c.shared.shape[0]):

@@ -108,29 +108,15 @@ def _group_by_key(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 
-def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
-    """Make a cache without features; values are filled later.
-
-    The constant starts at its prior mean.
-    """
-    n_pairs = len(sets.lower)
-    constant = sets.shape / sets.rate if sets.is_ratio else 0.0
-    arrays: Any = [
-        *np.zeros((4, n_pairs)),
-        np.zeros(n_pairs, np.int32),
-        np.zeros(len(sets.start) - 1),
-        np.array([constant]),
-    ]
-    return PairSums(*arrays)
-
-
 @scalar
 def pair_value(sets: Any, shared: Any, constant: Any) -> Any:
     """Return the value of a pair with this shared weight.
 
     Rounding may leave a shared weight slightly below 0.
     """
-    return max(shared, 0.0) + constant if sets.is_ratio else math.exp(min(shared, MAX_EXPONENT))
+    if sets.is_ratio:
+        return max(shared, 0.0) + constant
+    return math.exp(min(shared, MAX_EXPONENT))
 
 
 @scalar
@@ -155,8 +141,9 @@ def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
 
     `total` is the sum of the values.
     """
-    inverse = 1.0 / total if total > 0.0 else 0.0
-    log_probability = 0.0
+    inverse, log_probability = 0.0, 0.0
+    if total > 0.0:
+        inverse = 1.0 / total
     for x in range(sets.start[r], sets.start[r + 1]):
         if sets.times[x] == 0.0:
             break
@@ -170,8 +157,10 @@ def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse:
     chance = 1.0 / (sets.start[r + 1] - sets.start[r])
     if total >= MAX_PLAIN_SUM:
         share = share_by_logarithms(sets, c, r, sets.pair[x])
+    elif total > 0.0:
+        share = c.trial[sets.pair[x]] * inverse
     else:
-        share = c.trial[sets.pair[x]] * inverse if total > 0.0 else chance
+        share = chance
     return fast_log(max((1.0 - sets.lapse) * share + sets.lapse * chance, MIN_PROBABILITY))
 
 

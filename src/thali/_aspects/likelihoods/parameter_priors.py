@@ -434,8 +434,9 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
     """
     for p in range(c.parameters.shape[0]):
         position = position_on_line(likelihood, p, c.parameters[p])
-        code = likelihood.kind[p]
-        width = likelihood.second[p] if code == REAL or code == LOG_NORMAL else 1.0
+        code, width = likelihood.kind[p], 1.0
+        if code == REAL or code == LOG_NORMAL:
+            width = likelihood.second[p]
         level = line_log_density(likelihood, c, b, p, position) - rng.standard_exponential()
         low = position - width * rng.random()
         high = low + width

@@ -14,7 +14,7 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.truncated import draw_tilted_weight
 
-from ..state import BETA
+from ..state import BETA, COLUMNS
 
 CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
 
@@ -96,8 +96,9 @@ def open_row_sums(judgements: Any, c: Any, b: Any, k: Any) -> None:
     """Fill c.pull and c.ties for pattern k."""
     n = judgements.value.shape[0]
     for j in range(n):
-        c.pull[j] = 0.0
-        c.ties[j] = b.m[k] - b.Z[k, j] if judgements.complete else 0.0
+        c.pull[j], c.ties[j] = 0.0, 0.0
+        if judgements.complete:
+            c.ties[j] = b.m[k] - b.Z[k, j]
     for i in range(n):
         if b.Z[k, i] != 0.0:
             for j in range(n):
@@ -128,7 +129,9 @@ def shift_row_sums(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> N
 @scalar
 def count_inner_judgements(judgements: Any, b: Any, k: Any, m: Any) -> Any:
     """Return the number of judgements of pairs of owners of pattern k."""
-    return 0.5 * m * (m - 1) if judgements.complete else sum_inner(judgements.measured, b, k)
+    if judgements.complete:
+        return 0.5 * m * (m - 1)
+    return sum_inner(judgements.measured, b, k)
 
 
 @vectorised
@@ -190,7 +193,7 @@ def squared_error(judgements: Any, c: Any) -> Any:
 
 
 @scalar
-def fill_residuals(judgements: Any, c: Any, b: Any, n_columns: Any) -> None:
+def fill_residuals(judgements: Any, c: Any, b: Any) -> None:
     """Fill all residuals from the weights."""
     n = judgements.value.shape[0]
     for i in range(n):
@@ -198,7 +201,7 @@ def fill_residuals(judgements: Any, c: Any, b: Any, n_columns: Any) -> None:
             c.residual[i, j] = (judgements.value[i, j] - c.real[CONSTANT]) * judgements.measured[
                 i, j
             ]
-    for k in range(n_columns):
+    for k in range(b.whole[COLUMNS]):
         shift_inner(judgements, c, b, k, b.w[k])
 
 
@@ -225,21 +228,26 @@ def draw_variance(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> 
         c.real[VARIANCE] = scale / rng.standard_gamma(shape)
 
 
-def arrange_squares(data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def arrange_squares(data: Any) -> tuple[np.ndarray, ...]:
     """Return squares of similarities, judgement counts and inverse counts, each (n, n)."""
-    value, measured, share = np.zeros((3, data.n_options, data.n_options))
-    for square, entries in (
-        (value, data.values),
-        (measured, data.judgements),
-        (share, 1.0 / data.judgements),
-    ):
-        square[data.first, data.second] = square[data.second, data.first] = entries
-    return value, measured, share
+    return tuple(
+        arrange_square(data.n_options, data.first, data.second, entries)
+        for entries in (data.values, data.judgements, 1.0 / data.judgements)
+    )
+
+
+def arrange_square(n: int, first: np.ndarray, second: np.ndarray, entries: Any) -> np.ndarray:
+    """Return the symmetric (n, n) matrix with these entries of pairs, 0 elsewhere."""
+    square = np.zeros((n, n))
+    square[first, second] = square[second, first] = entries
+    return square
 
 
 def make_residual_cache(judgements: Judgements) -> Residuals:
     """Make a cache with starting parameters; residuals are filled later."""
-    constant = judgements.shape / judgements.rate if judgements.has_constant else 0.0
+    constant = 0.0
+    if judgements.has_constant:
+        constant = judgements.shape / judgements.rate
     n = judgements.value.shape[0]
     return Residuals(
         np.zeros((n, n)), np.zeros(n), np.zeros(n), np.array([constant, judgements.variance])

@@ -19,7 +19,7 @@ import numpy as np
 from ..weight_priors import GammaWeights
 from .additive import VARIANCE_SHAPE
 from .pair_sets import AnsweredPairSets
-from .residuals import Judgements
+from .residuals import Judgements, arrange_square
 
 # added to every y, which then is >= 0 like the constant, because sets have at least two pairs
 SIMILARITY_SHIFT = 2.0
@@ -32,7 +32,9 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
     weights of answers.
     """
     # the prior mean of the constant, where chains start
-    unit = sets.shape / sets.rate if sets.is_ratio else 1.0
+    unit = 1.0
+    if sets.is_ratio:
+        unit = sets.shape / sets.rate
     shape = max(sets.shape, 1.0)
     weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
     pairs, sizes = len(sets.lower), np.diff(sets.start)
@@ -42,14 +44,10 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
     information = np.bincount(
         sets.pair, weights=chance * (1.0 - 1.0 / np.repeat(sizes, sizes)), minlength=pairs
     )
-    n = len(sets.pair_start) - 1
-    squares = np.zeros((3, n, n))
-    for square, entries in zip(
-        squares,
-        (SIMILARITY_SHIFT + scores / information, information, 1.0 / information),
-        strict=True,
-    ):
-        square[sets.lower, sets.upper] = square[sets.upper, sets.lower] = entries
+    squares = (
+        arrange_square(len(sets.pair_start) - 1, sets.lower, sets.upper, entries)
+        for entries in (SIMILARITY_SHIFT + scores / information, information, 1.0 / information)
+    )
     judgements = Judgements(
         *squares,
         pairs=float(pairs),

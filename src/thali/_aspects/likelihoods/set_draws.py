@@ -32,10 +32,9 @@ def compute_set_probabilities(
             f"A set may have at most {MAX_SET_SIZE} options; the largest set has {largest}. Remove"
             " some options."
         )
-    part = np.arange(draws.start, draws.stop)
     sets = arrange_sets(columns.n_options, start, members, np.zeros(len(members)), lapse)
-    state = make_empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
-    probability = np.empty((part.size, len(members)))
+    state = make_empty_state(columns.n_options, int(columns.n_features[draws].max(initial=0)))
+    probability = np.empty((draws.stop - draws.start, len(members)))
     try:
         _fill_probabilities(
             sets,
@@ -101,9 +100,9 @@ def compute_answer_probabilities(
             if middle_members and best not in rest_starts:
                 rest_starts[best] = sum(map(len, sets))
                 sets.append(np.delete(set_members, best))
-            middle_index = (
-                rest_starts[best] + int(middle_members[0] > worst) if middle_members else -1
-            )
+            middle_index = -1
+            if middle_members:
+                middle_index = rest_starts[best] + int(middle_members[0] > worst)
             factors.append((full_start + best, middle_index))
     best_index, middle_indices = np.array(factors).T
     set_starts = part_bounds(list(map(len, sets)))

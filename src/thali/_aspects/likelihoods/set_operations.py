@@ -6,7 +6,9 @@ Only the log-likelihood of each set is stored, so rounding errors do not accumul
 
 from typing import Any
 
-from thali._compile.jit import part, scalar
+import numpy as np
+
+from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
 from thali._inference.numerics.logarithm import fast_log
 from thali._labels import shorten
@@ -56,11 +58,8 @@ IMPOSSIBLE_CHOICE = Message(  # for a choice that given aspects make impossible
 )
 
 
-def check_sets(data: Choices, ownership: Any, lapse: float) -> None:
-    """Raise DataError for sets that are too large or impossible choices.
-
-    A choice is impossible if given aspects alone, `owns`, do not allow it.
-    """
+def check_set_sizes(data: Choices) -> None:
+    """Raise DataError for sets that are too large."""
     v_largest = int(data.sizes.argmax())
     if data.sizes[v_largest] > MAX_SET_SIZE:
         members = data.members[data.start[v_largest] : data.start[v_largest + 1]]
@@ -69,8 +68,10 @@ def check_sets(data: Choices, ownership: Any, lapse: float) -> None:
             f" ({shorten([data.labels[i] for i in members])}) has {data.sizes[v_largest]}. Remove"
             " options from this set, or compare pairs."
         )
-    if ownership is None or lapse > 0.0:
-        return
+
+
+def check_possible_choices(data: Choices, ownership: np.ndarray) -> None:
+    """Raise DataError for choices that given aspects, (options, aspects), do not allow."""
     for v in range(data.n_sets):
         members = data.members[data.start[v] : data.start[v + 1]]
         for x in members[data.counts[data.start[v] : data.start[v + 1]] > 0.0]:
@@ -87,16 +88,13 @@ def check_sets(data: Choices, ownership: Any, lapse: float) -> None:
                     )
 
 
-@operations.sees_full.register(OfferedSets)
-def _sees_full(sets: Any) -> Any:
-    """Return False: columns that all options own have no effect."""
-    return False
-
-
-@operations.is_scale_free.register(OfferedSets)
-def _is_scale_free(sets: Any) -> Any:
-    """Return True: choice probabilities depend on ratios of weights only."""
-    return True
+register_answers(
+    OfferedSets,
+    {
+        operations.sees_full: False,  # a column that all options own distinguishes none
+        operations.is_scale_free: True,  # probabilities depend on ratios of weights only
+    },
+)
 
 
 @operations.select_cache.register(OfferedSets)
@@ -131,16 +129,22 @@ def evaluate_change(
     if change == UNIQUE:
         b.s[i] = s + d
         affected = WITH_OPTION
-    elif change == MEMBER or change == COMPENSATED_MEMBER:
+    elif change == MEMBER:
         b.Z[k, i] = 1.0 - b.Z[k, i]
-        b.s[i] = s - d if change == COMPENSATED_MEMBER else s
-        affected = COMPENSATED if change == COMPENSATED_MEMBER else WITH_OPTION
+        affected = WITH_OPTION
+    elif change == COMPENSATED_MEMBER:
+        b.Z[k, i] = 1.0 - b.Z[k, i]
+        b.s[i] = s - d
+        affected = COMPENSATED
     elif change == WEIGHT or change == COMPENSATED_WEIGHT:
-        b.w[k] = d if k == n_columns else w + d
-        b.whole[COLUMNS] = max(n_columns, k + 1)  # includes a column at its birth
-        affected = SPLIT if change == WEIGHT else WITHIN
+        b.w[k] = w + d
+        if k == n_columns:  # a birth
+            b.w[k] = d
+            b.whole[COLUMNS] = k + 1
+        affected = SPLIT
         if change == COMPENSATED_WEIGHT:
             subtract_from_unique(c, b, k, d)
+            affected = WITHIN
     elif change == BLOCK:
         b.s[i] = s - d
         flip_memberships(b, i, k, partner)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, scalar
+from thali._compile.jit import generic, return_false, return_true, scalar
 
 from .. import operations
+from ..operations import select_remaining_row
 from ..state import COLUMNS, count_born_columns, scratch_index
 
 
@@ -90,14 +91,16 @@ def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> None:
 def make_cache(likelihood: Any) -> TermSums:
     """Make a cache without features; terms are filled later."""
     n = likelihood.n
-    n_pair_options = n if has_pair_terms(likelihood) else 0
+    n_pair_options = 0
+    if has_pair_terms(likelihood):
+        n_pair_options = n
     arrays: Any = [
         *np.zeros((3, n)),
         *np.zeros((3, n_pair_options, n_pair_options)),
         np.zeros(n, np.int64),
         np.zeros(1, np.int64),
+        np.array(starting_parameters(likelihood)),
     ]
-    arrays.append(np.array(starting_parameters(likelihood)))
     return TermSums(*arrays)
 
 
@@ -107,19 +110,19 @@ def clean_sum(likelihood: Any, weights: Any, columns: Any) -> Any:
 
     A sum of positive weights that rounding made negative is 0, too.
     """
+    if columns <= 0.0:
+        return 0.0
     if has_signed_sums(likelihood):
-        return weights if columns > 0.0 else 0.0
-    return max(weights, 0.0) if columns > 0.0 else 0.0
+        return weights
+    return max(weights, 0.0)
 
 
 @scalar
 def ordered_pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> Any:
     """Return the term of options i and j in any order, given their sums."""
-    swapped = i > j
-    lower, upper = j if swapped else i, i if swapped else j
-    return pair_term(
-        likelihood, lower, upper, shared, own_j if swapped else own_i, own_i if swapped else own_j
-    )
+    if i > j:
+        i, j, own_i, own_j = j, i, own_j, own_i
+    return pair_term(likelihood, i, j, shared, own_i, own_j)
 
 
 @scalar
@@ -284,8 +287,8 @@ def transfer_sign(b: Any, partner: Any) -> Any:
     """
     scratch_row = scratch_index(b)
     for i in range(b.Z.shape[1]):
-        if b.Z[partner, i] != 0.0:
-            return 1.0 if b.Z[scratch_row, i] != 0.0 else -1.0
+        if b.Z[partner, i] != 0.0 and b.Z[scratch_row, i] == 0.0:
+            return -1.0
     return 1.0
 
 
@@ -295,7 +298,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     change = 0.0
     if has_pair_terms(likelihood):
         g = transfer_sign(b, partner)
-        remaining_row = k if g > 0.0 else scratch_index(b)
+        remaining_row = select_remaining_row(b, k, g)
         for i in range(likelihood.n):
             if b.Z[partner, i] != 0.0:
                 for j in range(likelihood.n):
@@ -316,7 +319,7 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     g = transfer_sign(b, partner)
     _apply_copies(likelihood, c, b, partner, g)
     if has_pair_terms(likelihood):
-        remaining_row = k if g > 0.0 else scratch_index(b)
+        remaining_row = select_remaining_row(b, k, g)
         for i in range(likelihood.n):
             if b.Z[partner, i] != 0.0:
                 for j in range(likelihood.n):
@@ -332,7 +335,8 @@ def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
             c.own_columns[i] += extra
             if has_pair_terms(likelihood):
                 for j in range(likelihood.n):
-                    c.shared_columns[i, j] += extra * b.Z[k, j] if j != i else 0.0
+                    if j != i:
+                        c.shared_columns[i, j] += extra * b.Z[k, j]
 
 
 def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
@@ -378,16 +382,6 @@ def _current_log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
     """Return the user's log-likelihood of the state."""
     likelihood = insert_parameters(likelihood, c)
     return state_log_likelihood(likelihood, b, b.whole[COLUMNS])
-
-
-def return_true(likelihood: Any) -> Any:
-    """Return True."""
-    return True
-
-
-def return_false(likelihood: Any) -> Any:
-    """Return False."""
-    return False
 
 
 COMMON_OPERATIONS: dict[Any, Any] = operations.WITHOUT_UNIQUE | {

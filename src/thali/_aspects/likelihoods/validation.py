@@ -102,16 +102,10 @@ def _list_pair_calls(
             [(i, j) for i in range(min(n, 50)) for j in range(i + 1, min(n, 50))]
         ).reshape(-1, 2)
         for i, j in rng.permutation(pairs)[:MAX_CALLS].tolist():
-            own_sums = [float(features[o] @ weights) for o in (i, j)]
-            calls.append(
-                (
-                    data,
-                    i,
-                    j,
-                    float(features[i] * features[j] @ weights),
-                    *(own_sums if sees_own else ()),
-                )
-            )
+            arguments = [data, i, j, float(features[i] * features[j] @ weights)]
+            if sees_own:
+                arguments += [float(features[o] @ weights) for o in (i, j)]
+            calls.append(tuple(arguments))
     return calls
 
 
@@ -186,7 +180,9 @@ def _copy_argument(argument: Any) -> Any:
     """Copy the arrays of an argument."""
     if isinstance(argument, tuple):
         return type(argument)(*(_copy_argument(a) for a in argument))
-    return argument.copy() if isinstance(argument, np.ndarray) else argument
+    if isinstance(argument, np.ndarray):
+        return argument.copy()
+    return argument
 
 
 def _iterate_arrays(original: Any, copy: Any) -> Any:
@@ -204,7 +200,9 @@ def _describe(arguments: Any) -> str:
     if len(arguments) == 3 and isinstance(arguments[1], np.ndarray):
         n, columns = arguments[1].shape
         return f"{n} options and {columns} features"
-    names = ("i", "j", "shared", "own_i", "own_j") if len(arguments) > 3 else ("i", "own")
+    names: tuple[str, ...] = ("i", "own")
+    if len(arguments) > 3:
+        names = ("i", "j", "shared", "own_i", "own_j")
     return ", ".join(
         f"{name}={number:.4g}" for name, number in zip(names, arguments[1:], strict=False)
     )
@@ -213,4 +211,6 @@ def _describe(arguments: Any) -> str:
 def _shorten_repr(returned: Any) -> str:
     """Return a repr of at most 60 characters."""
     text = repr(returned).replace("\n", " ")
-    return text if len(text) < 60 else f"{text[:50]}... ({type(returned).__name__})"
+    if len(text) < 60:
+        return text
+    return f"{text[:50]}... ({type(returned).__name__})"

@@ -1,6 +1,7 @@
 """Given aspects: their owners and names, and a check that their weights are identified."""
 
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ from thali.errors import ArgumentError, DataError, InPython, Message, Setting, V
 
 from ..priors.feature_argument import build_feature_prior, list_feature_names
 from ..priors.given import Given
-from .problem import compute_exclusive_aspects, scale_pattern
+from .problem import compute_exclusive_aspects, convert_to_dense, scale_pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,9 @@ class KnownAspects:
     @property
     def shared(self) -> np.ndarray:
         """Owners of the given aspects, without unique aspects."""
-        return self.owners[:, len(self.labels) :] if self.unique else self.owners
+        if self.unique:
+            return self.owners[:, len(self.labels) :]
+        return self.owners
 
     @property
     def crossing(self) -> tuple[str, str] | None:
@@ -38,7 +41,9 @@ class KnownAspects:
         size = self.owners.sum(axis=0)
         common = self.owners.T.astype(int) @ self.owners.astype(int)
         pairs = np.argwhere((common > 0) & (common < np.minimum.outer(size, size)))
-        return (self.names[pairs[0][0]], self.names[pairs[0][1]]) if len(pairs) else None
+        if not len(pairs):
+            return None
+        return self.names[pairs[0][0]], self.names[pairs[0][1]]
 
 
 def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
@@ -46,11 +51,12 @@ def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> 
     check_allowed("unique", unique, (True, False))
     is_learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if is_learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
+        description: Any = Value("aspects", aspects)
+        if isinstance(aspects, Tree):
+            description = "aspects learned along a tree"
         raise ArgumentError(
             "Maximum likelihood requires known aspects; got ",
-            "aspects learned along a tree"
-            if isinstance(aspects, Tree)
-            else Value("aspects", aspects),
+            description,
             ". Use ",
             Value("aspects", "unique"),
             InPython(
@@ -58,12 +64,9 @@ def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> 
                 " or the file of a table.",
             ),
         )
-    matrix = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",))).matrix
-    if matrix.shape[0] != len(labels):
-        raise ArgumentError(
-            f"The aspect matrix has {matrix.shape[0]} rows, but the data have {len(labels)}"
-            " options; give one row per option."
-        )
+    prior = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",)))
+    prior.check_rows(len(labels))
+    matrix = prior.matrix
     names = list_feature_names(aspects, labels, matrix.shape[1])
     if not unique:
         if not matrix.any():
@@ -100,11 +103,7 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
         given_aspects.owners.all(axis=0) | ~given_aspects.owners.any(axis=0)
     )
     if is_uninformative.any():
-        idle = [
-            name
-            for name, is_idle in zip(given_aspects.names, is_uninformative, strict=True)
-            if is_idle
-        ]
+        idle = list(compress(given_aspects.names, is_uninformative))
         raise ArgumentError(
             f"The weight of {shorten(idle)} affects no choice, because all options or no options"
             " have that aspect; remove the aspect."
@@ -114,7 +113,9 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
         return
     n = len(given_aspects.labels)
     if n <= 300 and (names := _find_unidentified(given_aspects, *np.triu_indices(n, 1))):
-        hint = Message(", or set ", Setting("unique", False)) if given_aspects.unique else ""
+        hint = Message("")
+        if given_aspects.unique:
+            hint = Message(", or set ", Setting("unique", False))
         raise ArgumentError(
             f"No choices can identify the weights of the aspects {shorten(names, 12)}, because"
             " these weights can change together without changing any choice probability; remove"
@@ -159,9 +160,7 @@ def _find_unidentified(
     change = scale_pattern(
         patterns[0], weights, np.where(is_informative, ij, np.inf)
     ) - scale_pattern(patterns[1], weights, np.where(is_informative, ji, np.inf))
-    gram = change.T @ change
-    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
-    eigenvalues, vectors = np.linalg.eigh(gram)
+    eigenvalues, vectors = np.linalg.eigh(convert_to_dense(change.T @ change))
     null_vectors = vectors[:, eigenvalues <= 1e-11 * max(eigenvalues[-1], 1e-300)]
     if null_vectors.shape[1] <= 1:
         return []
@@ -176,8 +175,6 @@ def _find_unidentified(
         else:
             families.append([k])
     families.sort(key=len)
-    unidentified_families = families[:-1] if len(families[-1]) > 1 else families
-    return [
-        given_aspects.names[k]
-        for k in sorted(k for family in unidentified_families for k in family)
-    ]
+    if len(families[-1]) > 1:
+        families.pop()
+    return [given_aspects.names[k] for k in sorted(k for family in families for k in family)]

@@ -40,7 +40,9 @@ class AspectLikelihoodEngine(Engine):
         from .fit import estimate
 
         _check_arguments(model, fit_arguments, data)
-        seed = 0 if fit_arguments["random_seed"] is None else fit_arguments["random_seed"]
+        seed = fit_arguments["random_seed"]
+        if seed is None:
+            seed = 0
         data = _treat_ties(model, check_data(data, PAIRS))
         settings = model.aspects, model.unique, _choose_lapse(model), has_ties(data)
         return Job(
@@ -118,9 +120,8 @@ class AspectLikelihoodEngine(Engine):
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """Return the covariates of comparisons that the fit used."""
-        from .fit import list_covariates
 
-        return list_covariates(_require_fit(model).data)
+        return _require_fit(model).data.covariate_names
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """Return the change of the log odds per unit of each covariate."""
@@ -269,13 +270,13 @@ def _treat_ties(model: Any, data: Any) -> Any:
 
 def _choose_lapse(model: Any) -> float:
     """Return the lapse that `fit` uses."""
-    return 0.0 if model.lapse is None else model.lapse
+    if model.lapse is None:
+        return 0.0
+    return model.lapse
 
 
 def _build_predictors(estimates: "Estimates", covariates: Any, n_comparisons: int) -> np.ndarray:
     """Return the covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
     from thali._model.covariates import predictor_matrix
 
-    from .fit import list_covariates
-
-    return predictor_matrix(covariates, list_covariates(estimates.data), n_comparisons)
+    return predictor_matrix(covariates, estimates.data.covariate_names, n_comparisons)

@@ -159,7 +159,10 @@ class Estimates:
         """Return the joint covariance for a score variance W (directions, directions)."""
         # None means the identity.
         half = self._jacobian @ self._directions.root
-        covariance = half @ half.T if variance is None else half @ variance @ half.T
+        if variance is None:
+            covariance = half @ half.T
+        else:
+            covariance = half @ variance @ half.T
         covariance[self._directions.unknown] = np.nan
         covariance[:, self._directions.unknown] = np.nan
         return covariance
@@ -227,13 +230,16 @@ class Estimates:
     @property
     def tie(self) -> float | None:
         """Parameter nu of ties; None if a tie is not an outcome."""
-        return None if self.problem.tied is None else float(np.exp(self.maximum.beta[-1]))
+        if self.is_of_choices:
+            return None
+        return float(np.exp(self.maximum.beta[-1]))
 
     @property
     def tie_std_error(self) -> float | None:
         """Standard error of nu."""
-        tie = self.tie
-        return None if tie is None else tie * float(np.sqrt(self.joint_covariance[-1, -1]))
+        if self.tie is None:
+            return None
+        return self.tie * float(np.sqrt(self.joint_covariance[-1, -1]))
 
     @property
     def is_of_choices(self) -> bool:
@@ -243,7 +249,9 @@ class Estimates:
     @property
     def coefficients(self) -> str:
         """Name of the coefficients that the log-likelihood includes."""
-        return "binomial coefficients" if self.is_of_choices else "multinomial coefficients"
+        if self.is_of_choices:
+            return "binomial coefficients"
+        return "multinomial coefficients"
 
     @cached_property
     def coefficient(self) -> float:
@@ -312,23 +320,24 @@ class Estimates:
         """Return P(|Z| >= |z|) of estimates over standard errors; `df` of each, or of all."""
         from scipy.special import stdtr
 
-        return 2.0 * stdtr(self.error_df if df is None else df, -np.abs(z))
+        if df is None:
+            df = self.error_df
+        return 2.0 * stdtr(df, -np.abs(z))
 
     def design_effect(self, larger: "Estimates | None" = None) -> DesignEffect:
         """Return the design effect of G², against the saturated or a larger model."""
         assert self.clusters is not None
-        larger_estimates = self if larger is None else larger
-        p = larger_estimates.fitted()
-        residuals = self.clusters.residuals(self.problem, p)
+        p, df, larger_scores = self.fitted(), self.df, None
+        if larger is not None:
+            p, df = larger.fitted(), larger.n_parameters - self.n_parameters
         root_expected = np.sqrt(np.repeat(self.problem.totals, self.problem.sizes) * p)[:, None]
-        models = (self,) if larger is None else (self, larger)
-        scores = [root_expected * model.outcome_scores() for model in models]
-        df = self.df if larger is None else larger.n_parameters - self.n_parameters
+        if larger is not None:
+            larger_scores = root_expected * larger.outcome_scores()
         return compute_design_effect(
-            residuals,
+            self.clusters.residuals(self.problem, p),
             self.clusters.n_respondents,
-            None if larger is None else scores[1],
-            scores[0],
+            larger_scores,
+            root_expected * self.outcome_scores(),
             df,
         )
 
@@ -344,6 +353,9 @@ class Estimates:
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """Test the fit against the saturated model."""
+        estimate_effect = None
+        if self.is_tested_over_people:
+            estimate_effect = self.design_effect
         return run_fit_test(
             self.deviance,
             self.df,
@@ -354,7 +366,7 @@ class Estimates:
             self.problem.work,
             samples,
             random_seed,
-            self.design_effect if self.is_tested_over_people else None,
+            estimate_effect,
         )
 
     @property
@@ -425,10 +437,7 @@ class Estimates:
                 wins * complement - losses * p
             )  # equals wins - n p, to full precision for small p
             if kind == "pearson":
-                spread = np.sqrt(n * p * complement)
-                return np.divide(
-                    difference, spread, out=np.zeros_like(difference), where=spread > 0.0
-                )
+                return _divide_by_spread(difference, n * p * complement)
             contributions = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
                 losses, losses / (n * np.where(losses > 0, complement, 1.0))
             )
@@ -436,12 +445,7 @@ class Estimates:
             expected = n * p
             difference = counts - expected
             if kind == "pearson":
-                return np.divide(
-                    difference,
-                    np.sqrt(expected),
-                    out=np.zeros_like(difference),
-                    where=expected > 0.0,
-                )
+                return _divide_by_spread(difference, expected)
             # the last term sums to 0
             contributions = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - difference
         return np.sign(difference) * np.sqrt(np.maximum(2.0 * contributions, 0.0))
@@ -519,10 +523,17 @@ class Estimates:
         return table
 
 
+def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Return differences over their standard deviations; 0 if these are 0."""
+    spread = np.sqrt(variance)
+    return np.divide(difference, spread, out=np.zeros_like(difference), where=spread > 0.0)
+
+
 def compute_covariate_sizes(data: Any) -> np.ndarray:
     """Return the largest absolute value of each covariate, its scale in a problem."""
-    x = data.cells.x if isinstance(data, PairedComparisons) else np.zeros((0, 0))
-    return np.maximum(np.abs(x).max(axis=0, initial=0.0), 1e-300)
+    if not isinstance(data, PairedComparisons):
+        return np.zeros(0)
+    return np.maximum(np.abs(data.cells.x).max(axis=0, initial=0.0), 1e-300)
 
 
 def saturated_log_likelihood(counts: np.ndarray, sizes: np.ndarray) -> float:

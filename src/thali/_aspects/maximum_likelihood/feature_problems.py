@@ -174,8 +174,9 @@ def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> Fea
     keys, pair = np.unique(
         data.first.astype(np.int64) * n_objects + data.second, return_inverse=True
     )
-    is_seen = np.ones(len(owners), bool) if is_ratio else ~owners.all(axis=1)
-    shared = _select_shared_features(owners[is_seen], keys // n_objects, keys % n_objects, is_ratio)
+    if not is_ratio:  # the likelihood does not depend on features of all objects
+        owners = owners[~owners.all(axis=1)]
+    shared = _select_shared_features(owners, keys // n_objects, keys % n_objects, is_ratio)
     return MostSimilarProblem(
         data.counts, data.start, shared, pair, is_ratio, float(likelihood.lapse)
     )
@@ -198,7 +199,9 @@ def _build_judgement_problem(
     )
     if sigma is not None:
         variance = sigma**2
-    precision = share / variance if variance > 0.0 else np.zeros(len(answers.pair))
+    precision = np.zeros(len(answers.pair))
+    if variance > 0.0:
+        precision = share / variance
     return JudgedProblem(answers.values, precision, shared, answers.pair)
 
 
@@ -210,7 +213,9 @@ def _select_shared_features(
     shared = (distinct_features[:, first_objects] & distinct_features[:, second_objects]).T.astype(
         float
     )
-    return np.column_stack([shared, np.ones(len(shared))]) if has_constant else shared
+    if has_constant:
+        return np.column_stack([shared, np.ones(len(shared))])
+    return shared
 
 
 class _FeaturePoint(NamedTuple):

@@ -18,7 +18,13 @@ from ..priors.given import Given
 from .aspects import KnownAspects, build_known_aspects, check_identified
 from .estimates import Estimates, compute_covariate_sizes
 from .maximum import Maximum, choose_starting_points, maximise
-from .problem import PairProblem, build_problem, compute_exclusive_aspects, scale_pattern
+from .problem import (
+    PairProblem,
+    build_problem,
+    compute_exclusive_aspects,
+    convert_to_dense,
+    scale_pattern,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -73,7 +79,7 @@ def check_aspects(
             ".",
         )
     given_aspects = build_known_aspects(aspects, unique, data.labels)
-    Elimination(lapse, bool(unique), ties, list_covariates(data)).check(
+    Elimination(lapse, bool(unique), ties, data.covariate_names).check(
         Given(given_aspects.shared), data
     )
     if ties and not data.n_comparisons - data.n_ties:
@@ -94,7 +100,7 @@ def fit_checked_aspects(
 ) -> Estimates:
     """Estimate the weights of checked aspects."""
     extra = None
-    if list_covariates(data):
+    if data.covariate_names:
         check_covariates(data, given_aspects.owners)
         extra = data.cells.x / compute_covariate_sizes(data)
     problem = build_problem(data, given_aspects.owners, lapse, extra, ties)
@@ -147,17 +153,9 @@ _ROUNDING = 1e-6
 MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coefficient
 
 
-def list_covariates(data: Any) -> tuple[str, ...]:
-    """Return the covariates of the data."""
-    covariates = data.covariates if isinstance(data, PairedComparisons) else None
-    return () if covariates is None else covariates.names
-
-
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     """Raise for covariates whose effects are not identified with the weights or each other."""
-    cells, names = data.cells, list_covariates(data)
-    if not names:
-        return
+    cells, names = data.cells, data.covariate_names
     # random weights, to avoid coincidental dependence
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
     first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
@@ -165,8 +163,7 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
         second_patterns, weights, second_patterns @ weights
     )
     x = cells.x / compute_covariate_sizes(data)
-    gram = change.T @ change
-    gram = gram if isinstance(gram, np.ndarray) else gram.toarray()
+    gram = convert_to_dense(change.T @ change)
     cross = np.asarray(change.T @ x)
     eigenvalues, eigenvectors = np.linalg.eigh(np.block([[gram, cross], [cross.T, x.T @ x]]))
     null_vectors = eigenvectors[owners.shape[1] :, eigenvalues <= MIN_EIGENVALUE * eigenvalues[-1]]
@@ -190,7 +187,7 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
 
 def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
     """Return a warning if coefficients keep increasing."""
-    names = list_covariates(estimates.data)
+    names = estimates.data.covariate_names
     if not names:
         return []
     beta = np.abs(estimates.maximum.beta[: len(names)])
@@ -232,7 +229,7 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
         "high": estimate + estimates.reach(ci) * error,
         "odds": np.exp(estimate),
     }
-    table = Table(columns, index=pd.Index(list_covariates(estimates.data), name="covariate"))
+    table = Table(columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))
     table.attrs["interval"] = ci
     return table
 
@@ -242,7 +239,7 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
 
     The larger model may distinguish comparisons by more covariates.
     """
-    names, kept_names = list_covariates(large.data), list_covariates(small.data)
+    names, kept_names = large.data.covariate_names, small.data.covariate_names
     if names == kept_names:
         return small
     column_indices = [names.index(name) for name in kept_names]

@@ -51,9 +51,11 @@ class FitTest(DescribedObject):
         """Source of the p-value: "chi-square", "bootstrap", "permutation", or "none"."""
         if math.isnan(self.p_value):
             return "none"
-        return (
-            "permutation" if self.is_permutation else "bootstrap" if self.samples else "chi-square"
-        )
+        if self.is_permutation:
+            return "permutation"
+        if self.samples:
+            return "bootstrap"
+        return "chi-square"
 
     def __str__(self) -> str:
         if self.kind == "none":
@@ -69,15 +71,23 @@ class FitTest(DescribedObject):
 
     def _source(self) -> str:
         """Return words on clusters, samples and their reason, to follow the p-value."""
-        over = f", clustered by respondent ({self.people:,})" if self.people else ""
+        source = describe_clusters(self.people)
         if self.kind == "chi-square":
-            return over
-        samples = (
-            "permutations of respondents" if self.is_permutation else "parametric bootstrap samples"
-        )
-        return f"{over}, from {self.samples:,} {samples}" + (
-            f", because {self.why}" if self.why else ""
-        )
+            return source
+        samples = "parametric bootstrap samples"
+        if self.is_permutation:
+            samples = "permutations of respondents"
+        source += f", from {self.samples:,} {samples}"
+        if self.why:
+            source += f", because {self.why}"
+        return source
+
+
+def describe_clusters(n_respondents: int) -> str:
+    """Return words on clusters to follow a p-value; "" if comparisons are independent (0)."""
+    if n_respondents == 0:
+        return ""
+    return f", clustered by respondent ({n_respondents:,})"
 
 
 def run_fit_test(
@@ -112,8 +122,8 @@ def run_fit_test(
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         design_effect = estimate_effect()
         return FitTest(statistic, df, design_effect.p_value(statistic), people=design_effect.people)
-    why = "" if samples else "pairs were compared too rarely for the chi-square approximation"
     if samples is None:
+        why = "pairs were compared too rarely for the chi-square approximation"
         if work > _MAX_WORK:
             why += (
                 ", and a bootstrap of so many pairs takes long; run it in Python with"
@@ -130,7 +140,9 @@ def run_fit_test(
 
 def choose_n_samples(work: float) -> int:
     """Return the number of samples that takes seconds."""
-    return SAMPLES if work <= _CHEAP_WORK else FEW_SAMPLES
+    if work <= _CHEAP_WORK:
+        return SAMPLES
+    return FEW_SAMPLES
 
 
 def bootstrap_test(
@@ -213,4 +225,6 @@ def chi_square_tail(statistic: float, df: int) -> float:
     """Return P(chi-square with df degrees of freedom >= statistic); 1 for df 0."""
     from scipy.special import chdtrc
 
-    return float(chdtrc(df, max(statistic, 0.0))) if df > 0 else 1.0
+    if df <= 0:
+        return 1.0
+    return float(chdtrc(df, max(statistic, 0.0)))

@@ -11,7 +11,7 @@ from thali._data.questions import Questions
 from thali._inference.numerics.counts import compute_outcomes
 from thali._model.respondent_scores import LogWeightDerivatives
 
-from ..draws.covariate_lifts import MAX_LOG_LIFT
+from ..draws.covariate_lifts import MAX_LOG_LIFT, lift_advantages
 from .set_problems import LuceProblem, QuestionProblem
 
 MAX_DENSE = 1_000_000  # entries of pairs x aspects above which arrays are sparse
@@ -55,9 +55,9 @@ class PairProblem(QuestionProblem):
     @property
     def asked(self) -> Questions:  # type: ignore[override]
         """The pairs with counts of their outcomes: first, tie (if it is an outcome), second."""
-        outcome_counts = (
-            (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
-        )
+        outcome_counts = [self.wins, self.losses]
+        if self.tied is not None:
+            outcome_counts.insert(1, self.tied)
         return Questions(
             len(outcome_counts) * np.arange(len(self.wins) + 1),
             np.column_stack(outcome_counts).ravel(),
@@ -70,8 +70,11 @@ class PairProblem(QuestionProblem):
 
     def with_counts(self, counts: np.ndarray) -> "PairProblem":
         """Return the same pairs with other counts of the outcomes."""
-        wins, *tied, losses = counts.reshape(len(self.wins), -1).T
-        return replace(self, wins=wins, losses=losses, tied=tied[0] if tied else None)
+        columns = counts.reshape(len(self.wins), -1).T
+        problem = replace(self, wins=columns[0], losses=columns[-1])
+        if self.tied is None:
+            return problem
+        return replace(problem, tied=columns[1])
 
     def is_concave(self) -> bool:
         """Return whether every pair compares single aspects, without lapses."""
@@ -93,10 +96,8 @@ class PairProblem(QuestionProblem):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the weight of each option that the other option of the pair lacks."""
         ij, ji = self.first @ weights, self.second @ weights
-        if self.extra.shape[1]:
-            are_zero = ij + ji == 0.0  # only covariates distinguish such options
-            ij, ji = np.where(are_zero, 1.0, ij), np.where(are_zero, 1.0, ji)
-            ij = ij * self._compute_lifts(beta)
+        if self.extra.shape[1]:  # only covariates distinguish options without advantages
+            return lift_advantages(ij, ji, self.extra @ beta[: self.extra.shape[1]])
         return ij, ji
 
     def _compute_lifts(self, beta: np.ndarray) -> np.ndarray:
@@ -113,10 +114,7 @@ class PairProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Compute p and 1 - p of each pair, both to full precision."""
-        q, one_minus_q = compute_shares(*self.compute_advantages(weights, beta))
-        return (1 - self.lapse) * q + self.lapse / 2, (
-            1 - self.lapse
-        ) * one_minus_q + self.lapse / 2
+        return add_lapses(*compute_shares(*self.compute_advantages(weights, beta)), self.lapse)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute the probabilities of the outcomes, in the order of `counts`."""
@@ -151,8 +149,7 @@ class PairProblem(QuestionProblem):
         by_weights = change.T @ slope
         hessian = _compute_gram(change, bend) - _compute_gram(s, slope) + _compute_gram(t, slope)
         hessian[np.diag_indices_from(hessian)] += by_weights
-        squared = change**2 if isinstance(change, np.ndarray) else change.multiply(change)
-        information = squared.T @ expected
+        information = (change**2).T @ expected
         x, gradient = self.extra, by_weights
         if x.shape[1]:
             cross = change.T @ (bend[:, None] * x)
@@ -193,7 +190,7 @@ class PairProblem(QuestionProblem):
         change = scale_pattern(self.first, weights, self.first @ weights) - scale_pattern(
             self.second, weights, ji
         )
-        blocks = [_to_dense(slope @ change), slope @ self.extra]
+        blocks = [convert_to_dense(slope @ change), slope @ self.extra]
         if tie is not None:
             blocks.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
         return np.hstack(blocks)
@@ -210,10 +207,7 @@ class PairProblem(QuestionProblem):
         if self.tied is None:
             return slope, curvature, (self.wins + self.losses) * first_slope * second_slope, None
         totals = self.totals
-        p, complement = (
-            (1 - self.lapse) * q + self.lapse / 2,
-            (1 - self.lapse) * q_complement + self.lapse / 2,
-        )
+        p, complement = add_lapses(q, q_complement, self.lapse)
         p_first, tie, p_second = compute_outcomes(p, complement, np.exp(beta[-1])).T
         # first and second derivative of ln sqrt(p (1 - p))
         tie_slope = (first_slope - second_slope) / 2
@@ -234,8 +228,8 @@ class PairProblem(QuestionProblem):
         """Compute derivatives by the weights themselves, which are <= 0 at a maximum with w = 0."""
         ij, ji = self.compute_advantages(weights, beta)
         q, q_complement = compute_shares(ij, ji)
-        scale, base = 1.0 - self.lapse, self.lapse / 2.0
-        p, complement = scale * q + base, scale * q_complement + base
+        scale = 1.0 - self.lapse
+        p, complement = add_lapses(q, q_complement, self.lapse)
         with np.errstate(divide="ignore", invalid="ignore"):
             by_p = np.where(self.wins > 0, self.wins / p, 0.0) - np.where(
                 self.losses > 0, self.losses / complement, 0.0
@@ -271,11 +265,13 @@ def build_problem(
             data.questions().counts, data.members, data.start, data.n_options, float(lapse)
         )
     cells = data.cells
-    extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
+    if extra is None:
+        extra = np.zeros((len(cells.pair), 0))
     patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
-    return PairProblem(
-        cells.wins, cells.losses, *patterns, extra, float(lapse), cells.tied if ties else None
-    )
+    problem = PairProblem(cells.wins, cells.losses, *patterns, extra, float(lapse))
+    if ties:
+        return replace(problem, tied=cells.tied)
+    return problem
 
 
 def compute_exclusive_aspects(
@@ -304,13 +300,19 @@ def compute_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.where(are_zero, 0.5, ij / total), np.where(are_zero, 0.5, ji / total)
 
 
+def add_lapses(
+    q: np.ndarray, q_complement: np.ndarray, lapse: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of the first and the second option with lapses."""
+    return (1.0 - lapse) * q + lapse / 2.0, (1.0 - lapse) * q_complement + lapse / 2.0
+
+
 def differentiate_by_logit(
     q: np.ndarray, q_complement: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, ...]:
     """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
-    scale, base = 1.0 - lapse, lapse / 2.0
-    p, complement = scale * q + base, scale * q_complement + base
-    speed = scale * q * q_complement
+    p, complement = add_lapses(q, q_complement, lapse)
+    speed = (1.0 - lapse) * q * q_complement
     first_slope = np.where(p > 0.0, speed / np.where(p > 0.0, p, 1.0), 1.0)
     second_slope = np.where(
         complement > 0.0, speed / np.where(complement > 0.0, complement, 1.0), 1.0
@@ -332,9 +334,11 @@ def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
     return pattern.multiply(weights).multiply(inverse[:, None]).tocsr()
 
 
-def _to_dense(array: Any) -> np.ndarray:
+def convert_to_dense(array: Any) -> np.ndarray:
     """Return a dense array."""
-    return array if isinstance(array, np.ndarray) else array.toarray()
+    if isinstance(array, np.ndarray):
+        return array
+    return array.toarray()
 
 
 def _compute_gram(rows: Any, weight: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ from thali.errors import ArgumentError
 
 from .engine import require_estimates
 from .estimates import Estimates
-from .fit import list_covariates, refine_cells
-from .goodness import chi_square_tail, describe_roughness
+from .fit import refine_cells
+from .goodness import chi_square_tail, describe_clusters, describe_roughness
 
 _ROUNDING = 1e-6
 
@@ -93,10 +93,10 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
             " another random_seed."
         )
     statistic = max(statistic, 0.0)
-    is_tested = small.is_tested_over_people and large.is_tested_over_people
-    effect = small.design_effect(large) if is_tested else None
-    p_value = chi_square_tail(statistic, df) if effect is None else effect.p_value(statistic)
-    over = "" if effect is None else f", clustered by respondent ({effect.people:,})"
+    n_respondents, p_value = 0, chi_square_tail(statistic, df)
+    if small.is_tested_over_people and large.is_tested_over_people:
+        effect = small.design_effect(large)
+        n_respondents, p_value = effect.people, effect.p_value(statistic)
     comparisons = float(large.problem.totals.sum())
     import pandas as pd
 
@@ -104,9 +104,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         (len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)
     ]
     columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
-    if list_covariates(large.data):
+    if large.data.covariate_names:
         rows = [
-            (row[0], len(list_covariates(f.data)), *row[1:])
+            (row[0], len(f.data.covariate_names), *row[1:])
             for row, f in zip(rows, (small, large), strict=True)
         ]
         columns.insert(1, "covariates")
@@ -114,7 +114,10 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
-            [f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}{over}"]
+            [
+                f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}"
+                f"{describe_clusters(n_respondents)}"
+            ]
             + describe_roughness("The test is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,
@@ -125,11 +128,10 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
 def _check_nested(small: Estimates, large: Estimates) -> None:
     """Raise unless the smaller model is a special case of the larger."""
-    if not set(list_covariates(small.data)) <= set(list_covariates(large.data)):
-        have_same_data = small.data == large.data
-    else:
-        have_same_data = small.data == large.data.with_covariates(list_covariates(small.data))
-    if not have_same_data:
+    large_data, small_names = large.data, small.data.covariate_names
+    if set(small_names) <= set(large_data.covariate_names):
+        large_data = large_data.with_covariates(small_names)
+    if small.data != large_data:
         raise ArgumentError(
             "The two models were fitted to different data; fit both to the same data."
         )
@@ -145,11 +147,9 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
         if column.tobytes() not in owner_sets
     ]
     if missing_names:
-        hint = (
-            " (check the order of the two models)"
-            if large.n_parameters < small.n_parameters
-            else ""
-        )
+        hint = ""
+        if large.n_parameters < small.n_parameters:
+            hint = " (check the order of the two models)"
         raise ArgumentError(
             f"The larger model has no aspect with the same options as {shorten(missing_names)} in"
             f" the smaller model, so the models are not nested{hint}; compare models that are not"

@@ -76,6 +76,12 @@ class LuceProblem(QuestionProblem):
         )
         return q, (1.0 - self.lapse) * q + self.lapse / size
 
+    def _slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Return d ln p / d ln q of every place; 0 in sets without weights."""
+        q, p = self._shares(weights, beta)
+        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
+        return r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
+
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute the probability of every place."""
         return self._shares(weights, beta)[1]
@@ -87,13 +93,12 @@ class LuceProblem(QuestionProblem):
         r_x (1 - r_x) (e_x - q)(e_x - q)' - r_x (diag(q) - qq').
         """
         q, p = self._shares(weights, beta)
-        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
-        is_decided = np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
-        slope = np.where(is_decided, self.counts * r, 0.0)
+        r = self._slopes(weights, beta)
+        slope = self.counts * r
         curvature = slope * (1.0 - r)
         slopes = np.add.reduceat(slope, self.start[:-1])
         set_sums = np.add.reduceat(slope + curvature, self.start[:-1])
-        expected = p * r**2 * np.repeat(self.totals, self.sizes) * is_decided
+        expected = p * r**2 * np.repeat(self.totals, self.sizes)
         of_set = np.repeat(np.add.reduceat(expected, self.start[:-1]), self.sizes)
 
         def by_option(terms: np.ndarray) -> np.ndarray:
@@ -113,11 +118,8 @@ class LuceProblem(QuestionProblem):
         """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
         from scipy.sparse import csr_array
 
-        q, p = self._shares(weights, beta)
-        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
-        slope = tally.multiply(
-            r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)[None]
-        ).tocsr()
+        q = self._shares(weights, beta)[0]
+        slope = tally.multiply(self._slopes(weights, beta)[None]).tocsr()
         rows = np.arange(len(self.members))
         ones, set_of = np.ones(len(rows)), np.repeat(np.arange(len(self.sizes)), self.sizes)
         to_option = csr_array((ones, (rows, self.members)), shape=(len(rows), self.n_aspects))

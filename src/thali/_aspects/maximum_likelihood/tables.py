@@ -25,22 +25,21 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
 
     data, problem = estimates.data, estimates.problem
     n = np.repeat(problem.totals, problem.sizes)
-    numbers = {"n": n.astype(np.int64) if estimates.is_whole else n, "observed": problem.counts / n}
-    numbers |= {"predicted": estimates.fitted(), "residual": estimates.residuals(kind)}
+    numbers = {"n": n, "observed": problem.counts / n, "predicted": estimates.fitted()}
+    if estimates.is_whole:
+        numbers["n"] = n.astype(np.int64)
+    residuals = {"residual": estimates.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
-    cells, n_cells = data.cells, len(data.cells.pair)
-    names = () if data.covariates is None else data.covariates.names
+    cells = data.cells
     cell_columns = {"a": labels[cells.first], "b": labels[cells.second]} | dict(
-        zip(names, cells.x.T, strict=True)
+        zip(data.covariate_names, cells.x.T, strict=True)
     )
-    if estimates.is_of_choices:
-        for name, column in numbers.items():
-            numbers[name] = column[::2] if len(column) > n_cells else column
-        return Table(cell_columns | numbers)
+    if estimates.is_of_choices:  # one row per pair, about choices of its first option
+        first_numbers = {name: column[::2] for name, column in numbers.items()}
+        return Table(cell_columns | first_numbers | residuals)
     outcome_columns = {name: np.repeat(column, 3) for name, column in cell_columns.items()}
-    return Table(
-        outcome_columns | {"outcome": np.tile(np.array(OUTCOMES, object), n_cells)} | numbers
-    )
+    outcomes = {"outcome": np.tile(np.array(OUTCOMES, object), len(cells.pair))}
+    return Table(outcome_columns | outcomes | numbers | residuals)
 
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
@@ -58,7 +57,8 @@ def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
     """Build the table of predictions of a fit without draws, from the columns of residuals."""
     table = build_residual_table(estimates, "deviance").drop(columns="residual")
     n_rows = len(table)
-    table = table.nlargest(MAX_PAIRS, "n") if n_rows > MAX_PAIRS else table
+    if n_rows > MAX_PAIRS:
+        table = table.nlargest(MAX_PAIRS, "n")
     table.attrs |= {"of": n_rows}
     return table
 
@@ -96,12 +96,11 @@ def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np
     log_covariance = covariance[np.ix_(option_indices, option_indices)] / np.outer(
         utility[option_indices], utility[option_indices]
     )
-    quasi_variances = compute_quasi_variances(log_covariance)
-    is_quasi = bool((quasi_variances > 0.0).all())
-    error[option_indices] = np.sqrt(
-        np.maximum(quasi_variances if is_quasi else np.diag(log_covariance), 0.0)
-    )
-    return error, "quasi-variances" if is_quasi else "each option by itself"
+    variances, description = compute_quasi_variances(log_covariance), "quasi-variances"
+    if not (variances > 0.0).all():
+        variances, description = np.diag(log_covariance), "each option by itself"
+    error[option_indices] = np.sqrt(np.maximum(variances, 0.0))
+    return error, description
 
 
 # Quasi-variances: their sums approximate the variances of all differences -------------------------

@@ -95,7 +95,9 @@ def score_sigmas(
     import pandas as pd
 
     rng = np.random.default_rng(0)  # a fixed stream: the choice is a function of data and prior
-    n_parts = N_PARTS if data.n_pairs <= MAX_PAIRS_MANY_PARTS else N_FEW_PARTS
+    n_parts = N_PARTS
+    if data.n_pairs > MAX_PAIRS_MANY_PARTS:
+        n_parts = N_FEW_PARTS
     part = rng.permutation(data.n_pairs) % min(n_parts, data.n_pairs)
     spread = float(np.std(data.values)) / math.sqrt(mean_inverse_judgements(data))
     chains = [
@@ -114,8 +116,9 @@ def score_sigmas(
                 total += _score_held_out(chain, held_out, sigma)
                 progress.update(len(scores) * len(chains))
                 limit.check()
-            is_best = total / data.n_pairs > max(scores.values(), default=-math.inf)
-            n_worse = 0 if is_best else n_worse + 1
+            n_worse += 1
+            if total / data.n_pairs > max(scores.values(), default=-math.inf):
+                n_worse = 0
             scores[sigma] = total / data.n_pairs
             if n_worse == MAX_WORSE:
                 break
@@ -179,7 +182,9 @@ class SimilarityRules:
     are_estimated: ClassVar[bool] = True
 
     def __init__(self, data: Any) -> None:
-        self.parts = dict(data) if data.population == GROUPS else {"": data}
+        self.parts = {"": data}
+        if data.population == GROUPS:
+            self.parts = dict(data)
 
     @property
     def has_estimates(self) -> bool:
@@ -189,7 +194,9 @@ class SimilarityRules:
     @property
     def data_description(self) -> str:
         """Description of the data: their kind, and whether there are several groups."""
-        return self.kind if "" in self.parts else f"{self.kind} of several groups"
+        if "" in self.parts:
+            return self.kind
+        return f"{self.kind} of several groups"
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
         """Return the likelihood with the arguments of the model; sigma may be unknown."""
@@ -476,17 +483,18 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _choose_weight_prior(self, data: Any) -> Any:
         """Return the prior of the weights for these data."""
-        return choose_rules(data).weight_prior() if self.weight_prior is None else self.weight_prior
+        if self.weight_prior is None:
+            return choose_rules(data).weight_prior()
+        return self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
         """Return the arguments of the sampling task; raise if the data determined sigma."""
         if self._needs_sigma_choice(data):
-            sigma = (
+            raise ArgumentError(
                 Argument("sigma"),
                 " was chosen by cross-validation of the same data; set a number or ",
-            )
-            raise ArgumentError(
-                *sigma, Setting("sigma", LEARNED), " before computing the evidence."
+                Setting("sigma", LEARNED),
+                " before computing the evidence.",
             )
         return self._parts(data)
 
@@ -582,7 +590,9 @@ class AdditiveClustering(AdditiveAnswers):
         """Return the setting of a fit that takes less time."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
-        return Setting("method", "map") if "" in choose_rules(data).parts else None
+        if "" in choose_rules(data).parts:
+            return Setting("method", "map")
+        return None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
         """Return an unfitted copy whose prior does not depend on the similarities."""
@@ -590,7 +600,9 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _tree(self) -> Tree | None:
         """Return the tree of the prior of features, or None."""
-        return self._features if isinstance(self._features, Tree) else None
+        if isinstance(self._features, Tree):
+            return self._features
+        return None
 
     @requires(require_similarities)
     def estimate(self, kind: str = "expectation") -> "Estimate":
@@ -634,6 +646,9 @@ class AdditiveClustering(AdditiveAnswers):
         def make() -> "Estimate":
             data = read_similarities(posterior)
             parts = self._build_parts(data)
+            prior = parts["prior"]
+            if self._tree():
+                prior = prior.for_labels(data.labels)
             return estimate_features(
                 kind,
                 read_columns(posterior),
@@ -641,7 +656,7 @@ class AdditiveClustering(AdditiveAnswers):
                 sigma=posterior.sigma,
                 alpha=posterior.alpha.ravel(),
                 data=data,
-                prior=parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"],
+                prior=prior,
                 weight_prior=parts["weight_prior"],
                 with_constant=bool(self.constant),
             )

@@ -65,8 +65,39 @@ class AnnealingEngine(FeatureSamplingEngine):
         parts = model._parts(source)
         if model.people not in (None, INDEPENDENT):
             raise chains_required_error(model.people, model.method)
-        return build_annealing(
-            source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts)
+        fit_task = build_task(data=source, draws=1, tune=0, thin=1, **parts)
+        if parts["tempering"] is not None:
+            refuse_chain_argument("tempering")
+        plan_runs, find_best = _SEARCHES[source.kind]
+        task, chain_class, n_runs = plan_runs(fit_task, run.chains)
+
+        def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
+            from ..draws.posterior_tree import build_datatree
+
+            draw, reached = find_best(chains, source, parts, task)
+            attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
+            attrs |= {RESTARTS: len(chains), REACHED: reached}
+            learns_alpha = task.model.learn_alpha
+            return build_datatree(
+                [draw],
+                source,
+                parts["likelihood"],
+                learned_alpha=learns_alpha,
+                attrs=attrs,
+                task=task,
+            )
+
+        return Sampling(
+            source=source,
+            run=run,
+            chains=lambda draws, seed: [
+                chain_class(task, rng) for rng in spawn_generators(seed, n_runs)
+            ],
+            tree=tree,
+            build_attributes=lambda tree, chains, seed: {},
+            is_compiled=task.kernel.is_compiled(task.model),
+            max_draws=1,
+            first_draws=1,
         )
 
     def check_continuable(self) -> None:
@@ -81,46 +112,11 @@ class AnnealingEngine(FeatureSamplingEngine):
         return build_point_check(model._view)
 
 
-def build_annealing(
-    source: Any, run: Run, parts: dict[str, Any], task: "SamplingTask"
-) -> Sampling[FeatureChain]:
-    """Build the annealed runs for these data; their best end becomes a posterior of one draw."""
-    if parts["tempering"] is not None:
-        refuse_chain_argument("tempering")
-    plan_runs, find_best = _SEARCHES[source.kind]
-    task, chain_class, n_runs = plan_runs(task, run.chains)
-
-    def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
-        from ..draws.posterior_tree import build_datatree
-
-        draw, reached = find_best(chains, source, parts, task)
-        attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
-        attrs |= {RESTARTS: len(chains), REACHED: reached}
-        learns_alpha = task.model.learn_alpha
-        return build_datatree(
-            [draw], source, parts["likelihood"], learned_alpha=learns_alpha, attrs=attrs, task=task
-        )
-
-    return Sampling(
-        source=source,
-        run=run,
-        chains=lambda draws, seed: [
-            chain_class(task, rng) for rng in spawn_generators(seed, n_runs)
-        ],
-        tree=tree,
-        build_attributes=lambda tree, chains, seed: {},
-        is_compiled=task.kernel.is_compiled(task.model),
-        max_draws=1,
-        first_draws=1,
-    )
-
-
 def plan_similarity_runs(
     task: "SamplingTask", n_chains: int
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
     """Return the task, chain class and number of annealed runs of similarities."""
-    task = replace(task, kernel=sweep_conjugate_jointly, draws=1, tune=RUN_SWEEPS, thin=1, pilot=0)
-    task = replace(task, temperatures=(1.0,), lengthens=False, anneals=False)
+    task = replace(task.shorten(1, RUN_SWEEPS), kernel=sweep_conjugate_jointly)
     return task, AnnealedChain, RUNS_PER_CHAIN * n_chains
 
 
@@ -138,7 +134,9 @@ def find_best_end(
         value, measured, _ = arrange_squares(data)
         state = finished_chains[0].state
         log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
-        log_alpha = 0.0 if keeps else float(np.log(alpha))
+        log_alpha = 0.0
+        if not keeps:
+            log_alpha = float(np.log(alpha))
         climb = ClimbProblem(
             value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps
         )
@@ -186,19 +184,14 @@ def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
 
 def _stack_columns(features: list[tuple[np.ndarray, np.ndarray]], n_options: int) -> FeatureColumns:
     """Return the features of every run, one draw per run."""
-    draws = [
-        RecordedDraws(
-            alpha=np.ones(1),
-            log_likelihood=np.zeros(1),
-            unique_weights=np.zeros((1, n_options)),
-            n_features=np.array([len(owners)]),
-            weights=weights,
-            sizes=owners.sum(1).astype(np.int64),
-            owners=np.nonzero(owners)[1].astype(np.int32),
-        )
-        for owners, weights in features
-    ]
-    return concatenate_chain_columns(draws, 1)
+    owners = np.concatenate([owners for owners, _ in features])
+    return FeatureColumns(
+        n_features=np.array([len(weights) for _, weights in features]),
+        weights=np.concatenate([weights for _, weights in features]),
+        sizes=owners.sum(axis=1),
+        owners=np.nonzero(owners)[1],
+        unique_weights=np.zeros((len(features), n_options)),
+    )
 
 
 def _build_best_draw(
@@ -243,19 +236,11 @@ def plan_triplet_runs(
     task: "SamplingTask", n_chains: int
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
     """Return the task, chain class and number of runs of triplets."""
+    n_sweeps, n_draws = TRIPLET_SWEEPS, TRIPLET_DRAWS
     has_start = task.sample_start is not None
-    n_sweeps, n_draws = (
-        (STARTED_SWEEPS, STARTED_DRAWS) if has_start else (TRIPLET_SWEEPS, TRIPLET_DRAWS)
-    )
-    task = replace(
-        task,
-        draws=n_draws,
-        tune=n_sweeps - n_draws,
-        thin=1,
-        temperatures=(1.0,),
-        lengthens=False,
-        pilot=0,
-    )
+    if has_start:
+        n_sweeps, n_draws = STARTED_SWEEPS, STARTED_DRAWS
+    task = task.shorten(n_draws, n_sweeps - n_draws)
     if has_start:
         return task, FeatureChain, n_chains
     return task, AnnealedChain, TRIPLET_RUNS_PER_CHAIN * n_chains
@@ -408,19 +393,20 @@ def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     if isinstance(prior := parts["prior"], Given):
         return prior.matrix.T.astype(bool)
     # features of all groups; equal features are merged later
-    if isinstance(data, GroupedData) and not data.add_up:
-        return np.concatenate([find_probable_features(part, parts) for part in data.data])
-    pooled_data = data.pooled() if isinstance(data, GroupedData) else data
+    if isinstance(data, GroupedData):
+        if not data.add_up:
+            return np.concatenate([find_probable_features(part, parts) for part in data.data])
+        data = data.pooled()
     parts = parts | {"tempering": False}
-    plan_runs, find_best = _SEARCHES[pooled_data.kind]
-    fit_task = build_task(data=pooled_data, draws=1, tune=0, thin=1, **parts)
+    plan_runs, find_best = _SEARCHES[data.kind]
+    fit_task = build_task(data=data, draws=1, tune=0, thin=1, **parts)
     task, chain_class, n_runs = plan_runs(fit_task, 1)
     task = replace(task, kernel=fit_task.kernel)  # the kernel of the fit, which is already compiled
     chains = [chain_class(task, rng) for rng in spawn_generators(0, n_runs)]
     for chain in chains:
         chain.run_until(task.tune + task.draws)
-    draw, _ = find_best(chains, pooled_data, parts, task)
-    owners = np.zeros((len(draw.sizes), pooled_data.n_options), bool)
+    draw, _ = find_best(chains, data, parts, task)
+    owners = np.zeros((len(draw.sizes), data.n_options), bool)
     owners[np.repeat(np.arange(len(draw.sizes)), draw.sizes), draw.owners] = True
     return owners
 

@@ -162,8 +162,10 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
             "thin": thin,
             "cores": cores,
             "random_seed": random_seed,
+            "progressbar": progressbar,
+            "job": job,
+            "max_time": max_time,
         }
-        run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._run_job(self._engine.job(self, data, run))
 
     @mark_as_setup

@@ -471,5 +471,6 @@ class ChoiceAnswers(LatentFeatures):
                 ".",
             )
         data = merge_new_data(self._state_.source, new_data)
-        n_draws = self._state_.draws if draws is None else draws
-        return self._update_fit(data, n_draws, max(20, n_draws // 10), cores, progressbar)
+        if draws is None:
+            draws = self._state_.draws
+        return self._update_fit(data, draws, max(20, draws // 10), cores, progressbar)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import check_allowed
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.base import FixedMethodModel
 from thali._model.engine import Engine
 from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
@@ -51,7 +50,7 @@ def require_respondents(model: Any, name: str) -> None:
         raise respondents_required_error(name, "weights")
 
 
-class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
+class EliminationByAspects(ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -150,6 +149,7 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
     _estimates_: "Estimates"  # of maximum likelihood
 
     _matrix: ClassVar[str] = PAIRS
+    _IS_METHOD_FIXED: ClassVar[bool] = True
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
         "mcmc": FEATURE_SAMPLING,
@@ -198,8 +198,11 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
 
                 raise individual_weights_error("segments")
             # without respondents the fit raises
-            if n_respondents := len(self._groups if self._is_fitted() else data.respondents):
-                list_segment_numbers(settings.segments, n_respondents, "segments")
+            respondents = data.respondents
+            if self._is_fitted():
+                respondents = self._groups
+            if len(respondents):
+                list_segment_numbers(settings.segments, len(respondents), "segments")
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
@@ -210,15 +213,17 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
         """Check the arguments and return those of the sampling task."""
         check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
-        lapse = Elimination.lapse if self.lapse is None else self.lapse
+        lapse = Elimination.lapse
+        if self.lapse is not None:
+            lapse = self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
             self._check_unique(likelihood.convert_data(data))
-        if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
-            likelihood = match_group_forms(
-                likelihood, data.data if isinstance(data, GroupedData) else [data]
-            )
+        if isinstance(data, GroupedData):
+            likelihood = match_group_forms(likelihood, data.data)
+        elif isinstance(self.people, LatentClasses):
+            likelihood = match_group_forms(likelihood, [data])
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -318,11 +323,15 @@ class EliminationByAspects(FixedMethodModel, ChoiceAnswers):
 
     def _quicker(self, data: Any) -> Setting | None:
         """Return the setting of a fit that takes less time, or None."""
-        return Setting("people", ADJUSTED) if isinstance(self.people, Individuals) else None
+        if isinstance(self.people, Individuals):
+            return Setting("people", ADJUSTED)
+        return None
 
     def _tree(self) -> Tree | None:
         """Return the tree of the prior of aspects, or None."""
-        return self.aspects if isinstance(self.aspects, Tree) else None
+        if isinstance(self.aspects, Tree):
+            return self.aspects
+        return None
 
     def features(
         self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.model_files import UnsavedFunction
 from thali._model.requirements import requires
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.feature_columns import read_columns
-from ..likelihoods.custom import Custom
+from ..likelihoods.custom import Custom, is_unavailable
 from ..likelihoods.custom_data import predict_by_draw
 from ..priors.feature_argument import convert_tree
 from .choice_answers import ChoiceAnswers
@@ -25,11 +24,7 @@ def require_custom_prediction(model: Any, name: str) -> None:
     """Require a custom likelihood with a function that predicts."""
     model._require_posterior()
     likelihood = model.likelihood
-    if (
-        not isinstance(likelihood, Custom)
-        or likelihood.predict is None
-        or isinstance(likelihood.predict, UnsavedFunction)
-    ):
+    if not isinstance(likelihood, Custom) or is_unavailable(likelihood.predict):
         raise ArgumentError(
             "predict requires a custom likelihood with a predict function, Custom(...,"
             " predict=function), which takes (data, features, weights). Files do not contain"
@@ -160,16 +155,18 @@ class LatentFeatureModel(ChoiceAnswers):
             If the data have other labels.
         """
 
-        return compute_prediction_mean(
-            self._view, self.likelihood, self._get_fit_data() if data is None else data
-        )
+        if data is None:
+            data = self._get_fit_data()
+        return compute_prediction_mean(self._view, self.likelihood, data)
 
     def _tree(self) -> "Tree | None":
         """Return the tree of the prior of features, or None."""
         from ..priors.phylogenetic import PhylogeneticBuffet
 
         prior = convert_tree(self.prior)
-        return prior.tree if isinstance(prior, PhylogeneticBuffet) else None
+        if isinstance(prior, PhylogeneticBuffet):
+            return prior.tree
+        return None
 
     def _convert_data(self, data: Any) -> Any:
         # only likelihoods with their own data class define this

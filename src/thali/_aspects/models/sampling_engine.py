@@ -8,7 +8,7 @@ from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.engine import PreparedFit, RespondentChainEngine
-from thali._model.run_budget import limit_run, remaining_budget
+from thali._model.run_budget import BudgetedRun, limit_run, remaining_budget
 from thali._model.sampling import Sampling
 from thali._posterior.dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
@@ -48,7 +48,9 @@ class FeatureSamplingEngine(RespondentChainEngine):
         task = model._population(data).build_task(
             data, fit_arguments["draws"], fit_arguments["tune"], fit_arguments["thin"], parts
         )
-        lapse = float(parts["likelihood"].lapse) if data.are_choices else None
+        lapse = None
+        if data.are_choices:
+            lapse = float(parts["likelihood"].lapse)
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
@@ -108,36 +110,23 @@ def build_sampling(
     run: Run,
     parts: dict[str, Any],
     dependence: Dependence | None,
-    share: float | None = None,
+    share: float = 1.0,
+    is_restart: bool = False,
 ) -> Sampling[Any]:
     """Build the run of chains for these parts; `dependence` describes heterogeneity.
 
-    `share` is the remaining share of the budget for a run that restarts with tempering, because its
-    chains disagreed.
+    A run whose chains disagreed restarts with tempering, in the remaining share of its budget.
     """
-    power = {} if dependence is None or dependence.power == 1.0 else {"power": dependence.power}
-    task = population.build_task(source, run.min_draws, run.tune, run.thin, parts | power)
-    requested_run, is_free, thin = run, run.thin is None, task.thin
-    first_draws = task.first_draws(run.chains) if run.draws is None else FIRST_DRAWS
-    if is_free and first_draws < FIRST_DRAWS:  # large draws: fewer, with a larger interval
-        thin *= -(-FIRST_DRAWS // first_draws)
-        run = run._replace(tune=min(run.tune, first_draws) if run.tune <= FIRST_DRAWS else run.tune)
-    if run.draws is None and len(task.temperatures) > 1:
-        first_draws = min(first_draws, FIRST_TEMPERED_DRAWS)
-    # only then may the budget shorten the run
-    if run.max_time is None and (run.draws is None or is_free):
-        task = task.add_work_counts(run.progressbar)
-    bound = limit_run(
-        run, thin, task.forecast_sweep_seconds(), first_draws, share=1.0 if share is None else share
+    task_parts, attributes = parts, {}
+    if dependence is not None:
+        task_parts, attributes = parts | {"power": dependence.power}, dependence.attributes
+    task, bound = _plan_run(
+        population.build_task(source, run.min_draws, run.tune, run.thin, task_parts), run, share
     )
-    run = bound.run
-    task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
-    task.pilot = count_pilot_sweeps(task, run.draws is not None) if is_free else 0
 
     def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
-        attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
-        attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune}
-        attrs[TEMPERED_LATER] = int(share is not None)
+        attrs = attributes | {"thin": chains[0].thin, "tuning_steps": task.tune}
+        attrs[TEMPERED_LATER] = int(is_restart)
         recorded, n_draws = choose_recorded_chains(chains)
         draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded]
         return population.build_tree(draws, source, parts, task, attrs)
@@ -147,12 +136,19 @@ def build_sampling(
         share = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or share < MIN_BUDGET_SHARE:
             return None
-        tempered_parts = parts | {"tempering": FIRST_LEVELS}
-        return build_sampling(population, source, requested_run, tempered_parts, dependence, share)
+        return build_sampling(
+            population,
+            source,
+            run,
+            parts | {"tempering": FIRST_LEVELS},
+            dependence,
+            share,
+            is_restart=True,
+        )
 
     return Sampling(
         source=source,
-        run=run,
+        run=bound.run,
         chains=lambda draws, seed: build_chains(replace(task, draws=draws), run.chains, seed),
         tree=tree,
         complete_tree=population.complete_tree,
@@ -160,7 +156,7 @@ def build_sampling(
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
         with_tempering=tempered,
-        settings=bound.settings | {"tune": requested_run.tune},
+        settings=bound.settings | {"tune": run.tune},
         first_draws=bound.first_draws,
         data_max_draws=bound.max_draws,
         forecast=bound.forecast,
@@ -168,6 +164,27 @@ def build_sampling(
             bound.thin / chains[0].thin / task.compute_cost_ratio(chains)
         ),
     )
+
+
+def _plan_run(task: Any, run: Run, share: float) -> tuple[Any, BudgetedRun]:
+    """Return the task with the length of the run, and the bounds on it; `share` of the budget."""
+    is_free, thin, first_draws = run.thin is None, task.thin, FIRST_DRAWS
+    if run.draws is None:
+        first_draws = task.first_draws(run.chains)
+    if is_free and first_draws < FIRST_DRAWS:  # large draws: fewer, with a larger interval
+        thin *= -(-FIRST_DRAWS // first_draws)
+        if run.tune <= FIRST_DRAWS:
+            run = run._replace(tune=min(run.tune, first_draws))
+    if run.draws is None and len(task.temperatures) > 1:
+        first_draws = min(first_draws, FIRST_TEMPERED_DRAWS)
+    # only then may the budget shorten the run
+    if run.max_time is None and (run.draws is None or is_free):
+        task = task.add_work_counts(run.progressbar)
+    bound = limit_run(run, thin, task.forecast_sweep_seconds(), first_draws, share=share)
+    task = replace(task, draws=bound.first_draws, tune=bound.run.tune, thin=bound.thin)
+    if is_free:
+        task.pilot = count_pilot_sweeps(task, bound.run.draws is not None)
+    return task, bound
 
 
 FEATURE_SAMPLING = FeatureSamplingEngine()

@@ -20,7 +20,14 @@ from ..operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import ALPHA, BETA, COLUMNS, capacity, min_unique_weight, remove_column
+from ..state import (
+    ALPHA,
+    BETA,
+    COLUMNS,
+    capacity,
+    min_over_owners,
+    remove_column,
+)
 from ..weight_priors import draw_prior_weight
 from .unique_weights import log_compensated_ratio, log_weight_density, shift_unique_weights
 
@@ -35,7 +42,9 @@ def propose_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> N
     k = choose_column_or_pattern(rng, model, b, is_birth)
     if k < 0:
         return
-    d = draw_prior_weight(rng, model) if is_birth else -b.w[k]
+    d = -b.w[k]
+    if is_birth:
+        d = draw_prior_weight(rng, model)
     ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_birth_ratio(
         b, rate, is_birth
     )
@@ -55,16 +64,17 @@ def propose_compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rat
     k = choose_column_or_pattern(rng, model, b, is_birth)
     if k < 0:
         return
-    min_unique = min_unique_weight(b, k)
-    d = rng.random() * min_unique if is_birth else -b.w[k]
-    if is_birth and not 0.0 < d < min_unique:
-        return
-    log_proposal_ratio = math.log(min_unique if is_birth else min_unique - d) + log_weight_density(
-        model, abs(d)
-    )
-    ratio = log_birth_ratio(b, rate, is_birth) + (
-        log_proposal_ratio if is_birth else -log_proposal_ratio
-    )
+    min_unique = min_over_owners(b.s, b, k)
+    d = -b.w[k]
+    if is_birth:
+        d = rng.random() * min_unique
+        if not 0.0 < d < min_unique:
+            return
+    # the weight of a dead column goes to its owners, so that a birth could take it back
+    log_proposal_ratio = math.log(min_unique - min(d, 0.0)) + log_weight_density(model, abs(d))
+    if not is_birth:
+        log_proposal_ratio = -log_proposal_ratio
+    ratio = log_birth_ratio(b, rate, is_birth) + log_proposal_ratio
     change = b.real[BETA] * delta_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
     ratio += change + log_compensated_ratio(model, b, k, b.m[k], d)
     if accept(rng, ratio):
@@ -86,9 +96,11 @@ def choose_column_or_pattern(rng: Any, model: Any, b: Any, is_birth: Any) -> Any
 def choose_row(rng: Any, b: Any, is_birth: Any) -> Any:
     """Return the first free row (birth) or a random column (death), or -1."""
     n_columns = b.whole[COLUMNS]
-    if is_birth:
-        return n_columns if n_columns < capacity(b) else -1
-    return draw_index(rng, n_columns) if n_columns > 0 else -1
+    if is_birth and n_columns < capacity(b):
+        return n_columns
+    if not is_birth and n_columns > 0:
+        return draw_index(rng, n_columns)
+    return -1
 
 
 @scalar

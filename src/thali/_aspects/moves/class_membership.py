@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_code, draw_index
+from thali._inference.numerics.decisions import accept, draw_code, draw_index, draw_other_index
 
 from ..group_state import KAPPA, select_group, select_group_likelihood
 from ..operations import add_answer, clear_answers, compute_answer_logs, rebuild_cache, select_cache
@@ -44,12 +44,11 @@ def draw_class_membership(
     for p in range(membership.of.shape[0]):
         draw_respondent_class(rng, model, caches, states, membership, p)
     n_classes = membership.size.shape[0]
-    for _ in range(N_SPLIT_PROPOSALS if n_classes > 1 else 0):
-        g = draw_index(rng, n_classes)
-        h = draw_index(rng, n_classes - 1)
-        propose_class_split_or_merge(
-            rng, model, caches, states, base, membership, g, h + 1 if h >= g else h
-        )
+    if n_classes > 1:
+        for _ in range(N_SPLIT_PROPOSALS):
+            g = draw_index(rng, n_classes)
+            h = draw_other_index(rng, n_classes, g)
+            propose_class_split_or_merge(rng, model, caches, states, base, membership, g, h)
     for g in range(n_classes):
         if membership.size[g] == 0:
             draw_empty_class_weights(rng, model, caches, states, base, g)
@@ -112,7 +111,9 @@ def draw_respondent_class(
     first_class, n_classes = replica(states, 0), membership.size.shape[0]
     max_log = -math.inf
     for g in range(n_classes):
-        n_others = membership.size[g] - 1 if membership.of[p] == g else membership.size[g]
+        n_others = membership.size[g]
+        if membership.of[p] == g:
+            n_others -= 1
         first_class.block[g] = math.log(n_others + 1.0) + first_class.real[
             BETA
         ] * respondent_log_likelihood(model.people, membership, p, g)
@@ -155,17 +156,21 @@ def propose_class_split_or_merge(
         log_odds = math.log((n_h + 1.0) / (n_g + 1.0)) + log_ratio
         to_h = membership.of[p] == h
         if is_split:
-            to_h = rng.random() < 1.0 / (1.0 + math.exp(-log_odds)) if log_odds > -700.0 else False
-            membership.proposed[p] = h if to_h else g
-        ratio += (log_ratio + log1p_exp(-log_odds)) if to_h else log1p_exp(log_odds)
+            to_h = log_odds > -700.0 and rng.random() < 1.0 / (1.0 + math.exp(-log_odds))
         if to_h:
+            membership.proposed[p] = h
+            ratio += log_ratio + log1p_exp(-log_odds)
             n_h += 1
         else:
+            membership.proposed[p] = g
+            ratio += log1p_exp(log_odds)
             n_g += 1
     if n_g == 0 or n_h == 0:
         return
     ratio += math.lgamma(n_g + 1.0) + math.lgamma(n_h + 1.0) - math.lgamma(n_g + n_h + 1.0)
-    if not accept(rng, ratio if is_split else -ratio):
+    if not is_split:
+        ratio = -ratio
+    if not accept(rng, ratio):
         return
     for p in range(membership.of.shape[0]):
         if is_split and membership.of[p] == g:

@@ -13,7 +13,16 @@ from ..operations import (
     rate_single,
     set_alpha,
 )
-from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    FULL,
+    NO_UNIQUE,
+    TOTAL_UNIQUE,
+    has_free_singles,
+    scale_all_weights,
+    sum_weights,
+)
 from ..weight_priors import gamma_rate, gamma_shape
 from .unique_weights import refresh_unique_prior
 
@@ -30,7 +39,9 @@ def draw_alpha_and_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
 def draw_concentration(rng: Any, model: Any, b: Any) -> None:
     """Draw alpha given the columns, then the columns that the likelihood ignores."""
     n_options = b.Z.shape[1] - 1
-    min_owners = 1 if model.unique == TOTAL_UNIQUE else model.lo
+    min_owners = model.lo
+    if model.unique == TOTAL_UNIQUE:
+        min_owners = 1
     n_columns = b.whole[COLUMNS] + draw_single_counts(rng, model, b)
     if model.learn_alpha:
         alpha = draw_alpha(
@@ -63,22 +74,14 @@ def draw_weight_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
     n_options = b.Z.shape[1] - 1
     if not is_scale_free(model.likelihood):
         return
-    total = 0.0
-    count = b.whole[COLUMNS]
-    for k in range(b.whole[COLUMNS]):
-        total += b.w[k]
+    n_weights = b.whole[COLUMNS]
     if model.unique != NO_UNIQUE:
-        count += n_options
+        n_weights += n_options
         for i in range(n_options):
-            total += b.s[i]
-            count += b.singles[i]
-    if count == 0:
+            n_weights += b.singles[i]
+    if n_weights == 0:
         return
-    factor = (
-        rng.standard_gamma(gamma_shape(model.weights) * count) / gamma_rate(model.weights) / total
-    )
-    for k in range(b.whole[COLUMNS]):
-        b.w[k] *= factor
-    for i in range(n_options):
-        b.s[i] *= factor
+    total = rng.standard_gamma(gamma_shape(model.weights) * n_weights) / gamma_rate(model.weights)
+    factor = total / sum_weights(b)
+    scale_all_weights(b, factor)
     apply_scale(model.likelihood, c, b, factor)

@@ -18,7 +18,6 @@ from ..operations import (
     is_exchangeable,
     is_quick,
     keeps_empty,
-    log_rate,
     log_rate_after_toggle,
     open_column,
     open_members,
@@ -30,12 +29,15 @@ from ..state import (
     FULL,
     TOTAL_UNIQUE,
     change_owner,
-    clear_row,
+    count_after_flip,
+    flipped_weight,
     has_free_singles,
     remove_column,
     shuffle_columns,
+    write_owner_range,
 )
 from ..weight_priors import draw_prior_weight
+from .births import append_column
 from .unique_weights import refresh_log_bessel
 
 MAX_SYSTEMATIC = 12  # up to this number of options, each option's membership is proposed in turn
@@ -65,10 +67,12 @@ def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
             flip_random_members(rng, model, c, b, k)
         else:
             open_column(model.prior, b, k)
-            start = draw_index(rng, n_options)
-            for step in range(n_options):
-                i = start + step
-                propose_flip(rng, model, c, b, k, i - n_options if i >= n_options else i)
+            i = draw_index(rng, n_options)
+            for _ in range(n_options):
+                propose_flip(rng, model, c, b, k, i)
+                i += 1
+                if i == n_options:
+                    i = 0
 
 
 @scalar
@@ -78,12 +82,11 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
     For a slow likelihood the prior's ratio decides first, so that the likelihood is evaluated only
     for flips that pass it.
     """
-    joins = b.Z[k, i] == 0.0
-    m = b.m[k] + 1 if joins else b.m[k] - 1
+    m = count_after_flip(b, k, i)
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
     rate = log_rate_after_toggle(model.prior, b, k, i, m)
-    d = b.w[k] if joins else -b.w[k]
+    d = flipped_weight(b, k, i)
     if is_quick(model.likelihood):
         gain = b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d)
         is_accepted = accept(rng, rate - b.log_rate[k] + gain)
@@ -120,14 +123,13 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
     n_left = n_options
     while True:
         m = b.m[k]
-        join_probability = (
-            (n_options - m) / n_options * math.exp(min(0.0, b.by_size[m + 1] - b.by_size[m]))
-            if m < n_options
-            else 0.0
-        )
-        leave_probability = (
-            m / n_options * math.exp(min(0.0, b.by_size[m - 1] - b.by_size[m])) if m > 1 else 0.0
-        )
+        join_probability, leave_probability = 0.0, 0.0
+        if m < n_options:
+            join_share = (n_options - m) / n_options
+            join_probability = join_share * math.exp(min(0.0, b.by_size[m + 1] - b.by_size[m]))
+        if m > 1:
+            leave_share = m / n_options
+            leave_probability = leave_share * math.exp(min(0.0, b.by_size[m - 1] - b.by_size[m]))
         pass_probability = join_probability + leave_probability
         if pass_probability < 1.0:
             n_left -= int(
@@ -136,14 +138,16 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
         n_left -= 1
         if n_left < 0:
             return
-        joins = rng.random() * pass_probability < join_probability
-        position = m + draw_index(rng, n_options - m) if joins else draw_index(rng, m)
+        if rng.random() * pass_probability < join_probability:
+            position, boundary = m + draw_index(rng, n_options - m), m
+        else:
+            position, boundary = draw_index(rng, m), m - 1
         i = b.option_order[position]
-        new_m = m + 1 if joins else m - 1
-        d = b.w[k] if joins else -b.w[k]
+        d = flipped_weight(b, k, i)
         if accept_by_likelihood(rng, model, c, b, k, i, d):
+            new_m = count_after_flip(b, k, i)
             flip_member(model, c, b, k, i, d, new_m, b.by_size[new_m])
-            boundary = m if joins else m - 1  # owners stay in front
+            # owners stay in front
             b.option_order[position], b.option_order[boundary] = (
                 b.option_order[boundary],
                 b.option_order[position],
@@ -180,12 +184,9 @@ def expand_columns(rng: Any, model: Any, b: Any) -> None:
                 unique_weight = rng.standard_exponential()
                 total = unique_weight
                 for _ in range(b.singles[i]):
-                    k = append_empty_column(b)
-                    b.w[k] = rng.standard_exponential()
-                    b.Z[k, i] = 1.0
-                    b.m[k] = 1
-                    b.log_rate[k] = log_rate(model.prior, b, k, 1)
-                    total += b.w[k]
+                    w = rng.standard_exponential()
+                    append_range_column(model, b, i, 1, w)
+                    total += w
                 share = b.s[i] / total
                 b.s[i] = unique_weight * share
                 for k in range(start, b.whole[COLUMNS]):
@@ -193,28 +194,17 @@ def expand_columns(rng: Any, model: Any, b: Any) -> None:
     elif has_free_singles(model):
         for i in range(n_options):
             for _ in range(b.singles[i]):
-                k = append_empty_column(b)
-                b.w[k] = draw_prior_weight(rng, model)
-                b.Z[k, i] = 1.0
-                b.m[k] = 1
-                b.log_rate[k] = log_rate(model.prior, b, k, 1)
+                append_range_column(model, b, i, 1, draw_prior_weight(rng, model))
     for _ in range(b.whole[FULL]):
-        k = append_empty_column(b)
-        b.w[k] = draw_prior_weight(rng, model)
-        for i in range(n_options):
-            b.Z[k, i] = 1.0
-        b.m[k] = n_options
-        b.log_rate[k] = log_rate(model.prior, b, k, n_options)
+        append_range_column(model, b, 0, n_options, draw_prior_weight(rng, model))
 
 
 @scalar
-def append_empty_column(b: Any) -> Any:
-    """Append a column without owners; return its row."""
+def append_range_column(model: Any, b: Any, i: Any, m: Any, w: Any) -> None:
+    """Append a column of weight w that options i to i + m - 1 own."""
     k = b.whole[COLUMNS]
-    b.whole[COLUMNS] = k + 1
-    clear_row(b, k)
-    b.m[k] = 0
-    return k
+    write_owner_range(b, k, i, m)
+    append_column(model, b, m, w)
 
 
 @scalar

@@ -36,7 +36,7 @@ from ..operations import (
     rebuild_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, replica
+from ..state import BETA, COLUMNS, replica, scale_all_weights
 from .group_densities import log_gamma_moments
 from .group_weight_sets import (
     apply_group_weight,
@@ -92,7 +92,10 @@ def draw_base_weight(
     power = shape - n_groups * kappa
     inverse = kappa * total
     root = math.sqrt(power * power + 4.0 * rate * inverse)
-    mode = (power + root) / (2.0 * rate) if power > 0.0 else 2.0 * inverse / (root - power)
+    if power > 0.0:
+        mode = (power + root) / (2.0 * rate)
+    else:
+        mode = 2.0 * inverse / (root - power)
     width = 2.5 / math.sqrt(rate * mode + inverse / mode)
     return math.exp(
         draw_on_line(rng, BaseWeightLine(power, rate, inverse), math.log(current), width)
@@ -285,8 +288,5 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
         base.unique[i] *= factor
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        for k in range(n_columns):
-            b.w[k] *= factor
-        for i in range(n_options):
-            b.s[i] *= factor
+        scale_all_weights(b, factor)
         apply_scale(likelihood, c, b, factor)

@@ -29,7 +29,7 @@ from ..operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import BETA, min_unique_weight, replica
+from ..state import BETA, min_over_owners, replica, subtract_from_owners
 from .births import choose_row, log_birth_ratio
 from .group_densities import draw_gamma, log_gamma, log_owner_ratio
 
@@ -62,22 +62,25 @@ def propose_group_birth_or_death(
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        b.block[CARVED] = 1.0 if model.unique and rng.random() < carved else 0.0
+        b.block[CARVED] = 0.0
+        if model.unique and rng.random() < carved:
+            b.block[CARVED] = 1.0
+        d = -b.w[k]
         if b.block[CARVED] == 0.0:
-            d = (
-                draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
-                if is_birth
-                else -b.w[k]
-            )
+            if is_birth:
+                d = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
             gain += delta_weight(likelihood, c, b, k, b.m[k], d)
         else:
-            min_unique = min_unique_weight(b, k)
-            d = rng.random() * min_unique if is_birth else -b.w[k]
-            if is_birth and not 0.0 < d < min_unique:
-                return
-            proposal = math.log(min_unique if is_birth else min_unique - d)
-            proposal += log_gamma(base.real[KAPPA], expected_weight(base, k, g), abs(d))
-            ratio += proposal if is_birth else -proposal
+            min_unique = min_over_owners(b.s, b, k)
+            if is_birth:
+                d = rng.random() * min_unique
+                if not 0.0 < d < min_unique:
+                    return
+            log_proposal_ratio = math.log(min_unique - min(d, 0.0))
+            log_proposal_ratio += log_gamma(base.real[KAPPA], expected_weight(base, k, g), abs(d))
+            if not is_birth:
+                log_proposal_ratio = -log_proposal_ratio
+            ratio += log_proposal_ratio
             ratio += log_owner_ratio(base, g, b, k, d)
             gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
         b.block[WEIGHT] = d
@@ -90,8 +93,7 @@ def propose_group_birth_or_death(
             apply_weight(likelihood, c, b, k, b.m[k], d)
         else:
             apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
-            for i in range(base.unique.shape[0]):
-                b.s[i] -= d * b.Z[k, i]
+            subtract_from_owners(b.s, b, k, d)
         if is_birth:
             b.w[k] = d
     if is_birth:

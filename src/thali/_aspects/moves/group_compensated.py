@@ -34,22 +34,21 @@ from ..operations import (
     log_rate,
     log_rate_after_flip,
 )
-from ..state import BETA, COLUMNS, replica
+from ..state import (
+    BETA,
+    COLUMNS,
+    count_after_flip,
+    flipped_weight,
+    min_over_owners,
+    replica,
+    subtract_from_owners,
+)
 from .births import choose_row, log_birth_ratio
 from .group_densities import draw_gamma, log_gamma, log_gamma_ratio
+from .mass_transfer import propose_column_weight
 from .tuning import COMPENSATED_WEIGHT, select_tuning
 
 CHANGE = 0  # position in State.block
-
-
-@scalar
-def min_base_unique_weight(b: Any, base: Any, k: Any) -> Any:
-    """Return the smallest base unique weight of the owners of pattern k."""
-    smallest = np.inf
-    for i in range(base.unique.shape[0]):
-        if b.Z[k, i] != 0.0:
-            smallest = min(smallest, base.unique[i])
-    return smallest
 
 
 @scalar
@@ -90,10 +89,8 @@ def apply_compensated_changes(
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.block[CHANGE]
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
-        for i in range(base.unique.shape[0]):
-            b.s[i] -= d * b.Z[k, i]
-    for i in range(base.unique.shape[0]):
-        base.unique[i] -= dv * first_group.Z[k, i]
+        subtract_from_owners(b.s, b, k, d)
+    subtract_from_owners(base.unique, first_group, k, dv)
 
 
 @scalar
@@ -114,19 +111,27 @@ def propose_joint_birth_or_death(
         copy_proposed_pattern(
             states, draw_pattern(model.prior, rng, first_group, k, 1, first_group.Z.shape[1] - 1)
         )
-        base.v[k] = rng.random() * min_base_unique_weight(first_group, base, k)
+        base.v[k] = rng.random() * min_over_owners(base.unique, first_group, k)
         if base.v[k] <= 0.0:
             return
         draw_new_slopes(rng, model, base, k)
-    dv = base.v[k] if is_birth else -base.v[k]
-    min_unique = min_base_unique_weight(first_group, base, k) - min(dv, 0.0)
-    proposal = math.log(min_unique) + log_gamma(model.shape, model.shape / model.rate, base.v[k])
-    ratio = log_birth_ratio(first_group, rate, is_birth) + (proposal if is_birth else -proposal)
+        dv = base.v[k]
+    else:
+        dv = -base.v[k]
+    min_unique = min_over_owners(base.unique, first_group, k) - min(dv, 0.0)
+    log_proposal_ratio = math.log(min_unique) + log_gamma(
+        model.shape, model.shape / model.rate, base.v[k]
+    )
+    if not is_birth:
+        log_proposal_ratio = -log_proposal_ratio
+    ratio = log_birth_ratio(first_group, rate, is_birth) + log_proposal_ratio
     ratio += log_base_unique_ratio(model, first_group, base, k, dv)
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        d = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g)) if is_birth else -b.w[k]
+        d = -b.w[k]
+        if is_birth:
+            d = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
         b.block[CHANGE] = d
         ratio += log_group_unique_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf:
@@ -148,9 +153,10 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
     """Propose a random flip that base and group unique weights compensate."""
     first_group = replica(states, 0)
     k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
-    joins = first_group.Z[k, i] == 0.0
-    m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
-    new_own = base.unique[i] - base.v[k] if joins else base.unique[i] + base.v[k]
+    m = count_after_flip(first_group, k, i)
+    new_own = base.unique[i] + base.v[k]
+    if first_group.Z[k, i] == 0.0:
+        new_own = base.unique[i] - base.v[k]
     if (m == 0 and not keeps_empty(model.prior)) or new_own <= 0.0:
         return
     rate = log_rate_after_flip(model.prior, first_group, k, i, m)
@@ -161,7 +167,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        d = b.w[k] if joins else -b.w[k]
+        d = flipped_weight(b, k, i)
         if b.s[i] <= d:
             return
         ratio += log_gamma(base.real[KAPPA], new_own * base.unique_lift[g, i], b.s[i] - d)
@@ -170,7 +176,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
     if accept(rng, ratio + first_group.real[BETA] * gain):
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
-            d = b.w[k] if joins else -b.w[k]
+            d = flipped_weight(b, k, i)
             apply_compensated_member(likelihood, c, b, i, k, d)
             b.s[i] -= d
         base.unique[i] = new_own
@@ -190,20 +196,14 @@ def propose_joint_weight(
     k = draw_index(rng, first_group.whole[COLUMNS])
     if first_group.m[k] == 0:
         return
-    v, min_unique = base.v[k], min_base_unique_weight(first_group, base, k)
-    M = v + min_unique
-    odds = (
-        v
-        / min_unique
-        * math.exp(select_tuning(tunings, 0).step[COMPENSATED_WEIGHT] * rng.standard_normal())
+    v, min_unique = base.v[k], min_over_owners(base.unique, first_group, k)
+    new_v, ratio = propose_column_weight(
+        rng, v, min_unique, select_tuning(tunings, 0).step[COMPENSATED_WEIGHT]
     )
-    new_v = M * odds / (1.0 + odds)
-    dv = new_v - v
-    if not (0.0 < new_v < M and dv < min_unique):
+    if new_v == 0.0:
         return
-    ratio = math.log(new_v * (M - new_v) / (v * min_unique)) + log_base_unique_ratio(
-        model, first_group, base, k, dv
-    )
+    dv = new_v - v
+    ratio += log_base_unique_ratio(model, first_group, base, k, dv)
     ratio += log_gamma_ratio(model.shape, model.shape / model.rate, v, dv)
     gain = 0.0
     for g in range(states.w.shape[0]):

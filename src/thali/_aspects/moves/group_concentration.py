@@ -23,7 +23,7 @@ from ..operations import (
     sees_single,
     set_alpha,
 )
-from ..state import ALPHA, COLUMNS, capacity, clear_row, replica
+from ..state import ALPHA, COLUMNS, capacity, replica, write_owner_range
 from .group_densities import draw_gamma
 from .group_weights import is_silent_column
 
@@ -89,9 +89,7 @@ def add_prior_columns(
         n_new = draw_poisson(rng, mean)
     for _ in range(n_new):
         k = first_group.whole[COLUMNS]
-        clear_row(first_group, k)
-        for j in range(i, i + m):
-            first_group.Z[k, j] = 1.0
+        write_owner_range(first_group, k, i, m)
         copy_proposed_pattern(states, m)
         base.v[k] = model.shape / model.rate
         if model.similar:

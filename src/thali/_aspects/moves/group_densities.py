@@ -26,7 +26,9 @@ def log_gamma(shape: Any, mean: Any, w: Any) -> Any:
 def log_gamma_ratio(shape: Any, mean: Any, w: Any, d: Any) -> Any:
     """Return log p(w + d) - log p(w) of Gamma(shape, shape / mean)."""
     ratio = -shape / mean * d
-    return ratio if shape == 1.0 else ratio + (shape - 1.0) * math.log((w + d) / w)
+    if shape != 1.0:
+        ratio += (shape - 1.0) * math.log((w + d) / w)
+    return ratio
 
 
 @scalar

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.decisions import accept, draw_index, draw_other_index
 
 from ..group_state import (
     KAPPA,
@@ -46,6 +46,8 @@ from ..state import (
     COLUMNS,
     capacity,
     copy_row,
+    count_after_flip,
+    flipped_weight,
     replica,
     scratch_index,
     shuffle_columns,
@@ -66,46 +68,44 @@ def flip_group_columns(rng: Any, model: Any, caches: Any, states: Any) -> None:
             likelihood = select_group_likelihood(model.likelihood, g)
             open_members(likelihood, select_cache(likelihood, caches, g), replica(states, g), k)
         open_column(model.prior, first_group, k)
-        start = draw_index(rng, n_options)
-        for step in range(n_options):
-            i = start + step
-            propose_group_flip(
-                rng, model, caches, states, k, i - n_options if i >= n_options else i
-            )
+        i = draw_index(rng, n_options)
+        for _ in range(n_options):
+            propose_group_flip(rng, model, caches, states, k, i)
+            i += 1
+            if i == n_options:
+                i = 0
 
 
 @scalar
 def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i: Any) -> None:
     """Propose to flip option i in column k, as `flips.propose_flip`."""
     first_group = replica(states, 0)
-    joins = first_group.Z[k, i] == 0.0
-    m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
+    m = count_after_flip(first_group, k, i)
     if (first_group.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
     rate = log_rate_after_toggle(model.prior, first_group, k, i, m)
     ratio = rate - first_group.log_rate[k]
     if is_quick(select_group_likelihood(model.likelihood, 0)):
-        is_accepted = accept(rng, ratio + compute_flip_gain(model, caches, states, k, i, joins))
+        is_accepted = accept(rng, ratio + compute_flip_gain(model, caches, states, k, i))
     else:
         is_accepted = accept(rng, ratio) and accept(
-            rng, compute_flip_gain(model, caches, states, k, i, joins)
+            rng, compute_flip_gain(model, caches, states, k, i)
         )
     if is_accepted:
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
-            apply_open_member(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
+            apply_open_member(likelihood, c, b, k, i, flipped_weight(b, k, i))
         record_toggle(model.prior, first_group, k, i)
         toggle_group_owner(states, k, i, m, rate)
 
 
 @scalar
-def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any) -> Any:
+def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any) -> Any:
     """Return the tempered change of all log-likelihoods if option i is flipped."""
     total = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        d = b.w[k] if joins else -b.w[k]
-        total += delta_open_member(likelihood, c, b, k, i, d)
+        total += delta_open_member(likelihood, c, b, k, i, flipped_weight(b, k, i))
     return replica(states, 0).real[BETA] * total
 
 
@@ -119,8 +119,7 @@ def propose_compensated_group_flip(
     """
     first_group = replica(states, 0)
     k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
-    joins = first_group.Z[k, i] == 0.0
-    m = first_group.m[k] + 1 if joins else first_group.m[k] - 1
+    m = count_after_flip(first_group, k, i)
     if m == 0 and not keeps_empty(model.prior):
         return
     rate = log_rate_after_flip(model.prior, first_group, k, i, m)
@@ -129,8 +128,10 @@ def propose_compensated_group_flip(
     is_possible = True
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        d = b.w[k] if joins else -b.w[k]
-        b.block[0] = 1.0 if rng.random() < share else 0.0
+        d = flipped_weight(b, k, i)
+        b.block[0] = 0.0
+        if rng.random() < share:
+            b.block[0] = 1.0
         if b.block[0] != 0.0:
             is_possible = is_possible and b.s[i] > d
             if is_possible:
@@ -143,7 +144,7 @@ def propose_compensated_group_flip(
     if is_possible and accept(rng, ratio + first_group.real[BETA] * gain):
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
-            d = b.w[k] if joins else -b.w[k]
+            d = flipped_weight(b, k, i)
             if b.block[0] != 0.0:
                 apply_compensated_member(likelihood, c, b, i, k, d)
                 b.s[i] -= d
@@ -162,7 +163,9 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
     k, partner, sign, m = draw_column_pair(rng, first_group)
     if sign == 0.0 or (m == 0 and not keeps_empty(model.prior)):
         return
-    v = base.v[partner] + sign * base.v[k] if model.similar else base.v[partner]
+    v = base.v[partner]
+    if model.similar:
+        v += sign * base.v[k]
     if v <= 0.0:
         return
     scratch_row = scratch_index(first_group)
@@ -216,14 +219,11 @@ def propose_duplicate_split_or_merge(
     ):
         return
     k = draw_index(rng, n_columns)
-    partner = n_columns
+    partner, n_after = n_columns, n_columns + 1
     if not is_split:
-        partner = draw_index(rng, n_columns - 1)
-        if partner >= k:
-            partner += 1
+        partner, n_after = draw_other_index(rng, n_columns, k), n_columns
         if not have_same_owners(first_group, k, partner):
             return
-    n_after = n_columns + 1 if is_split else n_columns
     ratio = math.log(first_group.real[ALPHA]) + first_group.log_rate[k] - math.log(n_after)
     for g in range(states.w.shape[0]):
         b = replica(states, g)
@@ -238,15 +238,18 @@ def propose_duplicate_split_or_merge(
         ratio += log_gamma(base.real[KAPPA], base.v[k], w_part) + log_gamma(
             base.real[KAPPA], base.v[k], w_sum - w_part
         )
-    if not accept(rng, ratio if is_split else -ratio):
+    if not is_split:
+        ratio = -ratio
+    if not accept(rng, ratio):
         return
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        apply_copies(likelihood, c, b, k, 1.0 if is_split else -1.0)
         if is_split:
+            apply_copies(likelihood, c, b, k, 1.0)
             b.w[partner] = b.block[0]
             b.w[k] -= b.block[0]
         else:
+            apply_copies(likelihood, c, b, k, -1.0)
             b.w[k] += b.w[partner]
     if is_split:
         copy_row(first_group, k, partner)

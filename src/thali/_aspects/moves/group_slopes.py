@@ -33,7 +33,7 @@ from ..operations import (
     select_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, replica
+from ..state import BETA, COLUMNS, replica, scale_all_weights
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,
@@ -129,7 +129,9 @@ def propose_slope_and_weights(
 def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, j: Any) -> None:
     """Draw a common shift of slopes j of all weights, for scale-free likelihoods."""
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
-    n_slopes = n_columns + n_options if model.unique else n_columns
+    n_slopes = n_columns
+    if model.unique:
+        n_slopes += n_options
     first_likelihood = select_group_likelihood(model.likelihood, 0)
     if n_slopes == 0 or not is_group_scale_free(first_likelihood):
         return
@@ -153,9 +155,5 @@ def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, 
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         factor = math.exp(model.known[g, j] * shift)
-        for k in range(n_columns):
-            b.w[k] *= factor
-        if model.unique:
-            for i in range(n_options):
-                b.s[i] *= factor
+        scale_all_weights(b, factor)
         apply_scale(likelihood, c, b, factor)

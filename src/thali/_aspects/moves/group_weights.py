@@ -18,14 +18,20 @@ from ..operations import (
     delta_unique,
     delta_weight,
     is_group_scale_free,
-    sees_full,
-    sees_single,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, shuffle_columns
+from ..state import (
+    BETA,
+    COLUMNS,
+    min_over_owners,
+    scale_all_weights,
+    shuffle_columns,
+    subtract_from_owners,
+)
 from .group_densities import draw_gamma, log_gamma_ratio, log_owner_ratio
 from .mass_transfer import propose_column_weight
 from .tuning import COLUMN_WEIGHT, COMPENSATED_WEIGHT
+from .weight_walks import is_silent_column
 
 
 @scalar
@@ -48,17 +54,6 @@ def walk_group_unique_weights(
                 apply_unique(likelihood, c, b, i, d)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
-
-
-@scalar
-def is_silent_column(likelihood: Any, b: Any, k: Any) -> Any:
-    """Return whether the likelihood does not depend on column k."""
-    m = b.m[k]
-    return (
-        m == 0
-        or (m == 1 and not sees_single(likelihood))
-        or (m == b.Z.shape[1] - 1 and not sees_full(likelihood))
-    )
 
 
 @scalar
@@ -101,7 +96,9 @@ def propose_compensated_group_weight(
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1
-    new_w, jacobian = propose_column_weight(rng, b, k, tuning.step[COMPENSATED_WEIGHT])
+    new_w, jacobian = propose_column_weight(
+        rng, b.w[k], min_over_owners(b.s, b, k), tuning.step[COMPENSATED_WEIGHT]
+    )
     if new_w == 0.0:
         return
     w = b.w[k]
@@ -112,8 +109,7 @@ def propose_compensated_group_weight(
     )
     if accept(rng, ratio + jacobian):
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
-        for i in range(base.unique.shape[0]):
-            b.s[i] -= d * b.Z[k, i]
+        subtract_from_owners(b.s, b, k, d)
         b.w[k] = new_w
         tuning.accepted[COMPENSATED_WEIGHT] += 1
 
@@ -138,8 +134,5 @@ def draw_group_scale(
         return
     shape, scaled_rate = sum_scaled_priors(likelihood, c)
     factor = rng.standard_gamma(kappa * n_weights + shape) / (kappa * total + scaled_rate)
-    for k in range(n_columns):
-        b.w[k] *= factor
-    for i in range(n_options):
-        b.s[i] *= factor
+    scale_all_weights(b, factor)
     apply_scale(likelihood, c, b, factor)

@@ -14,12 +14,12 @@ from thali._inference.numerics.decisions import draw_code, draw_index
 
 from ..operations import (
     apply_member,
-    log_rate,
     log_rate_after_flip,
     weight_curvature,
     weight_gradient,
 )
-from ..state import BETA, COLUMNS
+from ..state import BETA, COLUMNS, count_after_flip, flipped_weight
+from .mass_transfer import find_lowest_bit, flip_owner
 
 # columns drawn jointly; b.block has 2^BLOCK_COLUMNS outcomes, then the stiffness matrix
 BLOCK_COLUMNS = 4
@@ -122,24 +122,20 @@ def draw_object_memberships(
     max_log_posterior = 0.0
     code = 0
     for visit in range(1, 1 << size):
-        bit = 0
-        while not (visit >> bit) & 1:
-            bit += 1
+        bit = find_lowest_bit(visit)
         log_posterior = b.block[code]
-        joins = not (code >> bit) & 1
         change = membership_log_odds(model, b, i, bit, code, size)
+        if (code >> bit) & 1:
+            change = -change
         code ^= 1 << bit
-        b.block[code] = log_posterior + change if joins else log_posterior - change
+        b.block[code] = log_posterior + change
         max_log_posterior = max(max_log_posterior, b.block[code])
     new_code = draw_code(rng, b, 1 << size, max_log_posterior)
     for t in range(size):
         if ((new_code ^ old_code) >> t) & 1:
             k = b.order[t]
-            joins = b.Z[k, i] == 0.0
-            apply_member(model.likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
-            b.Z[k, i] = 1.0 - b.Z[k, i]
-            b.m[k] += 1 if joins else -1
-            b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
+            apply_member(model.likelihood, c, b, k, i, flipped_weight(b, k, i))
+            flip_owner(model.prior, b, k, i)
 
 
 @scalar
@@ -150,11 +146,9 @@ def membership_log_odds(model: Any, b: Any, i: Any, bit: Any, code: Any, size: A
     for s in range(size):
         if s != bit and (code >> s) & 1:
             force -= b.w[b.order[s]] * b.block[STIFFNESS_START + BLOCK_COLUMNS * bit + s]
-    is_owner = b.Z[k, i] != 0.0
-    flipped_log_rate = log_rate_after_flip(
-        model.prior, b, k, i, b.m[k] - 1 if is_owner else b.m[k] + 1
-    )
     log_prior_odds = (
-        b.log_rate[k] - flipped_log_rate if is_owner else flipped_log_rate - b.log_rate[k]
+        log_rate_after_flip(model.prior, b, k, i, count_after_flip(b, k, i)) - b.log_rate[k]
     )
+    if b.Z[k, i] != 0.0:
+        log_prior_odds = -log_prior_odds
     return b.w[k] * force + log_prior_odds

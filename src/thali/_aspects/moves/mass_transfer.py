@@ -26,7 +26,16 @@ from ..operations import (
     log_rate,
     log_rate_after_flip,
 )
-from ..state import BETA, COLUMNS, change_owner, clear_row, min_unique_weight, scratch_index
+from ..state import (
+    BETA,
+    COLUMNS,
+    change_owner,
+    clear_row,
+    count_after_flip,
+    flipped_weight,
+    min_over_owners,
+    scratch_index,
+)
 from ..weight_priors import log_density_ratio
 from .tuning import COMPENSATED_WEIGHT
 from .unique_weights import (
@@ -44,9 +53,8 @@ def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: An
     """Move 4: propose a random flip compensated by the option's unique weight."""
     k = draw_index(rng, b.whole[COLUMNS])
     i = draw_index(rng, b.Z.shape[1] - 1)
-    joins = b.Z[k, i] == 0.0
-    m = b.m[k] + 1 if joins else b.m[k] - 1
-    d = b.w[k] if joins else -b.w[k]
+    m = count_after_flip(b, k, i)
+    d = flipped_weight(b, k, i)
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
         rate = log_rate_after_flip(model.prior, b, k, i, m)
@@ -68,9 +76,7 @@ def propose_partly_compensated_flip(
     """
     k = draw_index(rng, b.whole[COLUMNS])
     i = draw_index(rng, b.Z.shape[1] - 1)
-    joins = b.Z[k, i] == 0.0
-    m = b.m[k] + 1 if joins else b.m[k] - 1
-    d = b.w[k] if joins else -b.w[k]
+    m, d = count_after_flip(b, k, i), flipped_weight(b, k, i)
     old_s, s = b.s[i], b.s[i] - share * d
     if not (model.lo <= m <= model.hi and s > 0.0):
         return
@@ -104,11 +110,9 @@ def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None
     code = 0
     max_log_posterior = 0.0
     for visit in range(1, 1 << size):
-        bit = 0
-        while not (visit >> bit) & 1:
-            bit += 1
+        bit = find_lowest_bit(visit)
         code ^= 1 << bit
-        mix_flip(b, i, b.order[bit], 1.0 if (code >> bit) & 1 else -1.0)
+        mix_flip(b, i, b.order[bit], (code >> bit) & 1)
         b.block[code] = code_log_posterior(model, c, b, i, size, code)
         max_log_posterior = max(max_log_posterior, b.block[code])
     drawn_code = draw_code(rng, b, 1 << size, max_log_posterior)
@@ -116,16 +120,30 @@ def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None
         return
     for bit in range(size):
         if ((code ^ drawn_code) >> bit) & 1:
-            mix_flip(b, i, b.order[bit], 1.0 if (drawn_code >> bit) & 1 else -1.0)
+            mix_flip(b, i, b.order[bit], (drawn_code >> bit) & 1)
     mass = code_mass(b, i, size, drawn_code)
     apply_block(model.likelihood, c, b, i, size, drawn_code, mass)
     set_unique_weight(b, i, b.s[i] - mass)
     for bit in range(size):
         if (drawn_code >> bit) & 1:
-            k = b.order[bit]
-            b.m[k] += 1 if b.Z[k, i] == 0.0 else -1
-            b.Z[k, i] = 1.0 - b.Z[k, i]
-            b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
+            flip_owner(model.prior, b, b.order[bit], i)
+
+
+@scalar
+def find_lowest_bit(number: Any) -> Any:
+    """Return the position of the lowest bit of a positive number that is 1."""
+    bit = 0
+    while not (number >> bit) & 1:
+        bit += 1
+    return bit
+
+
+@scalar
+def flip_owner(prior: Any, b: Any, k: Any, i: Any) -> None:
+    """Flip the membership of option i in column k; recompute the column's log rate."""
+    b.m[k] = count_after_flip(b, k, i)
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    b.log_rate[k] = log_rate(prior, b, k, b.m[k])
 
 
 @scalar
@@ -142,25 +160,21 @@ def choose_random_columns(rng: np.random.Generator, b: Any) -> Any:
 
 
 @scalar
-def flip_mass(b: Any, i: Any, k: Any) -> Any:
-    """Return the mass that flipping column k takes from option i's unique weight."""
-    return b.w[k] if b.Z[k, i] == 0.0 else -b.w[k]
-
-
-@scalar
 def code_mass(b: Any, i: Any, size: Any, code: Any) -> Any:
     """Return the mass that all flips of a code take from option i's unique weight."""
     total = 0.0
     for bit in range(size):
         if (code >> bit) & 1:
-            total += flip_mass(b, i, b.order[bit])
+            total += flipped_weight(b, b.order[bit], i)
     return total
 
 
 @scalar
-def mix_flip(b: Any, i: Any, k: Any, sign: Any) -> None:
-    """Add the flip of option i in column k to the scratch row (sign -1: remove it)."""
-    d = sign * flip_mass(b, i, k)
+def mix_flip(b: Any, i: Any, k: Any, is_added: Any) -> None:
+    """Add the flip of option i in column k to the scratch row, or remove it."""
+    d = flipped_weight(b, k, i)
+    if not is_added:
+        d = -d
     scratch_row = scratch_index(b)
     for j in range(b.Z.shape[1]):
         b.Z[scratch_row, j] += d * b.Z[k, j]
@@ -176,7 +190,7 @@ def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any)
     for bit in range(size):
         if (code >> bit) & 1:
             k = b.order[bit]
-            m = b.m[k] + 1 if b.Z[k, i] == 0.0 else b.m[k] - 1
+            m = count_after_flip(b, k, i)
             if m < model.lo or m > model.hi:
                 return -np.inf
             prior += log_rate_after_flip(model.prior, b, k, i, m) - b.log_rate[k]
@@ -189,13 +203,12 @@ def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any)
 
 
 @scalar
-def propose_column_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -> Any:
-    """Propose a weight of column k; return it (0: impossible) and log Jacobian.
+def propose_column_weight(rng: np.random.Generator, w: Any, c: Any, step: Any) -> Any:
+    """Propose a column's weight in place of w; return it (0: impossible) and log Jacobian.
 
     Random walk in logit(w / M): w is between 0 and M = w + c, where c is the smallest unique weight
     among the owners.
     """
-    w, c = b.w[k], min_unique_weight(b, k)
     M = w + c
     odds = w / c * math.exp(step * rng.standard_normal())
     new_w = M * odds / (1.0 + odds)
@@ -213,7 +226,9 @@ def propose_compensated_weight(
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1
-    new_w, jacobian = propose_column_weight(rng, b, k, tuning.step[COMPENSATED_WEIGHT])
+    new_w, jacobian = propose_column_weight(
+        rng, b.w[k], min_over_owners(b.s, b, k), tuning.step[COMPENSATED_WEIGHT]
+    )
     if new_w == 0.0:
         return
     d = new_w - b.w[k]

@@ -8,7 +8,7 @@ comparisons between the two groups of owners change.
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.decisions import accept, draw_index, draw_other_index
 
 from ..operations import apply_transfer, delta_transfer, log_rate
 from ..state import BETA, COLUMNS, copy_row, scratch_index
@@ -27,9 +27,7 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
     if n_columns < 2:
         return 0, 0, 0.0, 0
     k = draw_index(rng, n_columns)
-    partner = draw_index(rng, n_columns - 1)
-    if partner >= k:
-        partner += 1
+    partner = draw_other_index(rng, n_columns, k)
     n_shared = 0.0
     for i in range(b.Z.shape[1] - 1):
         n_shared += b.Z[k, i] * b.Z[partner, i]
@@ -37,7 +35,9 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
         return k, partner, 0.0, b.m[k]
     if n_shared == b.m[partner]:
         return k, partner, 1.0, b.m[k] - b.m[partner]
-    return k, partner, -1.0 if n_shared == 0.0 else 0.0, b.m[k] + b.m[partner]
+    if n_shared == 0.0:
+        return k, partner, -1.0, b.m[k] + b.m[partner]
+    return k, partner, 0.0, b.m[k]
 
 
 @scalar

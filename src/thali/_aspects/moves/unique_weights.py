@@ -16,7 +16,7 @@ from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.logarithm import fast_log
 
 from ..operations import rate_single
-from ..state import ALPHA, TOTAL_UNIQUE
+from ..state import ALPHA, TOTAL_UNIQUE, subtract_from_owners
 from ..weight_priors import gamma_rate, gamma_shape, log_density_ratio
 
 
@@ -97,8 +97,7 @@ def set_unique_weight(b: Any, i: Any, s: Any) -> None:
 @scalar
 def shift_unique_weights(model: Any, b: Any, k: Any, d: Any) -> None:
     """Subtract d from s[i] of the owners of pattern k."""
-    for i in range(b.z.shape[0]):
-        b.s[i] -= d * b.Z[k, i]
+    subtract_from_owners(b.s, b, k, d)
     refresh_log_bessel(model, b)
 
 

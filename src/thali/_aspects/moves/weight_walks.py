@@ -51,19 +51,25 @@ def walk_unique_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tu
 
 
 @scalar
+def is_silent_column(likelihood: Any, b: Any, k: Any) -> Any:
+    """Return whether the likelihood does not depend on column k."""
+    m = b.m[k]
+    return (
+        m == 0
+        or (m == 1 and not sees_single(likelihood))
+        or (m == b.Z.shape[1] - 1 and not sees_full(likelihood))
+    )
+
+
+@scalar
 def walk_column_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
     """Update all column weights by random walks; draw unseen weights from the prior."""
-    n_options = b.Z.shape[1] - 1
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
-        m = b.m[k]
-        if (
-            m == 0
-            or (m == 1 and not sees_single(model.likelihood))
-            or (m == n_options and not sees_full(model.likelihood))
-        ):
+        if is_silent_column(model.likelihood, b, k):
             b.w[k] = draw_prior_weight(rng, model)
             continue
+        m = b.m[k]
         move = tuning.step[COLUMN_WEIGHT] * rng.standard_normal()
         w = step_weight(model.weights, b.w[k], move)
         d = w - b.w[k]

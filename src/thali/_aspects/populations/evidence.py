@@ -56,12 +56,13 @@ def build_evidence_task(
     parts: dict[str, Any], data: Any, run_settings: EvidenceRun
 ) -> "SamplingTask":
     """Check all arguments and build the sampling task of one group."""
-    run_lengths = {
-        "draws": run_settings.draws,
-        "tune": run_settings.tune,
-        "thin": run_settings.thin,
-    }
-    task = build_task(data=data, **run_lengths, **parts | {"tempering": False})
+    task = build_task(
+        data=data,
+        draws=run_settings.draws,
+        tune=run_settings.tune,
+        thin=run_settings.thin,
+        **parts | {"tempering": False},
+    )
     # raises for a prior given by its density only, which may be improper
     parts["likelihood"].sample_prior_parameters(data, task.model.weights, np.random.default_rng(0))
     return task

@@ -25,7 +25,7 @@ from ..group_state import (
     select_group_likelihood,
 )
 from ..moves.group_densities import MIN_WEIGHT
-from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
+from ..moves.tuning import Tuning, build_tuning, select_tuning
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
 from ..samplers.cost_model import (
     compute_cost_ratio,
@@ -33,10 +33,11 @@ from ..samplers.cost_model import (
     forecast_group_seconds,
     forecast_group_temperatures,
 )
-from ..samplers.draw_record import ChainRecord, RecordedDraws, build_chain_draws
+from ..samplers.draw_record import ChainRecord
 from ..samplers.group_sweeps import empty_group_record
+from ..samplers.sweep_rounds import sample_alpha
 from ..samplers.task import FIRST_LEVELS, build_task
-from ..samplers.tempering import compute_swap_rates, find_gaps_to_split
+from ..samplers.tempering import find_gaps_to_split
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -45,6 +46,7 @@ from ..state import (
     NO_UNIQUE,
     SWEEPS,
     FeatureState,
+    append_rows,
     capacity,
     make_empty_state,
     replica,
@@ -59,46 +61,24 @@ MIN_FIRST_DRAWS = 250  # draws per chain before the first convergence check
 
 
 @dataclass
-class GroupSamplingTask:
+class GroupSamplingTask(SamplingTask):
     """A kernel for groups, its model and the length of a run."""
 
-    kernel: Any
-    model: GroupModel
-    prior: Any
-    make_caches: Sequence[Callable[..., Any]]  # for each group: likelihood -> a chain's cache
-    n_options: int
-    alpha: float | None
-    draws: int
-    tune: int
-    thin: int
-    temperatures: tuple[float, ...] = (1.0,)
-    lengthens: bool = False
-    parameters: tuple[str, ...] = ()  # names of each group's likelihood parameters
-    pilot: int = 0
-    may_temper: bool = False
-    anneals: bool = False  # levels are added one by one, and chains are not annealed
-    sample_start: None = None  # chains begin with a prior draw
+    make_cache: Any  # of each group: likelihood -> a chain's cache
 
     @property
     def n_groups(self) -> int:
         """Number of groups."""
-        return len(self.make_caches)
+        return len(self.make_cache)
 
     def chain(self, rng: np.random.Generator) -> "GroupChain":
         """Build a chain in its initial state."""
         return GroupChain(self, rng)
 
-    def forecast_sweep_seconds(self) -> float:
-        """Return the expected CPU seconds of one sweep of a chain."""
-        return forecast_group_seconds(self)
-
-    def forecast_levels(self) -> float:
-        """Return the expected number of temperatures after tuning."""
-        return forecast_group_temperatures(self)
-
-    def forecast_columns(self) -> float:
-        """Return the expected number of columns of a state."""
-        return forecast_group_columns(self)
+    # methods that forecast the time of a run
+    forecast_sweep_seconds = forecast_group_seconds
+    forecast_levels = forecast_group_temperatures
+    forecast_columns = forecast_group_columns
 
     def add_work_counts(self, progressbar: bool) -> "GroupSamplingTask":
         """Return the task unchanged: groups have no short run."""
@@ -109,7 +89,9 @@ class GroupSamplingTask:
 
         It is 1 for individual respondents, whose sweep time depends little on the columns.
         """
-        return 1.0 if self.model.persons else compute_cost_ratio(self, chains)
+        if self.model.persons:
+            return 1.0
+        return compute_cost_ratio(self, chains)
 
     def first_draws(self, n_chains: int) -> int:
         """Return the draws per chain before the first convergence check."""
@@ -150,14 +132,16 @@ class GroupChain(FeatureChain):
         ]
         caches = [
             make_cache(likelihood)
-            for make_cache, likelihood in zip(task.make_caches, likelihoods, strict=True)
+            for make_cache, likelihood in zip(task.make_cache, likelihoods, strict=True)
         ]
         self.caches = stack_states([stack_states(caches) for _ in levels])
         tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack_states([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
-        common = 1 + task.model.known.shape[1] if task.model.persons else 0
-        self.record = empty_group_record(*size, n_common=common)
+        n_common = 0
+        if task.model.persons:
+            n_common = 1 + task.model.known.shape[1]
+        self.record = empty_group_record(*size, n_common=n_common)
 
     def _count_pilot_statistics(self) -> int:
         """Return the number of statistics monitored in the pilot, over the first groups."""
@@ -179,17 +163,14 @@ class GroupChain(FeatureChain):
     def sweeps(self) -> int:
         return int(self.states.whole[0, 0, SWEEPS])
 
-    def collect_draws(self, stop: int) -> RecordedDraws:
-        stats: dict[str, Any] = compute_acceptance_rates(
-            select_tuning(select_tuning(self.tunings, 0), 0)
-        )
-        if self.ladder.beta.size > 1:
-            stats |= {
-                "temperature": 1.0 / self.ladder.beta,
-                "swap_rate": compute_swap_rates(self.ladder),
-            }
+    def _get_first_tuning(self) -> Tuning:
+        """Return the step sizes of the first group at temperature 1, as views."""
+        return select_tuning(super()._get_first_tuning(), 0)
+
+    def _list_parameters(self) -> tuple[str, ...]:
+        """Return the names of the recorded parameters of all groups, and kappa."""
         names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
-        return build_chain_draws(self.read_draws(self.first, stop), (*names, "kappa"), stats)
+        return (*names, "kappa")
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         """Compute the pilot statistics of the common weights or of the first groups."""
@@ -209,7 +190,7 @@ class GroupChain(FeatureChain):
         """Add temperatures where swaps are rare, and copy the base weights to them."""
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.bases = CommonWeights(*(np.concatenate([a, a[below]]) for a in self.bases))
+        self.bases = append_rows(self.bases, below)
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
         """Return the states of all groups and the base weights, which the kernel updates."""
@@ -230,16 +211,14 @@ def sample_group_states(
 ) -> tuple[list[FeatureState], CommonWeights]:
     """Sample the states of all groups from the prior, given base weights from `build_base`."""
     model, n_options = task.model, task.n_options
-    alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+    alpha = sample_alpha(rng, task.alpha)
     matrix = task.prior.sample(n_options, alpha, rng)
     n_columns = matrix.shape[1]
     n_rows = 4 * n_columns + 2 * MIN_FREE_ROWS
     base = build_base(rng, task, n_rows + 2)
     groups = []
     for g in range(task.n_groups):
-        state = make_empty_state(
-            n_options, n_rows, nodes=0
-        )  # only the published sampler uses nodes
+        state = make_empty_state(n_options, n_rows, nodes=0)  # for the published sampler only
         state.Z[:n_columns, :n_options] = matrix.T
         kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
         state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
@@ -263,14 +242,17 @@ MAX_TEMPERED = 10
 
 def convert_groups(data: Mapping[Any, Any], weights: Any) -> Any:
     """Return a mapping as `GroupedData`, pooled if all groups have common weights."""
-    groups = data if isinstance(data, GroupedData) else GroupedData(data)
-    if weights == COMMON and not groups.add_up:
+    if not isinstance(data, GroupedData):
+        data = GroupedData(data)
+    if weights != COMMON:
+        return data
+    if not data.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
             " requires counts; for similarities, average the data of all groups with"
             " Similarities.from_respondents and fit the average.",
         )
-    return groups.pooled() if weights == COMMON else groups
+    return data.pooled()
 
 
 def build_group_task(
@@ -317,31 +299,29 @@ def build_joint_task(
 
     `compiled_parts` has each group's compiled likelihood and the function that makes its cache.
     """
+    from ..samplers import group_sweeps
+
+    sweep, unique = group_sweeps.sweep_fixed_groups, NO_UNIQUE
+    if task.prior.is_infinite:
+        sweep = group_sweeps.sweep_infinite_groups
+    if likelihood.unique:
+        unique = FIXED_UNIQUE
     prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
         likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
         shape=prior.shape,
         rate=prior.rate,
-        unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
+        unique=unique,
         learn_alpha=task.model.learn_alpha,
         similar=weights == SIMILAR,
         kappa=float("nan"),
     )
-    from ..samplers import group_sweeps as samplers
-
-    return GroupSamplingTask(
-        samplers.sweep_infinite_groups if task.prior.is_infinite else samplers.sweep_fixed_groups,
-        model,
-        task.prior,
-        make_caches(compiled_parts),
-        task.n_options,
-        task.alpha,
-        task.draws,
-        task.tune,
-        task.thin,
-        task.temperatures,
-        task.lengthens,
-        task.parameters,
-        may_temper=task.may_temper,
-    )
+    group_fields = {
+        "kernel": sweep,
+        "model": model,
+        "make_cache": make_caches(compiled_parts),
+        "anneals": False,  # levels are added one by one, and chains are not annealed
+        "sample_start": None,  # chains begin with a prior draw
+    }
+    return GroupSamplingTask(**vars(task) | group_fields)

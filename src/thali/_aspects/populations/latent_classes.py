@@ -16,8 +16,6 @@ from thali._people.populations import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from ..answers.group_posterior import select_group_columns
-from ..draws.posterior_tree import KeptDraws
 from ..group_likelihoods import build_class_answers
 from ..group_state import (
     ClassAnswers,
@@ -40,10 +38,15 @@ from ..samplers.group_sweeps import (
 from ..samplers.sweep_rounds import REBUILD_INTERVAL
 from ..samplers.task import build_task
 from ..samplers.tempering import find_gaps_to_split
-from ..state import replica, stack_states
+from ..state import append_rows, replica, stack_states
 from .evidence import run_ladders
 from .group_chains import GroupChain, GroupSamplingTask, build_joint_task
-from .several_groups import GroupPriorLadder, rebuild_group_level, refuse_sensitivity
+from .several_groups import (
+    GroupPriorLadder,
+    build_group_constant,
+    rebuild_group_level,
+    refuse_sensitivity,
+)
 from .single_group import Parts, Population
 
 if TYPE_CHECKING:
@@ -107,8 +110,17 @@ class LatentClassPopulation(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
+        # the constant is of the pooled comparisons, as for other models
         refuse_sensitivity(run_settings)
-        return estimate_class_evidence(data, self.people, parts, run_settings)
+        task = self.build_task(
+            data,
+            run_settings.draws,
+            run_settings.tune,
+            run_settings.thin,
+            parts | {"tempering": False},
+        )
+        constant = build_group_constant(parts["likelihood"], [data])
+        return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
 
     def check_update(self) -> None:
         raise ArgumentError(
@@ -180,7 +192,9 @@ class ClassGroupChain(GroupChain):
             n_sweeps, n_recorded = self.sweeps, self.recorded
             # with several replicas, sweeps stop at each draw, to record the classes of the replica
             # that is at temperature 1
-            steps = (SWEEPS_PER_MOVE, self.thin) if self.ladder.at.size > 1 else (SWEEPS_PER_MOVE,)
+            steps = [SWEEPS_PER_MOVE]
+            if self.ladder.at.size > 1:
+                steps.append(self.thin)
             super()._run_kernel(min(until, *((n_sweeps // step + 1) * step for step in steps)))
             self.record.classes[n_recorded : self.recorded] = self.membership.of[self.ladder.at[0]]
             if self.sweeps > n_sweeps and self.sweeps % SWEEPS_PER_MOVE == 0:
@@ -200,7 +214,7 @@ class ClassGroupChain(GroupChain):
         """Add temperatures where swaps are rare, and copy the memberships to them."""
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.membership = ClassMembership(*(np.concatenate([a, a[below]]) for a in self.membership))
+        self.membership = append_rows(self.membership, below)
 
 
 # The evidence: ladders of latent classes from posterior to prior ----------------------------------
@@ -255,31 +269,6 @@ def sample_prior_classes(
     """
     classes = rng.choice(n_classes, n_respondents, p=rng.dirichlet(np.ones(n_classes)))
     return classes, np.bincount(classes, minlength=n_classes)
-
-
-def estimate_class_evidence(
-    data: Any, people: LatentClasses, parts: Parts, run_settings: "EvidenceRun"
-) -> "LogEvidence":
-    """Estimate the log evidence of all answers, with the constant of the pooled comparisons.
-
-    So it can be compared with the evidence of models without heterogeneity, for which pooled counts
-    are sufficient.
-    """
-    parts = parts | {"tempering": False}
-    task = build_class_task(
-        data, people, run_settings.draws, run_settings.tune, run_settings.thin, **parts
-    )
-
-    def constant(ladder: ClassPriorLadder) -> float:
-        draws, likelihood = ladder.collect_draws(1), parts["likelihood"]
-        parameters = {name: draws.extra[f"{name} 0"] for name in likelihood.parameters}
-        return float(
-            likelihood.build_posterior_part(
-                select_group_columns(KeptDraws([draws], 1), 0), parameters, data, (1, 1), False
-            ).log_constant
-        )
-
-    return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
 
 
 # Sampling tasks of latent classes -----------------------------------------------------------------

@@ -40,8 +40,9 @@ from ..group_state import (
 )
 from ..moves.group_densities import MIN_WEIGHT
 from ..samplers.draw_record import RecordedDraws
-from ..samplers.group_sweeps import prepare_groups, rebuild_groups, sum_group_log_likelihoods
-from ..samplers.prior_ladder import EvidenceLadder
+from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods
+from ..samplers.prior_ladder import EvidenceLadder, copy_prior_state
+from ..samplers.sweep_rounds import fill_rates
 from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
 from .evidence import build_constant, build_evidence_task, run_ladders
@@ -82,7 +83,9 @@ class SeveralGroups(Population):
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
         groups = convert_groups(fit_data, self.weights)
-        return groups.mapped(convert) if isinstance(groups, GroupedData) else convert(groups)
+        if isinstance(groups, GroupedData):
+            return groups.mapped(convert)
+        return convert(groups)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
@@ -97,13 +100,14 @@ class SeveralGroups(Population):
     ) -> Posterior:
         """Build the view of the posterior from the draws of a task."""
         model = task.model
-        model_settings = {
-            "learned_alpha": model.learn_alpha,
-            "similar": model.similar,
-            "persons": model.persons,
-        }
         return build_group_posterior(
-            draws, data, parts["likelihood"], **model_settings, attrs=attrs
+            draws,
+            data,
+            parts["likelihood"],
+            learned_alpha=model.learn_alpha,
+            similar=model.similar,
+            persons=model.persons,
+            attrs=attrs,
         )
 
     def sample_prior(
@@ -137,9 +141,26 @@ class SeveralGroups(Population):
     ) -> "LogEvidence":
 
         refuse_sensitivity(run_settings)
-        return estimate_group_evidence(
-            data, self.weights, self.noun, parts, run_settings, data.data
+        task = SeveralGroups.build_task(
+            self,
+            data,
+            run_settings.draws,
+            run_settings.tune,
+            run_settings.thin,
+            parts | {"tempering": False},
         )
+        constant = build_group_constant(parts["likelihood"], self._list_constant_data(data))
+        return run_ladders(
+            self._complete_task(task, data), constant, run_settings, GroupPriorLadder
+        )[0]
+
+    def _list_constant_data(self, data: GroupedData) -> Sequence[Any]:
+        """List the data whose constants the log evidence includes."""
+        return data.data
+
+    def _complete_task(self, task: GroupSamplingTask, data: GroupedData) -> GroupSamplingTask:
+        """Return the task with covariates of the groups, which only respondents have."""
+        return task
 
     def estimate_model_evidence(
         self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
@@ -150,9 +171,12 @@ class SeveralGroups(Population):
         refuse_sensitivity(run_settings)
         group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
         pooled = model._convert_data(fit_data)
-        return estimate_pooled_evidence(
-            group_data, pooled, model._evidence_parts(pooled), run_settings
-        )
+        parts = model._evidence_parts(pooled)
+        return run_ladders(
+            build_evidence_task(parts, pooled, run_settings),
+            build_constant(parts["likelihood"], group_data.data),
+            run_settings,
+        )[0]
 
 
 @dataclass(frozen=True)
@@ -214,15 +238,10 @@ class IndividualRespondents(SeveralGroups):
             return posterior
         return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
-    def estimate_evidence(
-        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
-    ) -> "LogEvidence":
-        refuse_sensitivity(run_settings)
-        # pooled counts, because other models have their constant
-        observed_data = [data.pooled()] if data.add_up else data.data
-        return estimate_group_evidence(
-            data, self.weights, self.noun, parts, run_settings, observed_data, self._complete_task
-        )
+    def _list_constant_data(self, data: GroupedData) -> Sequence[Any]:
+        if data.add_up:  # other models have the constant of pooled counts
+            return [data.pooled()]
+        return data.data
 
     def check_data(self, data: Any) -> Any:
         for part in data.data:
@@ -264,7 +283,7 @@ def update_group_energies(
 @scalar
 def rebuild_group_level(model: Any, caches: Any, states: Any, r: Any) -> None:
     """Fill the caches of all groups at replica r from columns and weights."""
-    prepare_groups(model, replica(states, r))
+    fill_rates(model.prior, replica(replica(states, r), 0))
     rebuild_groups(model, caches, states, r)
 
 
@@ -296,16 +315,7 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
         prior_replica = int(self.ladder.at[-1])
         for g, prior_state in enumerate(groups):
             b = self.select_group_state(prior_replica, g)
-            b.Z[:n_columns], b.w[:n_columns], b.m[:n_columns] = (
-                prior_state.Z[:n_columns],
-                prior_state.w[:n_columns],
-                prior_state.m[:n_columns],
-            )
-            b.s[:], b.real[ALPHA], b.whole[COLUMNS] = (
-                prior_state.s,
-                prior_state.real[ALPHA],
-                n_columns,
-            )
+            copy_prior_state(prior_state, b)
         self.bases.v[prior_replica, :n_columns], self.bases.unique[prior_replica] = (
             base.v[:n_columns],
             base.unique,
@@ -444,45 +454,6 @@ def build_group_observed(
 
 
 # The log evidence of models of several groups -----------------------------------------------------
-
-
-def estimate_group_evidence(
-    groups: GroupedData,
-    weights: Any,
-    noun: str,
-    parts: dict[str, Any],
-    run_settings: EvidenceRun,
-    observed_data: Sequence[Any],
-    complete_task: Callable[
-        [GroupSamplingTask, GroupedData], GroupSamplingTask
-    ] = lambda task, groups: task,
-) -> LogEvidence:
-    """Estimate the log evidence of free or similar weights for `observed_data`.
-
-    These are the data of each group, or the pooled data. `noun` is the name of a group in errors;
-    `complete_task` adds the remaining parts of the model to the task.
-    """
-    run_lengths = {
-        "draws": run_settings.draws,
-        "tune": run_settings.tune,
-        "thin": run_settings.thin,
-    }
-    task = build_group_task(
-        groups, weights=weights, noun=noun, **run_lengths, **parts | {"tempering": False}
-    )
-    constant = build_group_constant(parts["likelihood"], observed_data)
-    return run_ladders(complete_task(task, groups), constant, run_settings, GroupPriorLadder)[0]
-
-
-def estimate_pooled_evidence(
-    groups: GroupedData, pooled: Any, parts: dict[str, Any], run_settings: EvidenceRun
-) -> LogEvidence:
-    """Estimate the log evidence of common weights for the data of each group."""
-    return run_ladders(
-        build_evidence_task(parts, pooled, run_settings),
-        build_constant(parts["likelihood"], groups.data),
-        run_settings,
-    )[0]
 
 
 def build_group_constant(

@@ -21,6 +21,7 @@ from ..draws.covariate_lifts import read_parameter_draws
 from ..draws.feature_columns import concatenate_chain_columns, read_columns
 from ..draws.posterior_tree import build_datatree
 from ..samplers.draw_record import RecordedDraws
+from ..samplers.sweep_rounds import sample_alpha
 from ..samplers.task import build_task
 
 if TYPE_CHECKING:
@@ -258,11 +259,13 @@ def _sample_prior_draw(
 ) -> RecordedDraws:
     """Sample the prior once, as a chain of one draw."""
     model, n_options = task.model, task.n_options
-    alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+    alpha = sample_alpha(rng, task.alpha)
     columns = task.prior.sample(n_options, alpha, rng).T
     columns = columns[columns.any(axis=1)]
     weights = model.weights.random(rng, len(columns))
-    unique = model.weights.random(rng, n_options) if likelihood.unique else np.zeros(n_options)
+    unique = np.zeros(n_options)
+    if likelihood.unique:
+        unique = model.weights.random(rng, n_options)
     parameters = likelihood.sample_prior_parameters(data, model.weights, rng)
     return RecordedDraws(
         alpha=np.array([alpha], float),

@@ -29,7 +29,9 @@ def build_feature_prior(
                 ", a number, a Tree, a 0/1 matrix or a mapping from labels to lists; got"
                 f" {features!r}.",
             )
-        return IndianBuffet() if features == "ibp" else Given(np.zeros((len(labels), 0)))
+        if features == "ibp":
+            return IndianBuffet()
+        return Given(np.zeros((len(labels), 0)))
     if isinstance(features, bool):
         raise ArgumentError(
             Argument(argument),
@@ -82,26 +84,41 @@ def insert_feature_names(table: Any, column: str, features: Any, labels: Any) ->
             str(f): {str(label) for label in features.index[features[f].astype(bool)]}
             for f in features.columns
         }
-    names: dict[frozenset[Any], str] = {}
+    names: dict[frozenset[Any], list[str]] = {}
     for feature, members in owners.items():
-        owner_set = frozenset(members & set(labels))
-        names[owner_set] = f"{names[owner_set]}, {feature}" if owner_set in names else feature
+        names.setdefault(frozenset(members & set(labels)), []).append(feature)
     if names:
-        table.insert(0, column, [names[frozenset(members)] for members in table["members"]])
+        table.insert(
+            0, column, [", ".join(names[frozenset(members)]) for members in table["members"]]
+        )
 
 
 def _list_features(features: Any) -> list[Any]:
     """Return the features of an option; sets are sorted, for reproducible order."""
     if isinstance(features, str):
         return [features]
-    return sorted(features, key=str) if isinstance(features, set | frozenset) else list(features)
+    if isinstance(features, set | frozenset):
+        return sorted(features, key=str)
+    return list(features)
+
+
+def _list_features_by_label(features: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    """Return the list of features of each option, by label."""
+    return {str(label): _list_features(owned) for label, owned in features.items()}
+
+
+def _list_distinct_features(
+    features_by_label: Mapping[str, list[Any]], labels: tuple[str, ...]
+) -> list[Any]:
+    """Return every feature once, in the order of the labels."""
+    return list(dict.fromkeys(feature for label in labels for feature in features_by_label[label]))
 
 
 def _build_matrix(
     argument: str, features: Mapping[Any, Any], labels: tuple[str, ...]
 ) -> np.ndarray:
     """Build the matrix (n_options, n_features) of a mapping from labels to features."""
-    features_by_label = {str(label): _list_features(owned) for label, owned in features.items()}
+    features_by_label = _list_features_by_label(features)
     for label in features_by_label:
         if label not in labels:
             raise ArgumentError(
@@ -115,9 +132,7 @@ def _build_matrix(
                 Argument(argument),
                 f" lacks the option {label!r}; give it an empty list if it has none.",
             )
-    columns = list(
-        dict.fromkeys(feature for label in labels for feature in features_by_label[label])
-    )
+    columns = _list_distinct_features(features_by_label, labels)
     return np.array(
         [[column in features_by_label[label] for column in columns] for label in labels], bool
     ).reshape(len(labels), -1)
@@ -126,13 +141,7 @@ def _build_matrix(
 def list_feature_names(features: Any, labels: tuple[str, ...], n_features: int) -> list[str]:
     """Return the names of known features, in the order of their columns."""
     if isinstance(features, Mapping):
-        features_by_label = {str(label): _list_features(owned) for label, owned in features.items()}
-        return [
-            str(feature)
-            for feature in dict.fromkeys(
-                feature for label in labels for feature in features_by_label[label]
-            )
-        ]
+        return list(map(str, _list_distinct_features(_list_features_by_label(features), labels)))
     if hasattr(features, "reindex"):
         return [str(column) for column in features.columns]
     return [f"aspect {k + 1}" for k in range(n_features)]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.slices import draw_on_line, log_density
 from thali.errors import ArgumentError
 
@@ -193,34 +193,14 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return b.by_size[m]
 
 
-@operations.is_exchangeable.register(OpenColumns)
-def _is_exchangeable(prior: Any) -> Any:
-    """Return True: the probability of a column depends on its number of owners only."""
-    return True
-
-
-@operations.keeps_empty.register(OpenColumns)
-def _keeps_empty(prior: Any) -> Any:
-    """Return True: the number of columns is fixed."""
-    return True
-
-
-@operations.may_flip.register(OpenColumns)
-def _may_flip(prior: Any) -> Any:
-    """Return True: ownership is random."""
-    return True
-
-
-@operations.rate_by_size_range.register(OpenColumns)
-def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
-    """Return 0: no new columns arrive."""
-    return 0.0
-
-
-@operations.rate_single.register(OpenColumns)
-def _rate_single(prior: Any, i: Any) -> Any:
-    """Return 0: no new columns arrive."""
-    return 0.0
+register_answers(
+    OpenColumns,
+    {
+        operations.is_exchangeable: True,
+        operations.keeps_empty: True,
+        operations.may_flip: True,
+    },
+)
 
 
 @operations.set_alpha.register(OpenColumns)

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._compile.jit import register_answers
 from thali.errors import ArgumentError
 
 from .. import operations
 from ..state import ALPHA
+from .ibp import store_alpha
 from .shared_features import select_shared_columns
 
 
@@ -41,13 +43,12 @@ class Given:
     def __post_init__(self) -> None:
         matrix = np.asarray(self.matrix)
         if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
+            wrong_value = ""
+            if matrix.ndim == 2:
+                wrong_value = f" with the value {matrix[~np.isin(matrix, (0, 1))][0]}"
             raise ArgumentError(
-                f"The aspects must be a 0/1 matrix, options by aspects; got shape {matrix.shape}"
-                + (
-                    f" with the value {matrix[~np.isin(matrix, (0, 1))][0]}."
-                    if matrix.ndim == 2
-                    else "."
-                )
+                "The aspects must be a 0/1 matrix, options by aspects; got shape"
+                f" {matrix.shape}{wrong_value}."
             )
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
@@ -57,12 +58,16 @@ class Given:
 
     def compiled(self, n: int) -> "GivenColumns":
         """Return the prior for n options in compiled form."""
+        self.check_rows(n)
+        return GivenColumns(self.matrix.shape[1])
+
+    def check_rows(self, n: int) -> None:
+        """Raise unless the matrix has a row for each of n options."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
                 f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n}"
                 " options; give one row per option."
             )
-        return GivenColumns(self.matrix.shape[1])
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
         """Return the given matrix, bool of shape (N, K); ignore `alpha` and `rng`."""
@@ -70,7 +75,9 @@ class Given:
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
         """Return 0 for the given matrix, minus infinity for any other matrix."""
-        return 0.0 if np.array_equal(np.asarray(matrix, bool), self.matrix) else -np.inf
+        if np.array_equal(np.asarray(matrix, bool), self.matrix):
+            return 0.0
+        return -np.inf
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
         """Return zeros, shape (draws,): all draws have the given matrix."""
@@ -86,7 +93,9 @@ class Given:
             Counter(column.tobytes() for column in select_shared_columns(columns))
             for columns in (matrix, self.matrix)
         )
-        return 0.0 if counts == given_counts else -np.inf
+        if counts == given_counts:
+            return 0.0
+        return -np.inf
 
 
 class GivenColumns(NamedTuple):
@@ -101,40 +110,17 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return 0.0
 
 
-@operations.is_exchangeable.register(GivenColumns)
-def _is_exchangeable(prior: Any) -> Any:
-    """Return False: owners are given."""
-    return False
+register_answers(
+    GivenColumns,
+    {
+        operations.is_exchangeable: False,
+        operations.keeps_empty: True,
+        operations.may_flip: False,
+    },
+)
 
 
-@operations.keeps_empty.register(GivenColumns)
-def _keeps_empty(prior: Any) -> Any:
-    """Return True: the number of columns is fixed."""
-    return True
-
-
-@operations.may_flip.register(GivenColumns)
-def _may_flip(prior: Any) -> Any:
-    """Return False: ownership is fixed."""
-    return False
-
-
-@operations.rate_by_size_range.register(GivenColumns)
-def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
-    """Return 0: no new columns arrive."""
-    return 0.0
-
-
-@operations.rate_single.register(GivenColumns)
-def _rate_single(prior: Any, i: Any) -> Any:
-    """Return 0: no new columns arrive."""
-    return 0.0
-
-
-@operations.set_alpha.register(GivenColumns)
-def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store alpha, which affects nothing."""
-    b.real[ALPHA] = alpha
+operations.set_alpha.register(GivenColumns)(store_alpha)
 
 
 @operations.draw_alpha.register(GivenColumns)

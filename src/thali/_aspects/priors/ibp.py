@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar
+from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.decisions import draw_index
 
 from .. import operations
@@ -69,9 +69,8 @@ class IndianBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        columns = []
-        for _ in range(rng.poisson(alpha * np.sum(1.0 / np.arange(1, n + 1)))):
-            probability = 1.0 / np.arange(1, n + 1)
+        columns, probability = [], 1.0 / np.arange(1, n + 1)
+        for _ in range(rng.poisson(alpha * probability.sum())):
             size = 1 + rng.choice(n, p=probability / probability.sum())
             column = np.zeros(n, bool)
             column[rng.choice(n, size, replace=False)] = True
@@ -168,7 +167,9 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 @operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     """Return the arrival rate of patterns with lo to hi owners, per alpha."""
-    return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0
+    if hi < lo:
+        return 0.0
+    return prior.harmonic[hi] - prior.harmonic[lo - 1]
 
 
 @operations.rate_single.register(Buffet)
@@ -183,14 +184,20 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
     """Draw a pattern with lo to hi owners into row k; return its number of owners."""
     start = prior.harmonic[lo - 1]
     u = start + rng.random() * (prior.harmonic[hi] - start)
-    low, high = lo, hi
+    m = find_position(prior.harmonic, u, lo, hi)
+    draw_option_subset(rng, b, k, m)
+    return m
+
+
+@scalar
+def find_position(cumulative: Any, x: Any, low: Any, high: Any) -> Any:
+    """Return the index of the first entry above x from `low` on, else `high`."""
     while low < high:
         middle = (low + high) // 2
-        if u < prior.harmonic[middle]:
+        if x < cumulative[middle]:
             high = middle
         else:
             low = middle + 1
-    draw_option_subset(rng, b, k, low)
     return low
 
 
@@ -213,22 +220,14 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
         b.Z[k, b.option_order[t]] = 1.0
 
 
-@operations.is_exchangeable.register(Buffet)
-def _is_exchangeable(prior: Any) -> Any:
-    """Return True: the rate of a pattern depends on its number of owners only."""
-    return True
-
-
-@operations.keeps_empty.register(Buffet)
-def _keeps_empty(prior: Any) -> Any:
-    """Return False: columns without owners are removed."""
-    return False
-
-
-@operations.may_flip.register(Buffet)
-def _may_flip(prior: Any) -> Any:
-    """Return True: ownership is random."""
-    return True
+register_answers(
+    Buffet,
+    {
+        operations.is_exchangeable: True,
+        operations.keeps_empty: False,
+        operations.may_flip: True,
+    },
+)
 
 
 @operations.set_alpha.register(Buffet)
@@ -237,6 +236,12 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     b.real[ALPHA] = alpha
     for m in range(b.by_size.shape[0]):
         b.by_size[m] = prior.log_rate[m]
+
+
+@scalar
+def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    """Store alpha, for priors without stored rates that depend on it."""
+    b.real[ALPHA] = alpha
 
 
 @operations.draw_alpha.register(Buffet)

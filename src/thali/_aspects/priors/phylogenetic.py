@@ -97,7 +97,6 @@ class PhylogeneticBuffet:
         """Return the prior for n options in compiled form."""
         self._check_leaves(n)
         tree = self.tree
-        has_table = n <= MAX_TABLE_OPTIONS
         tree_rates = TreeRates.from_tree(tree, count_grid_nodes(n))
         single = self._single_rates()
         log_full = float(
@@ -106,21 +105,22 @@ class PhylogeneticBuffet:
         any_owner = np.exp(tree_rates.base + tree_rates.gamma * tree_rates.total) * -np.expm1(
             -tree_rates.gamma * tree_rates.total
         )
-        single_rate = np.exp(tree_rates.log_rates(tree_rates.gain[:n].copy())).sum()
-        shared_rate = max(0.0, any_owner.sum() - single_rate - math.exp(log_full)) if n > 2 else 0.0
-        table = cumulative_rates = np.zeros(1)
-        if has_table:
+        if n <= MAX_TABLE_OPTIONS:
             table = tree_rates.build_table(tree.parents)
             shared = np.exp(table)
             shared[[0, *(1 << np.arange(n)), -1]] = 0.0
-            shared_rate = shared.sum() if n > 2 else 0.0
+            shared_rate = shared.sum()
             cumulative_rates = np.cumsum(shared) / (shared_rate or 1.0)
             table[1 << np.arange(n)] = np.log(single)
-        elif n > 2 and shared_rate < MIN_SHARED_SHARE * any_owner.sum():
-            raise DataError(
-                "On this tree almost no feature is shared by some options but not all; lengthen"
-                " the edges to the leaves."
-            )
+        else:
+            table = cumulative_rates = np.zeros(1)
+            single_rate = np.exp(tree_rates.log_rates(tree_rates.gain[:n].copy())).sum()
+            shared_rate = max(0.0, any_owner.sum() - single_rate - math.exp(log_full))
+            if shared_rate < MIN_SHARED_SHARE * any_owner.sum():
+                raise DataError(
+                    "On this tree almost no feature is shared by some options but not all;"
+                    " lengthen the edges to the leaves."
+                )
         children = _list_children(tree.parents)
         return PhylogeneticColumns(
             table,
@@ -240,22 +240,16 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        single, offsets, log_rate_by_pattern = (
-            np.log(self._single_rates()),
-            columns.owner_offsets,
-            {},
-        )
+        log_single_rates, offsets = np.log(self._single_rates()), columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
             owners = columns.owners[offsets[k] : offsets[k + 1]]
-            key = owners.tobytes()
-            if key not in log_rate_by_pattern:
+            if len(owners) == 1:
+                log_rates[k] = log_single_rates[owners[0]]
+            else:
                 column = np.zeros(columns.n_options, bool)
                 column[owners] = True
-                log_rate_by_pattern[key] = (
-                    single[owners[0]] if len(owners) == 1 else self._log_shared_rate(column)
-                )
-            log_rates[k] = log_rate_by_pattern[key]
+                log_rates[k] = self._log_shared_rate(column)
         total = digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
         return columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates) - alpha * total
 

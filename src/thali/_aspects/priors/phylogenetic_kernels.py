@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import scalar, vectorised
+from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
 
 from .. import operations
 from ..operations import rate_by_size_range
-from ..state import ALPHA
-from .ibp import draw_gamma_alpha
+from ..state import clear_row, write_owner_range
+from .ibp import draw_gamma_alpha, find_position, store_alpha
 
 
 class PhylogeneticColumns(NamedTuple):
@@ -85,8 +85,10 @@ def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
     """Fill b.below with owners below each node, b.grid with summed gains."""
     n = b.Z.shape[1] - 1
     root = prior.parent.shape[0] - 1
-    for v in range(root + 1):
-        b.owners_below[v] = int(b.Z[k, v]) if v < n else 0
+    for i in range(n):
+        b.owners_below[i] = int(b.Z[k, i])
+    for v in range(n, root + 1):
+        b.owners_below[v] = 0
     for v in range(root):
         b.owners_below[prior.parent[v]] += b.owners_below[v]
     for g in range(prior.base.shape[0]):
@@ -153,9 +155,9 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     separate clades off the path from i to the root; if i leaves, the reverse.
     """
     root = prior.parent.shape[0] - 1
-    joins = b.Z[k, i] == 0.0
-    missing = 1 if joins else 0
-    sign = 1.0 if joins else -1.0
+    missing, sign = 0, -1.0
+    if b.Z[k, i] == 0.0:
+        missing, sign = 1, 1.0
     v = i
     while (
         prior.parent[v] != root
@@ -176,7 +178,9 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
     """Update the sums of the open pattern before option i is toggled."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
-        step = 1 if b.Z[k, i] == 0.0 else -1
+        step = -1
+        if b.Z[k, i] == 0.0:
+            step = 1
         v = i
         while v >= 0:
             b.owners_below[v] += step
@@ -208,29 +212,22 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
     """Draw a pattern with lo to hi owners into row k; return its number of owners."""
     n = b.Z.shape[1] - 1
     u = rng.random() * rate_by_size_range(prior, lo, hi)
-    single_rate = prior.totals[0] if lo <= 1 else 0.0
+    single_rate = 0.0
+    if lo <= 1:
+        single_rate = prior.totals[0]
     if u < single_rate:
         i = 0
         while i < n - 1 and u >= math.exp(prior.log_single[i]):
             u -= math.exp(prior.log_single[i])
             i += 1
-        return write_pattern(b, k, 1 << i) if has_table(prior) else write_single_owner(b, k, i)
+        write_owner_range(b, k, i, 1)
+        return 1
     if hi == n and u >= single_rate + prior.totals[1]:
-        for i in range(n):
-            b.Z[k, i] = 1.0
+        write_owner_range(b, k, 0, n)
         return n
     if has_table(prior):
-        return write_pattern(b, k, find_position(prior.cumulative, rng.random()))
+        return write_pattern(b, k, find_interval(prior.cumulative, rng.random()))
     return draw_pattern_by_edges(prior, rng, b, k)
-
-
-@scalar
-def write_single_owner(b: Any, k: Any, i: Any) -> Any:
-    """Write the pattern {i} into row k; return 1, its number of owners."""
-    for j in range(b.Z.shape[1]):
-        b.Z[k, j] = 0.0
-    b.Z[k, i] = 1.0
-    return 1
 
 
 @scalar
@@ -255,13 +252,12 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
     n = b.Z.shape[1] - 1
     total = prior.ends[prior.ends.shape[0] - 1]
     while True:
-        gamma = prior.gamma[find_position(prior.decisions, rng.random())]
-        for i in range(n + 1):
-            b.Z[k, i] = 0.0
+        gamma = prior.gamma[find_interval(prior.decisions, rng.random())]
+        clear_row(b, k)
         m = 0
         position = -math.log1p(rng.random() * math.expm1(-gamma * total)) / gamma
         while position < total:
-            v = find_position(prior.ends, position)
+            v = find_interval(prior.ends, position)
             for t in range(prior.first[v], prior.first[v] + prior.size[v]):
                 i = prior.order[t]
                 if b.Z[k, i] == 0.0:
@@ -273,41 +269,18 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
 
 
 @scalar
-def find_position(cumulative: Any, x: Any) -> Any:
+def find_interval(cumulative: Any, x: Any) -> Any:
     """Return the index of the first entry above x, else the last index."""
-    low = 0
-    high = cumulative.shape[0] - 1
-    while low < high:
-        middle = (low + high) // 2
-        if x < cumulative[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return find_position(cumulative, x, 0, cumulative.shape[0] - 1)
 
 
-@operations.is_exchangeable.register(PhylogeneticColumns)
-def _is_exchangeable(prior: Any) -> Any:
-    """Return False: rates depend on the position of the owners in the tree."""
-    return False
-
-
-@operations.keeps_empty.register(PhylogeneticColumns)
-def _keeps_empty(prior: Any) -> Any:
-    """Return False: columns without owners are removed."""
-    return False
-
-
-@operations.may_flip.register(PhylogeneticColumns)
-def _may_flip(prior: Any) -> Any:
-    """Return True: ownership is random."""
-    return True
-
-
-@operations.set_alpha.register(PhylogeneticColumns)
-def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store alpha."""
-    b.real[ALPHA] = alpha
-
-
+register_answers(
+    PhylogeneticColumns,
+    {
+        operations.is_exchangeable: False,  # rates depend on the owners' position in the tree
+        operations.keeps_empty: False,
+        operations.may_flip: True,
+    },
+)
+operations.set_alpha.register(PhylogeneticColumns)(store_alpha)
 operations.draw_alpha.register(PhylogeneticColumns)(draw_gamma_alpha)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import compute_diagnostics
 
-from ..moves.tuning import build_tuning, compute_acceptance_rates, select_tuning
+from ..moves.tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
 from ..operations import select_cache
 from ..state import (
     ALPHA,
@@ -22,12 +22,14 @@ from ..state import (
     NO_UNIQUE,
     SWEEPS,
     ChainModel,
+    append_rows,
     capacity,
     double_capacity,
     replica,
     resize_state,
     stack_states,
 )
+from . import cost_model
 from .draw_record import (
     ChainRecord,
     RecordedDraws,
@@ -38,7 +40,7 @@ from .draw_record import (
     skip_draws,
     slice_draws,
 )
-from .sweep_rounds import CROWDED, DONE, RECORD_FULL, sample_initial_state
+from .sweep_rounds import CROWDED, DONE, RECORD_FULL, sample_alpha, sample_initial_state
 from .tempering import (
     ANNEALING_STEP,
     HOTTEST,
@@ -86,35 +88,25 @@ class SamplingTask:
         """Build a chain in its initial state."""
         return FeatureChain(self, rng)
 
-    def forecast_sweep_seconds(self) -> float:
-        """Return the expected CPU seconds of one sweep of a chain."""
-        from .cost_model import forecast_sweep_seconds
+    # methods that forecast the time of a run; groups have others
+    forecast_sweep_seconds = cost_model.forecast_sweep_seconds
+    forecast_levels = cost_model.forecast_levels
+    forecast_columns = cost_model.forecast_columns
+    add_work_counts = cost_model.add_work_counts
+    compute_cost_ratio = cost_model.compute_cost_ratio
 
-        return forecast_sweep_seconds(self)
-
-    def forecast_levels(self) -> float:
-        """Return the expected number of temperatures after tuning."""
-        from .cost_model import forecast_levels
-
-        return forecast_levels(self)
-
-    def forecast_columns(self) -> float:
-        """Return the expected number of columns of a state."""
-        from .cost_model import forecast_columns
-
-        return forecast_columns(self)
-
-    def add_work_counts(self, progressbar: bool) -> "SamplingTask":
-        """Return the task with levels and columns counted in a short run."""
-        from .cost_model import add_work_counts
-
-        return add_work_counts(self, progressbar)
-
-    def compute_cost_ratio(self, chains: Sequence["FeatureChain"]) -> float:
-        """Return the sweep time of tuned chains, relative to the forecast."""
-        from .cost_model import compute_cost_ratio
-
-        return compute_cost_ratio(self, chains)
+    def shorten(self, draws: int, tune: int) -> "SamplingTask":
+        """Return the task of a short run at one temperature, with a record of every sweep."""
+        return replace(
+            self,
+            draws=draws,
+            tune=tune,
+            thin=1,
+            temperatures=(1.0,),
+            lengthens=False,
+            anneals=False,
+            pilot=0,
+        )
 
     def first_draws(self, n_chains: int) -> int:
         """Return the draws per chain before the first convergence check."""
@@ -153,12 +145,10 @@ class FeatureChain(Chain):
         task, rng = self.task, self.rng
         states = []
         for _ in task.temperatures:
-            alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+            alpha = sample_alpha(rng, task.alpha)
             states.append(sample_initial_state(rng, task.model, task.prior, task.n_options, alpha))
-        n_rows = max(capacity(b) for b in states)
-        self.states = stack_states(
-            [b if capacity(b) == n_rows else resize_state(b, n_rows) for b in states]
-        )
+        max_capacity = max(map(capacity, states))
+        self.states = stack_states([resize_state(b, max_capacity) for b in states])
         self.caches = stack_states([task.make_cache(task.model.likelihood) for _ in states])
         self.tunings = stack_states([build_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
@@ -237,13 +227,21 @@ class FeatureChain(Chain):
 
     def collect_draws(self, stop: int) -> RecordedDraws:
         """Return draws before index `stop`, with acceptance and swap rates after tuning."""
-        stats: dict[str, Any] = compute_acceptance_rates(select_tuning(self.tunings, 0))
+        stats: dict[str, Any] = compute_acceptance_rates(self._get_first_tuning())
         if self.ladder.beta.size > 1:
             stats |= {
                 "temperature": 1.0 / self.ladder.beta,
                 "swap_rate": compute_swap_rates(self.ladder),
             }
-        return build_chain_draws(self.read_draws(self.first, stop), self.task.parameters, stats)
+        return build_chain_draws(self.read_draws(self.first, stop), self._list_parameters(), stats)
+
+    def _get_first_tuning(self) -> Tuning:
+        """Return the step sizes at temperature 1, as views."""
+        return select_tuning(self.tunings, 0)
+
+    def _list_parameters(self) -> tuple[str, ...]:
+        """Return the names of the recorded parameters."""
+        return self.task.parameters
 
     def run_until(self, until: int) -> None:
         """Run and record every replica until it has done `until` sweeps."""
@@ -288,9 +286,10 @@ class FeatureChain(Chain):
 
     def _extend_ladder(self) -> None:
         """Add levels where swaps are rare; each new replica copies the level below."""
-        gaps, beta = (
-            equalize_rejections(self.ladder) if self.task.anneals else split_gaps(self.ladder)
-        )
+        if self.task.anneals:
+            gaps, beta = equalize_rejections(self.ladder)
+        else:
+            gaps, beta = split_gaps(self.ladder)
         if np.array_equal(beta, self.ladder.beta):
             return
         below = self.ladder.at[gaps]
@@ -299,17 +298,11 @@ class FeatureChain(Chain):
             at=np.insert(self.ladder.at, gaps + 1, new_replicas)
         )
 
-        def append_copies(stacked: Any, replicas: Any) -> Any:
-            return type(stacked)(*(np.concatenate([a, a[replicas]]) for a in stacked))
-
         # step sizes belong to levels, not to replicas
         def insert_levels(stacked: Any) -> Any:
             return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
 
-        self.states, self.caches = (
-            append_copies(self.states, below),
-            append_copies(self.caches, below),
-        )
+        self.states, self.caches = append_rows(self.states, below), append_rows(self.caches, below)
         self.tunings = insert_levels(self.tunings)
 
     def _compute_pilot_statistics(self) -> np.ndarray:
@@ -353,7 +346,8 @@ def end_pilot(chains: Sequence[FeatureChain]) -> None:
     """Choose the thinning interval shared by all chains, and end the pilot."""
     task = chains[0].task
     min_thin = math.ceil(chains[0].total / task.tune)  # the pilot's sweeps belong to tuning
-    min_thin = max(min_thin, MIN_TEMPERED) if len(task.temperatures) > 1 else min_thin
+    if len(task.temperatures) > 1:
+        min_thin = max(min_thin, MIN_TEMPERED)
     thin = choose_thin([chain.pilot_statistics for chain in chains], min_thin, task.thin)
     for chain in chains:
         chain.thin, chain.pilot_statistics = thin, chain.pilot_statistics[:0]
@@ -367,7 +361,9 @@ def count_pilot_sweeps(task: Any, has_length: bool) -> int:
     """
     if len(task.temperatures) > 1 and (has_length or task.anneals):
         return 0
-    return PILOT_SWEEPS if task.thin > 1 and task.tune * task.thin >= PILOT_SWEEPS else 0
+    if task.thin == 1 or task.tune * task.thin < PILOT_SWEEPS:
+        return 0
+    return PILOT_SWEEPS
 
 
 def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
@@ -442,7 +438,10 @@ def compute_pilot_statistics(model: Any, b: Any, pairs: np.ndarray) -> np.ndarra
         advantage_i, advantage_j = w @ Z[:, i] + b.s[i] - shared, w @ Z[:, j] + b.s[j] - shared
         shared = advantage_i / (advantage_i + advantage_j)
     n_features = n_columns + b.whole[FULL] + b.singles.sum()
-    return np.array([n_features, math.log(b.real[ALPHA]) if b.real[ALPHA] > 0 else 0.0, *shared])
+    log_alpha = 0.0
+    if b.real[ALPHA] > 0.0:
+        log_alpha = math.log(b.real[ALPHA])
+    return np.array([n_features, log_alpha, *shared])
 
 
 def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin: int) -> int:

@@ -132,14 +132,9 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
 
 def forecast_sweep_seconds(task: "SamplingTask") -> float:
     """Forecast the CPU seconds of a sweep of all replicas of a chain."""
-    return forecast_seconds_for_columns(task, forecast_columns(task))
-
-
-def forecast_seconds_for_columns(task: "SamplingTask", n_columns: float) -> float:
-    """Forecast the CPU seconds of a sweep for states with `n_columns` columns."""
     cost, n_numbers = _select_cost(task), count_stored_numbers(task.model.likelihood)
     column_cost = cost.number * n_numbers + cost.option * task.n_options + cost.column
-    return forecast_levels(task) * (n_columns + 1.0) * column_cost / 1e9
+    return forecast_levels(task) * (forecast_columns(task) + 1.0) * column_cost / 1e9
 
 
 def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
@@ -186,23 +181,17 @@ def forecast_group_columns(task: Any) -> float:
 
 def forecast_group_seconds(task: Any, n_respondents: int = 0) -> float:
     """Forecast the CPU seconds of a sweep of all groups, or latent classes of respondents."""
-    n_groups, n_numbers, cost = (
-        task.n_groups,
-        count_stored_numbers(task.model.likelihood),
-        GROUP_COST,
-    )
+    n_groups, n_numbers = task.n_groups, count_stored_numbers(task.model.likelihood)
+    cost = GROUP_COST
     if task.model.persons:
         cost = PERSON_COSTS.get(type(task.model.likelihood), OTHER_PERSON_COST)
-    membership_cost, respondent_cost = (
-        CLASS_NANOSECONDS * (n_respondents > 0),
-        cost.person * n_respondents,
-    )
     column_cost = cost.number * n_numbers + n_groups * (
-        cost.option * task.n_options + respondent_cost
+        cost.option * task.n_options + cost.person * n_respondents
     )
-    return (
-        task.forecast_levels() * (task.forecast_columns() + 1.0) * column_cost + membership_cost
-    ) / 1e9
+    nanoseconds = task.forecast_levels() * (task.forecast_columns() + 1.0) * column_cost
+    if n_respondents > 0:
+        nanoseconds += CLASS_NANOSECONDS
+    return nanoseconds / 1e9
 
 
 def forecast_columns(task: "SamplingTask") -> float:
@@ -221,14 +210,18 @@ def forecast_columns(task: "SamplingTask") -> float:
         return SIMILARITY_COLUMNS
     if model.unique != NO_UNIQUE:
         return SHARED_SHARE * n_columns
-    return n_columns + n_options if model.lo == 1 else n_columns
+    if model.lo == 1:
+        n_columns += n_options
+    return n_columns
 
 
 def count_stored_numbers(arrays: Any) -> int:
     """Count the numbers in the arrays of nested tuples."""
     if isinstance(arrays, tuple):
         return sum(count_stored_numbers(part) for part in arrays)
-    return arrays.size if isinstance(arrays, np.ndarray) else 0
+    if isinstance(arrays, np.ndarray):
+        return arrays.size
+    return 0
 
 
 def _select_cost(task: "SamplingTask") -> SweepCost:
@@ -245,4 +238,6 @@ def _select_cost(task: "SamplingTask") -> SweepCost:
         ),
         SET_COST,
     )
-    return COST_WITHOUT_UNIQUE if cost is PAIR_COST and task.model.unique == NO_UNIQUE else cost
+    if cost is PAIR_COST and task.model.unique == NO_UNIQUE:
+        return COST_WITHOUT_UNIQUE
+    return cost

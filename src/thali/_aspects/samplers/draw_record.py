@@ -163,9 +163,7 @@ def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: A
     for k in range(b.whole[COLUMNS]):
         if b.m[k] > 0:
             open_feature(record, b.w[k], b.m[k])
-            for i in range(n):
-                if b.Z[k, i] != 0.0:
-                    add_owner(record, i)
+            add_owners(record, b, k)
     for i in range(n):
         record.unique_weights[draw, i] = b.s[i]
         if b.singles[i] > 0 and has_free_singles(model):
@@ -202,6 +200,14 @@ def open_feature(record: Any, w: Any, m: Any) -> None:
     record.weights[record.used[FEATURE]] = w
     record.sizes[record.used[FEATURE]] = m
     record.used[FEATURE] += 1
+
+
+@scalar
+def add_owners(record: Any, b: Any, k: Any) -> None:
+    """Append the owners of column k to the owners of the open feature."""
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            add_owner(record, i)
 
 
 @scalar

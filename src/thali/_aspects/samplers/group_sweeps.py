@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept
 
 from ..group_state import (
     ACCEPTED,
@@ -45,20 +44,27 @@ from ..moves.group_weights import (
     walk_group_column_weights,
     walk_group_unique_weights,
 )
-from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, select_tuning
+from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, adaptation_gain, select_tuning
 from ..operations import (
     draw_group_parameters,
     log_likelihood,
-    log_rate,
     may_flip,
     rate_by_size_range,
     rebuild_cache,
     record_parameters,
-    set_alpha,
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
-from .draw_record import DRAW, FEATURE, OWNER, ChainRecord, add_owner, empty_record, is_due
-from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
+from .draw_record import (
+    DRAW,
+    FEATURE,
+    ChainRecord,
+    add_owners,
+    empty_record,
+    has_room,
+    is_due,
+)
+from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL, fill_rates
+from .tempering import propose_swap
 
 
 def compile_group_sweep(sweep: Any) -> Any:
@@ -115,7 +121,10 @@ def sweep_infinite_groups(
         redraw_silent_columns(rng, model, states, base)
     flip_group_columns(rng, model, caches, states)
     if first_group.real[ALPHA] > 0.0:
-        for step in range(9 if model.unique else 3):
+        n_proposals = 3
+        if model.unique:
+            n_proposals = 9
+        for step in range(n_proposals):
             propose_group_birth_or_death(rng, model, caches, states, base, rate, 0.5 * (step // 3))
         if model.similar and model.unique:
             for _ in range(6):
@@ -235,7 +244,7 @@ def begin_group_round(
     groups = replica(states, cold_replica)
     first_group = replica(groups, 0)
     if is_due(first_group, record, tune, thin):
-        if not has_group_room(first_group, record):
+        if not has_room(first_group, record):
             return RECORD_FULL
         record_groups(
             model,
@@ -251,7 +260,7 @@ def begin_group_round(
             return CROWDED
     if first_group.whole[SWEEPS] == 0:
         for t in range(ladder.beta.shape[0]):
-            prepare_groups(model, replica(states, t))
+            fill_rates(model.prior, replica(replica(states, t), 0))
     if first_group.whole[SWEEPS] % REBUILD_INTERVAL == 0:
         for t in range(ladder.beta.shape[0]):
             rebuild_groups(model, caches, states, t)
@@ -265,15 +274,6 @@ def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
     for g in range(groups.w.shape[0]):
         likelihood, c, b = select_group(model, its_caches, groups, g)
         rebuild_cache(likelihood, c, b)
-
-
-@scalar
-def prepare_groups(model: Any, states: Any) -> None:
-    """Fill the entries that follow from columns and alpha."""
-    first_group = replica(states, 0)
-    set_alpha(model.prior, first_group, first_group.real[ALPHA])
-    for k in range(first_group.whole[COLUMNS]):
-        first_group.log_rate[k] = log_rate(model.prior, first_group, k, first_group.m[k])
 
 
 @scalar
@@ -296,9 +296,9 @@ def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
         for g in range(states.w.shape[0]):
             adapt_step_sizes(select_tuning(tunings, g), sweep, tune)
         if base.real[TRIED] > 0.0:
-            gain = 0.5 if 3 * sweep < tune else 0.15
             base.real[STEP] *= math.exp(
-                gain * (base.real[ACCEPTED] / base.real[TRIED] - TARGET_ACCEPTANCE)
+                adaptation_gain(sweep, tune)
+                * (base.real[ACCEPTED] / base.real[TRIED] - TARGET_ACCEPTANCE)
             )
             base.real[TRIED] = base.real[ACCEPTED] = 0.0
 
@@ -322,10 +322,7 @@ def swap_group_levels(rng: Any, model: Any, caches: Any, states: Any, ladder: An
         difference = sum_group_log_likelihoods(
             model, caches, states, upper
         ) - sum_group_log_likelihoods(model, caches, states, lower)
-        ladder.tried[t] += 1.0
-        if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):
-            ladder.at[t], ladder.at[t + 1] = upper, lower
-            ladder.accepted[t] += 1.0
+        propose_swap(rng, ladder, t, difference)
 
 
 # The record of a chain of groups: `draw_record` with one weight per group
@@ -353,18 +350,6 @@ def empty_group_record(
 
 
 @scalar
-def has_group_room(b: Any, record: Any) -> Any:
-    """Return whether the columns of the current state fit into the record."""
-    n_owners = 0
-    for k in range(b.whole[COLUMNS]):
-        n_owners += b.m[k]
-    return (
-        record.used[FEATURE] + b.whole[COLUMNS] <= record.weights.shape[0]
-        and record.used[OWNER] + n_owners <= record.owners.shape[0]
-    )
-
-
-@scalar
 def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) -> None:
     """Record the states of all groups."""
     first_group = replica(states, 0)
@@ -380,9 +365,7 @@ def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) 
                     record.weights[record.used[FEATURE], n_groups + 1 + j] = base.slope[k, j]
             record.sizes[record.used[FEATURE]] = first_group.m[k]
             record.used[FEATURE] += 1
-            for i in range(n):
-                if first_group.Z[k, i] != 0.0:
-                    add_owner(record, i)
+            add_owners(record, first_group, k)
     record.n_features[draw] = record.used[FEATURE] - n_before
     record.alpha[draw] = first_group.real[ALPHA]
     record.log_likelihood[draw] = 0.0

@@ -27,7 +27,7 @@ from ..state import (
 )
 from .chains import FeatureChain
 from .draw_record import RecordedDraws
-from .sweep_rounds import build_state_with_weights, prepare_state
+from .sweep_rounds import build_state_with_weights, prepare_state, sample_alpha
 
 # standard deviation of the log-likelihood times the gap between neighbouring levels
 LEVEL_SPACING = 1.0
@@ -63,7 +63,7 @@ def sample_prior_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float | None
 ) -> FeatureState:
     """Sample a state from the prior, with the columns that samplers draw with alpha."""
-    concentration = rng.standard_exponential() if alpha is None else alpha
+    concentration = sample_alpha(rng, alpha)
     matrix = prior.sample(n_options, concentration, rng)
     state = build_state_with_weights(rng, model, matrix, concentration)
     n_owners = matrix.sum(0)
@@ -72,6 +72,17 @@ def sample_prior_state(
     if model.hi < n_options:
         state.whole[FULL] = (n_owners == n_options).sum()
     return state
+
+
+def copy_prior_state(prior_state: FeatureState, b: FeatureState) -> None:
+    """Copy columns, unique weights and alpha of a prior draw to a state of a ladder."""
+    n_columns = prior_state.whole[COLUMNS]
+    b.Z[:n_columns] = prior_state.Z[:n_columns]
+    b.w[:n_columns] = prior_state.w[:n_columns]
+    b.m[:n_columns] = prior_state.m[:n_columns]
+    b.s[:], b.singles[:] = prior_state.s, prior_state.singles
+    b.real[ALPHA] = prior_state.real[ALPHA]
+    b.whole[COLUMNS], b.whole[FULL] = n_columns, prior_state.whole[FULL]
 
 
 class EvidenceLadder(FeatureChain):
@@ -116,21 +127,9 @@ class PriorLadder(EvidenceLadder):
         prior_state = sample_prior_state(
             self.rng, task.model, task.prior, task.n_options, task.alpha
         )
-        n_columns = prior_state.whole[COLUMNS]
-        while capacity(replica(self.states, 0)) <= n_columns:
+        while capacity(replica(self.states, 0)) <= prior_state.whole[COLUMNS]:
             self.states = double_capacity(self.states)
-        b = replica(self.states, self.ladder.at[-1])
-        b.Z[:n_columns], b.w[:n_columns], b.m[:n_columns] = (
-            prior_state.Z[:n_columns],
-            prior_state.w[:n_columns],
-            prior_state.m[:n_columns],
-        )
-        b.s[:], b.singles[:] = prior_state.s, prior_state.singles
-        b.real[ALPHA], b.whole[COLUMNS], b.whole[FULL] = (
-            prior_state.real[ALPHA],
-            n_columns,
-            prior_state.whole[FULL],
-        )
+        copy_prior_state(prior_state, replica(self.states, self.ladder.at[-1]))
         update_energies(
             self.rng, task.model, self.caches, self.states, self.ladder, self._level_energies
         )
@@ -153,9 +152,10 @@ def place_first_levels(energies: np.ndarray) -> np.ndarray:
         return np.array([1.0, 0.0])
     for _ in range(40):
         middle = 0.5 * (low + high)
-        low, high = (
-            (middle, high) if effective_share(math.exp(middle)) >= PRIOR_OVERLAP else (low, middle)
-        )
+        if effective_share(math.exp(middle)) >= PRIOR_OVERLAP:
+            low = middle
+        else:
+            high = middle
     n_gaps = math.ceil(-low / math.log(FIRST_RATIO))
     return np.append(np.exp(np.linspace(0.0, low, n_gaps + 1)), 0.0)
 

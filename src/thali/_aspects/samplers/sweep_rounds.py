@@ -32,6 +32,13 @@ from .draw_record import has_room, is_due, record_state
 MAX_SINGLE_COLUMNS = 500
 
 
+def sample_alpha(rng: np.random.Generator, alpha: float | None) -> float:
+    """Return a fixed concentration; sample a learned one (None) from its Gamma(1, 1) prior."""
+    if alpha is None:
+        return rng.standard_exponential()
+    return alpha
+
+
 def sample_initial_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float
 ) -> FeatureState:
@@ -70,10 +77,16 @@ def build_state_with_weights(
 @scalar
 def prepare_state(model: Any, b: Any) -> None:
     """Fill the entries that follow from columns, weights and alpha."""
-    set_alpha(model.prior, b, b.real[ALPHA])
-    for k in range(b.whole[COLUMNS]):
-        b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
+    fill_rates(model.prior, b)
     refresh_unique_prior(model, b)
+
+
+@scalar
+def fill_rates(prior: Any, b: Any) -> None:
+    """Fill the log rates of all columns, and the other rates that follow from alpha."""
+    set_alpha(prior, b, b.real[ALPHA])
+    for k in range(b.whole[COLUMNS]):
+        b.log_rate[k] = log_rate(prior, b, k, b.m[k])
 
 
 CONTINUE, DONE, CROWDED, RECORD_FULL = range(4)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -75,13 +76,13 @@ def build_task(
     draws = check_integer("draws", draws, 1)
     tune = check_integer("tune", tune, 0)
     learns_alpha = prior.learns_alpha and alpha is None
-    model, make_cache = _build_model(
-        prior, likelihood, data, weights, sweep is not None, learns_alpha
-    )
-    initial_alpha = None if learns_alpha else float("nan") if alpha is None else alpha
+    has_own_sweep = sweep is not None
+    model, make_cache = _build_model(prior, likelihood, data, weights, has_own_sweep, learns_alpha)
+    if alpha is None and not learns_alpha:
+        alpha = float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
-    may_temper = prior.learns_alpha and sweep is None
+    may_temper = prior.learns_alpha and not has_own_sweep
     temperatures, lengthens = _choose_temperatures(
         tempering, likelihood.needs_tempering and may_temper
     )
@@ -90,18 +91,17 @@ def build_task(
         and len(temperatures) > 1
         and type(model.likelihood) in draw_weights.answers
     )
-    kernel = _choose_kernel(prior, model, joint) if sweep is None else sweep
-    if thin is None:
-        thin = DEFAULT_THIN_TEMPERED if len(temperatures) > 1 else DEFAULT_THIN
-    thin = check_integer("thin", thin, 1)
+    if sweep is None:
+        sweep = _choose_kernel(prior, model, joint)
+    thin = _check_thin(thin, len(temperatures) > 1)
     check_run_length(draws, tune, 1, thin)
     return SamplingTask(
-        kernel,
+        sweep,
         model,
         prior,
         make_cache,
         n_options,
-        initial_alpha,
+        alpha,
         draws,
         tune,
         thin,
@@ -145,6 +145,15 @@ def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
     return alpha
 
 
+def _check_thin(thin: Any, tempers: bool) -> int:
+    """Return the sweeps per recorded draw, by default fewer for a single temperature."""
+    if thin is None and tempers:
+        return DEFAULT_THIN_TEMPERED
+    if thin is None:
+        return DEFAULT_THIN
+    return check_integer("thin", thin, 1)
+
+
 def _build_model(
     prior: Any,
     likelihood: Any,
@@ -161,42 +170,46 @@ def _build_model(
     compiled_prior = prior.compiled(n_options)
     likelihood.check(prior, data)
     compiled, make_cache = likelihood.compiled(data, weights)
-    unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
-    if unique and is_exponential_prior(weights) and not has_all_columns:
-        unique = TOTAL_UNIQUE
+    unique = NO_UNIQUE
+    if likelihood.unique:
+        unique = FIXED_UNIQUE
+        if is_exponential_prior(weights) and not has_all_columns:
+            unique = TOTAL_UNIQUE
     lo = 2
     if not prior.is_infinite:
         lo = 0
     elif has_all_columns or (unique != TOTAL_UNIQUE and sees_single(compiled)):
         lo = 1
-    hi = n_options if has_all_columns or sees_full(compiled) else n_options - 1
+    hi = n_options
+    if not (has_all_columns or sees_full(compiled)):
+        hi -= 1
     return ChainModel(compiled_prior, compiled, weights, lo, hi, unique, learns_alpha), make_cache
 
 
-def _choose_start(prior: Any, likelihood: Any, n_options: int) -> "ApproximateStart | None":
+def _choose_start(
+    prior: Any, likelihood: Any, n_options: int
+) -> Callable[..., FeatureState] | None:
     """Return the sampler of initial states; None if they are drawn from the prior."""
     if (
         likelihood.approximate is not None
         and prior.learns_alpha
         and MIN_ANNEALED <= n_options <= MAX_APPROXIMATED
     ):
-        return ApproximateStart(likelihood.approximate)
+        return partial(sample_approximate_start, likelihood.approximate)
     return None
 
 
 def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ...], bool]:
     """Return the initial temperatures, and whether tuning lengthens the ladder."""
     if tempering is None:
-        return (
-            (space_temperatures(FIRST_LEVELS, FIRST_HOTTEST), True) if tempers else ((1.0,), False)
-        )
-    n_temperatures = (
-        tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
-    )
-    if n_temperatures in (0, 1):  # False equals 0
-        return (1.0,), False
-    if n_temperatures is not None and 1 < n_temperatures <= MAX_TEMPERATURES:
-        return space_temperatures(int(n_temperatures), FIRST_HOTTEST), True
+        tempering = False
+        if tempers:
+            tempering = FIRST_LEVELS
+    if isinstance(tempering, int | np.integer) and tempering is not True:
+        if tempering in (0, 1):  # False equals 0
+            return (1.0,), False
+        if 1 < tempering <= MAX_TEMPERATURES:
+            return space_temperatures(int(tempering), FIRST_HOTTEST), True
     if is_list(tempering):
         try:
             temperatures = tuple(map(float, tempering))
@@ -223,16 +236,16 @@ def _choose_kernel(prior: Any, model: ChainModel, joint: bool) -> Any:
     from . import recommended
 
     if type(model.likelihood) in draw_weights.answers:
-        return recommended.sweep_conjugate_jointly if joint else recommended.sweep_conjugate
+        if joint:
+            return recommended.sweep_conjugate_jointly
+        return recommended.sweep_conjugate
     if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
         return recommended.sweep_unique_weights
     if not prior.is_infinite:
         return recommended.sweep_fixed
-    return (
-        recommended.sweep_infinite_without_unique
-        if model.unique == NO_UNIQUE
-        else recommended.sweep_infinite
-    )
+    if model.unique == NO_UNIQUE:
+        return recommended.sweep_infinite_without_unique
+    return recommended.sweep_infinite
 
 
 def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
@@ -309,44 +322,35 @@ APPROXIMATE_SWEEPS = 300  # length of the annealed run; 1,000 sweeps find no bet
 MAX_APPROXIMATED = 3000  # objects; the run stores numbers for all pairs
 
 
-@dataclass(frozen=True)
-class ApproximateStart:
-    """Sampler of initial states by annealing an approximate likelihood."""
+def sample_approximate_start(
+    approximate: Callable[[Any], Any], rng: np.random.Generator, task: "SamplingTask"
+) -> FeatureState:
+    """Sample an initial state by annealing an approximate likelihood.
 
-    # likelihood -> similarities, their prior of weights, the factor of the weights
-    approximate: Callable[[Any], Any]
-
-    def __call__(self, rng: np.random.Generator, task: "SamplingTask") -> FeatureState:
-        """Return a state with the features at the end of an annealed run."""
-        likelihood, weights, unit = self.approximate(task.model.likelihood)
-        model, n_options = task.model, task.n_options
-        annealing_task = replace(
-            task,
-            kernel=sweep_conjugate_jointly,
-            model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
-            make_cache=make_residual_cache,
-            draws=1,
-            tune=APPROXIMATE_SWEEPS - 1,
-            thin=1,
-            temperatures=(1.0,),
-            lengthens=False,
-            anneals=False,
-            parameters=("constant", "sigma"),
-            pilot=0,
-            sample_start=None,
-        )
-        chain = AnnealedChain(annealing_task, rng)
-        chain.run_until(APPROXIMATE_SWEEPS)
-        annealed_state = chain.state
-        n_columns = int(annealed_state.whole[COLUMNS])
-        column_indices = np.flatnonzero(
-            (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)
-        )
-        state = make_empty_state(n_options, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
-        state.Z[: column_indices.size], state.m[: column_indices.size] = (
-            annealed_state.Z[column_indices],
-            annealed_state.m[column_indices],
-        )
-        state.w[: column_indices.size] = unit * annealed_state.w[column_indices]
-        state.whole[COLUMNS], state.real[ALPHA] = column_indices.size, annealed_state.real[ALPHA]
-        return state
+    `approximate` returns similarities, their prior of weights, and the factor of the weights.
+    """
+    likelihood, weights, unit = approximate(task.model.likelihood)
+    model, n_options = task.model, task.n_options
+    annealing_task = replace(
+        task.shorten(1, APPROXIMATE_SWEEPS - 1),
+        kernel=sweep_conjugate_jointly,
+        model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
+        make_cache=make_residual_cache,
+        parameters=("constant", "sigma"),
+        sample_start=None,
+    )
+    chain = AnnealedChain(annealing_task, rng)
+    chain.run_until(APPROXIMATE_SWEEPS)
+    annealed_state = chain.state
+    n_columns = int(annealed_state.whole[COLUMNS])
+    column_indices = np.flatnonzero(
+        (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)
+    )
+    state = make_empty_state(n_options, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
+    state.Z[: column_indices.size], state.m[: column_indices.size] = (
+        annealed_state.Z[column_indices],
+        annealed_state.m[column_indices],
+    )
+    state.w[: column_indices.size] = unit * annealed_state.w[column_indices]
+    state.whole[COLUMNS], state.real[ALPHA] = column_indices.size, annealed_state.real[ALPHA]
+    return state

@@ -47,7 +47,7 @@ def build_ladder(temperatures: Any) -> Ladder:
 
 def space_temperatures(n_levels: int, hottest: float) -> tuple[float, ...]:
     """Return temperatures from 1 to the hottest, in equal ratios."""
-    return tuple(float(x) for x in np.geomspace(1.0, hottest, n_levels)) if n_levels > 1 else (1.0,)
+    return tuple(np.geomspace(1.0, hottest, n_levels).tolist())
 
 
 def compute_swap_rates(ladder: Ladder) -> np.ndarray:
@@ -109,7 +109,13 @@ def swap_neighbours(
         difference -= log_likelihood(
             model.likelihood, select_cache(model.likelihood, caches, lower), replica(states, lower)
         )
-        ladder.tried[t] += 1.0
-        if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):
-            ladder.at[t], ladder.at[t + 1] = upper, lower
-            ladder.accepted[t] += 1.0
+        propose_swap(rng, ladder, t, difference)
+
+
+@scalar
+def propose_swap(rng: Any, ladder: Any, t: Any, difference: Any) -> None:
+    """Swap the replicas on levels t and t + 1, whose log-likelihoods differ, if accepted."""
+    ladder.tried[t] += 1.0
+    if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):
+        ladder.at[t], ladder.at[t + 1] = ladder.at[t + 1], ladder.at[t]
+        ladder.accepted[t] += 1.0

@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import check_labels, format_label, index_labels, shorten, suggest
+from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
 from ..columns import (
+    check_columns,
+    choose_labels,
     describe_columns,
     encode_column,
     get_column,
+    list_texts,
     note_omission,
     read_counts,
     select_answered_rows,
-    sort_texts,
 )
+from ..people import is_constant_within
 from ..roles import (
     ALTERNATIVE,
     BEST,
@@ -29,6 +32,7 @@ from ..roles import (
     TASK,
     WORST,
     column_names,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -63,8 +67,10 @@ class BestWorstColumns(NamedTuple):
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
-        first, last = self.options[0], self.options[-1]
-        description = f"one set per row, options in {first!r} to {last!r}, {choice_columns}"
+        first_column, last_column = self.options[0], self.options[-1]
+        description = (
+            f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
+        )
         return description + describe_columns(None, self.respondent)
 
 
@@ -75,32 +81,19 @@ def find_best_worst_columns(
 ) -> BestWorstColumns:
     """Find the columns by their names, unless given: best, worst, respondent, count."""
     names = column_names(frame)
-    for name in (*named_columns.values(), *(options or ())):
-        if name is not None:
-            get_column(frame, name)
-    name_by_plain = map_plain_names(names)
-    column_by_role = {
-        role: named_columns.get(role) for role in ("best", "worst", "respondent", "count")
-    }
-    for role, column_role in (
-        ("best", BEST),
-        ("worst", WORST),
-        ("respondent", RESPONDENT),
-        ("count", COUNT),
-    ):
-        column_by_role[role] = column_by_role[role] or column_role.find_column(name_by_plain)
-    best, worst = column_by_role["best"], column_by_role["worst"]
+    check_columns(frame, (*named_columns.values(), *(options or ())))
+    best, worst, respondent, count = find_named_columns(
+        map_plain_names(names), named_columns, (BEST, WORST, RESPONDENT, COUNT)
+    )
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
             raise DataError(
                 f"No column of {role} options was recognised; name one with ", Argument(role), "."
             )
-    assert best is not None and worst is not None
-    taken = {name for name in column_by_role.values() if name is not None}
+    role_columns = (best, worst, respondent, count)
+    groups = find_column_series([name for name in names if name not in role_columns])
     if options is not None:
         groups = [tuple(options)]
-    else:
-        groups = find_column_series([name for name in names if name not in taken])
     if not groups:
         raise DataError(
             "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
@@ -108,9 +101,7 @@ def find_best_worst_columns(
             " `options`."
         )
     fitting = [group for group in groups if _is_best_offered(frame, group, best)]
-    return BestWorstColumns(
-        best, worst, (fitting or groups)[0], column_by_role["respondent"], column_by_role["count"]
-    )
+    return BestWorstColumns(best, worst, (fitting or groups)[0], respondent, count)
 
 
 def find_best_columns(
@@ -122,10 +113,8 @@ def find_best_columns(
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    best, respondent = (
-        BEST.find_column(name_by_plain),
-        named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain),
-    )
+    best = BEST.find_column(name_by_plain)
+    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
     count = named_columns.get("count") or COUNT.find_column(name_by_plain, (best, respondent))
     if best is None or WORST.find_column(name_by_plain) is not None:
         return None
@@ -135,12 +124,9 @@ def find_best_columns(
             continue
         answered = select_answered_rows(frame, [best], options, is_reported=False)
         if simplify_name(options[0])[:-1] in RANK.sure:
-            continue  # rankings, a column a rank
-        rows = [
-            [format_label(value) for value in row]
-            for row in answered[list(options)].itertuples(index=False)
-        ]
-        texts = [format_label(value) for value in answered[best]]
+            continue  # rankings, with one column per rank
+        rows = _list_rows(answered, options)
+        texts = list_texts(answered, best)
         if _are_numbers(rows) and not all(
             text in row for text, row in zip(texts, rows, strict=True)
         ):
@@ -151,11 +137,7 @@ def find_best_columns(
             row[_find_chosen_index(text, row, options, "")]
             for text, row in zip(texts, rows, strict=True)
         ]
-        other_cells = [
-            [format_label(value) for value in answered[name]]
-            for name in other_columns
-            if name not in options
-        ]
+        other_cells = [list_texts(answered, name) for name in other_columns if name not in options]
         if not any(_may_be_worst(cells, rows, best_labels) for cells in other_cells):
             return BestWorstColumns(best, None, options, respondent, count)
     return None
@@ -203,12 +185,16 @@ def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str)
     """Return whether the best option of every row is among these options."""
     try:
         frame = select_answered_rows(frame, [best], options, is_reported=False)
-        offered = [[format_label(value) for value in frame[name]] for name in options]
-        for row, text in enumerate(format_label(value) for value in frame[best]):
-            _find_chosen_index(text, [cells[row] for cells in offered], options, "")
+        for text, row in zip(list_texts(frame, best), _list_rows(frame, options), strict=True):
+            _find_chosen_index(text, row, options, "")
     except DataError:
         return False
     return True
+
+
+def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
+    """Return the texts of some columns, row by row."""
+    return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
 
 
 def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
@@ -216,9 +202,10 @@ def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> i
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
     for k, name in enumerate(columns):
-        final_digits = re.search(r"(?<!\d)\d{1,9}$", name)
-        number = str(k + 1) if final_digits is None else str(int(final_digits[0]))
-        marks = (_SERIES_MARKS[0][k], number)
+        number = k + 1
+        if final_digits := re.search(r"(?<!\d)\d{1,9}$", name):
+            number = int(final_digits[0])
+        marks = (_SERIES_MARKS[0][k], str(number))
         plain = simplify_name(text)
         if offered[k] and (
             plain == simplify_name(name)
@@ -251,10 +238,11 @@ def _find_chosen_index(
     position = _find_position(text, offered, columns)
     if position is not None:
         return position
-    quoted_cell = repr(text) if text else "an empty cell"
+    cell = "an empty cell"
+    if text:
+        cell = repr(text)
     raise DataError(
-        f"Found {quoted_cell} {cell_position}; expected one of"
-        f" {shorten(list(filter(None, offered)))}."
+        f"Found {cell} {cell_position}; expected one of {shorten(list(filter(None, offered)))}."
     )
 
 
@@ -265,67 +253,53 @@ def read_best_worst_occasions(
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
-    offered = [[format_label(value) for value in frame[name]] for name in columns.options]
-    best = [format_label(value) for value in frame[columns.best]]
-    worst = (
-        None if columns.worst is None else [format_label(value) for value in frame[columns.worst]]
-    )
-    offered_labels = [cells[row] for row in range(len(frame)) for cells in offered]
-    if labels is not None:
-        names = check_labels(labels)
-    else:
-        names = sort_texts(list(dict.fromkeys(filter(None, offered_labels))))
+    rows = _list_rows(frame, columns.options)
+    marked_columns = list(filter(None, (columns.best, columns.worst)))
+    marked_texts = [list_texts(frame, name) for name in marked_columns]
+    names = choose_labels(labels, [text for row in rows for text in row if text])
     label_indices = index_labels(names)
-    occasion, alternative, is_best, is_worst = [], [], [], []
-    rows = [[cells[row] for cells in offered] for row in range(len(frame))]
-    by_position = _are_all_positions(
-        [best] if worst is None else [best, worst], rows, columns.options
-    )
+    by_position = _are_all_positions(marked_texts, rows, columns.options)
+    occasion, alternative, marks = [], [], []
     for row, row_options in enumerate(rows):
         number = frame.index[row]
-        best_index = _find_chosen_index(
-            best[row],
-            row_options,
-            columns.options,
-            f"in row {number}, column {columns.best!r}",
-            by_position,
-        )
-        worst_index = -1
-        if worst is not None:
-            cell_position = f"in row {number}, column {columns.worst!r}"
-            worst_index = _find_chosen_index(
-                worst[row], row_options, columns.options, cell_position, by_position
+        marked_indices = [
+            _find_chosen_index(
+                texts[row],
+                row_options,
+                columns.options,
+                f"in row {number}, column {name!r}",
+                by_position,
             )
-        if best_index == worst_index:
+            for name, texts in zip(marked_columns, marked_texts, strict=True)
+        ]
+        if len(set(marked_indices)) < len(marked_indices):
             raise DataError(
-                f"{row_options[best_index]!r} is both the best and the worst in row {number};"
-                " correct one of them."
+                f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"
+                f" {number}; correct one of them."
             )
-        for k in filter(row_options.__getitem__, range(len(row_options))):
-            if row_options[k] not in label_indices:
+        for k, text in enumerate(row_options):
+            if not text:
+                continue
+            if text not in label_indices:
                 raise DataError(
-                    f"{row_options[k]!r} in row {number} is not in"
-                    f" `labels`.{suggest(row_options[k], names)}"
+                    f"{text!r} in row {number} is not in `labels`.{suggest(text, names)}"
                 )
             occasion.append(row)
-            alternative.append(label_indices[row_options[k]])
-            is_best.append(k == best_index)
-            is_worst.append(k == worst_index)
-    occasion_array = np.array(occasion, np.int64)
-    count = read_counts(frame, columns.count, weights)
+            alternative.append(label_indices[text])
+            marks.append([k == marked_index for marked_index in marked_indices])
+    is_best, *is_worst = np.array(marks, bool).T
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
     return RawOccasions(
         names,
-        occasion_array,
+        np.array(occasion, np.int64),
         np.array(alternative, np.int64),
-        np.array(is_best, bool),
-        np.ones(len(occasion_array), bool),
+        is_best,
         row_respondents.names,
-        row_respondents.number[occasion_array],
-        count[occasion_array],
+        row_respondents.number[occasion],
+        read_counts(frame, columns.count, weights)[occasion],
         lambda number: f"row {frame.index[number]}",
         row_respondents.people,
-        None if worst is None else np.array(is_worst, bool),
+        next(iter(is_worst), None),
     )
 
 
@@ -360,10 +334,7 @@ def find_long_columns(
 ) -> LongBestWorst | None:
     """Find the columns of a long table, unless given; None for another layout."""
     name_by_plain = map_plain_names(column_names(frame))
-    best, worst = (
-        named_columns.get("best") or BEST.find_column(name_by_plain),
-        named_columns.get("worst") or WORST.find_column(name_by_plain),
-    )
+    best, worst = find_named_columns(name_by_plain, named_columns, (BEST, WORST))
     task = TASK.find_column(name_by_plain)
     option = ALTERNATIVE.find_column(name_by_plain, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
@@ -402,16 +373,16 @@ def widen_table(
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
-    rows, numbers, n_unmarked = [], [], 0
     _, first_rows, set_index = np.unique(key, return_index=True, return_inverse=True)
     max_options = int(np.bincount(set_index).max())
     options = tuple(f"option {k + 1}" for k in range(max_options))
     used_columns = {*columns, "best", "worst", *role_columns, *options}
-    constant_columns = [
-        name
+    kept_columns = role_columns | {
+        name: name
         for name in frame.columns
-        if name not in used_columns and _is_constant(frame[name], first_rows, set_index)
-    ]
+        if name not in used_columns and is_constant_within(pd.factorize(frame[name])[0], set_index)
+    }
+    rows, numbers, n_unmarked = [], [], 0
     for number in np.argsort(first_rows):
         set_rows = np.flatnonzero(set_index == number)
         row = dict(zip(options, labels[set_rows], strict=False))
@@ -421,20 +392,18 @@ def widen_table(
                 f"An option is listed twice in the set that starts in row {first_row}; list each"
                 " once."
             )
+        marked_options = {}
         for role, name in (("best", columns.best), ("worst", columns.worst)):
-            marked = set_rows[is_marked[name][set_rows]]
-            if len(marked) > 1:
-                raise DataError(
-                    f"{len(marked)} options are marked in column {name!r} of the set that starts"
-                    f" in row {first_row}; mark one as the {role}."
-                )
-            if len(marked):
-                row[role] = labels[marked[0]]
-        if "best" not in row or "worst" not in row:
+            options_of_role = labels[set_rows[is_marked[name][set_rows]]].tolist()
+            if len(options_of_role) > 1:
+                raise _build_marks_error(role, name, len(options_of_role), first_row)
+            if options_of_role:
+                marked_options[role] = options_of_role[0]
+        if len(marked_options) < 2:
             n_unmarked += 1
             continue
-        row |= {role: frame[name].iloc[set_rows[0]] for role, name in role_columns.items()}
-        rows.append(row | {name: frame[name].iloc[set_rows[0]] for name in constant_columns})
+        cells = {key: frame[name].iloc[set_rows[0]] for key, name in kept_columns.items()}
+        rows.append(row | marked_options | cells)
         numbers.append(first_row)
     if not rows:
         raise DataError(
@@ -442,17 +411,14 @@ def widen_table(
             " mark the best and the worst option of each set by 1."
         )
     note_omission(n_unmarked, noun="set")
-    wide = pd.DataFrame(
-        rows, index=numbers, columns=[*options, "best", "worst", *role_columns, *constant_columns]
+    wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *kept_columns])
+    wide_columns = BestWorstColumns("best", "worst", options, None, None)
+    return wide, wide_columns._replace(**{role: role for role in role_columns})
+
+
+def _build_marks_error(role: str, name: str, n_marked: int, first_row: Any) -> DataError:
+    """Build the error for a set with several best or several worst options."""
+    return DataError(
+        f"{n_marked} options are marked in column {name!r} of the set that starts in row"
+        f" {first_row}; mark one as the {role}."
     )
-    return wide, BestWorstColumns(
-        "best", "worst", options, *(role if role in role_columns else None for role in ROLES)
-    )
-
-
-def _is_constant(column: Any, first_rows: np.ndarray, set_index: np.ndarray) -> bool:
-    """Return whether a column is constant within each set; `first` are first rows."""
-    import pandas as pd
-
-    codes, _ = pd.factorize(column)
-    return np.array_equal(codes, codes[first_rows][set_index])

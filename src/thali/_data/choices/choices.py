@@ -22,7 +22,13 @@ from ..answers import (
 )
 from ..checks import convert_whole_counts
 from ..connectivity import describe_disconnected, list_components
-from ..facts import MAX_LISTED, count_component_facts, count_respondent_facts, format_value_range
+from ..facts import (
+    MAX_LISTED,
+    count_component_facts,
+    count_respondent_facts,
+    format_extremes,
+    format_value_range,
+)
 from ..judged import Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
@@ -70,7 +76,6 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
         occasion,
         data.members[member_indices],
         best,
-        np.ones(len(rows), bool),
         data.respondents,
         data.respondent[rows],
         data.times[rows],
@@ -85,17 +90,15 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
 
     row, member_index = list_row_members(data)
     chosen = data.are_chosen(row, member_index).astype(np.int64)
-    table = {
+    table: dict[str, Any] = {
         "choice_id": row + 1,
         "alternative": pd.Categorical.from_codes(data.members[member_index], pd.Index(data.labels)),
-        **({"chosen": chosen} if data.worst is None else {"best": chosen}),
-        **(
-            {}
-            if data.worst is None
-            else {"worst": (member_index == data.worst[row]).astype(np.int64)}
-        ),
-        "count": convert_whole_counts(data.times)[row],
     }
+    if data.worst is None:
+        table["chosen"] = chosen
+    else:
+        table |= {"best": chosen, "worst": (member_index == data.worst[row]).astype(np.int64)}
+    table["count"] = convert_whole_counts(data.times)[row]
     if data.respondents:
         table["respondent"] = pd.Categorical.from_codes(
             data.respondent[row], pd.Index(data.respondents)
@@ -110,18 +113,18 @@ def describe_best_worst(data: "Choices") -> str:
     set_ = int(data.set_of[data.choice[row]])
     best = data.labels[data.members[data.choice[row]]]
     worst = data.labels[data.members[data.worst[row]]]
-    same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
+    is_same_answer = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    times, total = (
-        simplify_number(data.times[same].sum()),
-        format_plural(simplify_number(total), "time"),
-    )
+    times = simplify_number(data.times[is_same_answer].sum())
+    total = format_plural(simplify_number(total), "time")
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
 def build_ties_error(data: Any) -> DataError:
     """Build the error for tied rankings in a model without ties."""
-    verb = "is a tie" if data.n_ties == 1 else "are ties"
+    verb = "are ties"
+    if data.n_ties == 1:
+        verb = "is a tie"
     return DataError(
         f"{data.n_ties:,} of {data.answers_in_words} {verb} in rankings, which are not supported"
         " here; use ",
@@ -139,22 +142,22 @@ class Choices(Judged):
     Parameters
     ----------
     frame : DataFrame
-        A long table: one row for each alternative of each occasion. Further columns are ignored.
+        A long table: one row for each alternative of each occasion. Other columns are ignored.
     choice_id, alternative, chosen : str, optional
-        Columns that say to which occasion a row belongs, which alternative it describes, and
+        Columns of the occasion of a row, of the alternative that it describes, and
         whether that was chosen (1 or 0; or the label of the chosen alternative in every row of the
         occasion). None: the column of that name, or one of its usual names elsewhere (obsID, chid,
         ids; alt, alts; choice). Without any choice_id every respondent made one choice.
     available : str, optional
         Column with 0 for alternatives that were not offered (avail).
     respondent : str, optional
-        Column that says who chose (panels, panelID, id); occasions are numbered within respondents
+        Column of respondents (panels, panelID, id); occasions are numbered within respondents
         or across them.
     count : str, optional
         Column with the number of such occasions (count, weight).
     labels : sequence of str, optional
-        All options in the order wanted, those never offered included. None: the categories of a
-        categorical column; else numbers in their order, names as they first appear.
+        All options in the required order, including options never offered. None: the categories of
+        a categorical column; else numbers in their order, names as they first appear.
     weights : bool
         Fractional counts are meant; otherwise they are an error.
 
@@ -164,21 +167,21 @@ class Choices(Judged):
     start : int64 array, shape (sets + 1,)
         Set v has the members ``members[start[v]:start[v + 1]]``; small sets first.
     members : int64 array, shape (places,)
-        Options, ascending within a set; of a set with a tie those that tie come first.
+        Options, ascending within a set; in a set with a tie, tied options come first.
     counts : float64 array, shape (places,)
         Times that member of that set was chosen.
     respondents : tuple of str
-        Empty if it is not known who chose.
+        Empty if respondents are unknown.
     respondent, choice, times : arrays, shape (rows,)
-        Who (a position in `respondents`, or -1) chose which place of `members`, how often.
+        Respondent (a position in `respondents`, or -1), chosen index in `members`, and count.
     people : DataFrame or None
-        A row a respondent: the columns of the table that are constant within everybody.
+        One row per respondent: the columns that are constant within each respondent.
     worst : int64 array, shape (rows,), or None
         Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is
-        then what was best.
+        then the best option.
     n_tied : int64 array, shape (sets,)
-        1; of a set from which options that tie in a ranking come before the others, the number of
-        these options. Every choice from it is of all of them, and `choice` is the place of the
+        1; for a set of which tied options of a ranking were chosen together, the number of
+        these options. Every choice from it includes all of them, and `choice` is the index of the
         first.
 
     Raises
@@ -298,15 +301,14 @@ class Choices(Judged):
         data.refuse_ties()
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        counted = data if data.answers is None else data.answers
+        counted: Any = data
+        respondent, pair = np.full(data.n_pairs, -1), np.arange(data.n_pairs)
+        if data.answers is not None:
+            counted = data.answers
+            respondent, pair = counted.respondent.astype(np.int64), counted.pair.astype(np.int64)
         counts = np.column_stack([counted.wins, counted.losses])
         row, side = np.nonzero(counts)
-        respondent, pair = np.full(row.size, -1), row
-        if data.answers is not None:
-            respondent, pair = (
-                array[row].astype(np.int64)
-                for array in (data.answers.respondent, data.answers.pair)
-            )
+        respondent, pair = respondent[row], pair[row]
         rows = respondent, 2 * pair + side, counts[row, side]
         return cls._from_fields(
             data.labels, data.respondents, start, members, *rows, None, counted.people
@@ -336,16 +338,16 @@ class Choices(Judged):
                 "This requires choices between two options, but one choice was among"
                 f" {shorten(largest_set)}; remove such choices."
             )
-        first, second = self.members.reshape(-1, 2).T
+        first_indices, second_indices = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
-        arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
+        arrays = (first_indices.copy(), second_indices.copy(), wins.copy(), losses.copy())
         answers = None
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
             answers = Answers.of_rows(row_respondents, pair, is_first, self.times, 0.0 * self.times)
         return PairedComparisons._from_fields(
-            self.labels, *arrays, np.zeros(len(first)), None, answers, None
+            self.labels, *arrays, np.zeros(len(first_indices)), None, answers, None
         )
 
     def to_frame(self) -> "pd.DataFrame":
@@ -437,15 +439,14 @@ class Choices(Judged):
         return self
 
     def __str__(self) -> str:
-        smallest, largest = int(self.sizes.min()), int(self.sizes.max())
-        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
         parts = [
             format_plural(self.n_options, "option"),
-            f"{format_plural(self.n_sets, 'set')} of {sizes} options",
+            f"{format_plural(self.n_sets, 'set')} of {format_extremes(self.sizes)} options",
         ]
-        total = format_plural(
-            self.n_choices, "choice" if self.worst is None else "best-worst choice"
-        )
+        noun = "choice"
+        if self.worst is not None:
+            noun = "best-worst choice"
+        total = format_plural(self.n_choices, noun)
         if self.n_ties:
             total += f" ({format_plural(self.n_ties, 'tie')})"
         parts.append(total)
@@ -516,7 +517,9 @@ class Choices(Judged):
     @property
     def answers(self) -> np.ndarray:
         """Number of possible answers for each set: its members, or its ordered pairs."""
-        return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
+        if self.worst is None:
+            return self.sizes
+        return self.sizes * (self.sizes - 1)
 
     @property
     def set_of(self) -> np.ndarray:
@@ -527,7 +530,7 @@ class Choices(Judged):
     def sets(self) -> list[tuple[str, ...]]:
         """Labels of the members of each distinct set."""
         names, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
-        return [tuple(names[first:end]) for first, end in pairwise(start)]
+        return [tuple(names[set_start:set_end]) for set_start, set_end in pairwise(start)]
 
     @property
     def is_paired(self) -> bool:
@@ -564,10 +567,11 @@ class Choices(Judged):
                 self.respondents, self.respondent[rows], answer[rows], self.times[rows]
             )
 
-        rows = partial(
-            parts.build_member_rows if self.worst is None else parts.build_option_rows, self
-        )
-        return Questions(start, np.bincount(answer, self.times, start[-1]), given, rows)
+        build_rows = parts.build_member_rows
+        if self.worst is not None:
+            build_rows = parts.build_option_rows
+        counts = np.bincount(answer, self.times, start[-1])
+        return Questions(start, counts, given, partial(build_rows, self))
 
     def example(self) -> str:
         """Describe the choices from the most frequent set, or the most frequent best and worst.
@@ -583,8 +587,8 @@ class Choices(Judged):
             return describe_best_worst(self)
         total = np.add.reduceat(self.counts, self.start[:-1])
         set_index = int(total.argmax())
-        places = slice(self.start[set_index], self.start[set_index + 1])
-        counts, members = self.counts[places], self.members[places]
+        set_slice = slice(self.start[set_index], self.start[set_index + 1])
+        counts, members = self.counts[set_slice], self.members[set_slice]
         chosen_index = int(counts.argmax())
         name = " = ".join(
             repr(self.labels[i])
@@ -604,8 +608,8 @@ class Choices(Judged):
         ... ).components()
         [['a', 'b'], ['c', 'd']]
         """
-        first = np.repeat(self.members[self.start[:-1]], self.sizes)
-        return list_components(self.labels, first, self.members)
+        first_members = np.repeat(self.members[self.start[:-1]], self.sizes)
+        return list_components(self.labels, first_members, self.members)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of unconnected options, and of a single set.

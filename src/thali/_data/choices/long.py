@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..columns import (
     convert_frame,
     encode_column,
     get_column,
+    list_texts,
     read_counts,
     read_flags,
     select_answered_rows,
@@ -46,7 +48,6 @@ class RawOccasions:
     occasion: np.ndarray  # (rows,) int64
     alternative: np.ndarray  # (rows,) int64 positions in labels
     chosen: np.ndarray  # (rows,) bool
-    available: np.ndarray  # (rows,) bool
     respondents: tuple[str, ...]
     respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if unknown
     count: np.ndarray  # (rows,) number of such occasions
@@ -54,6 +55,7 @@ class RawOccasions:
     people: "pd.DataFrame | None" = None  # one row per respondent
     worst: np.ndarray | None = None  # (rows,) bool: the worst option, for best-worst choices
     has_ties: bool = False  # whether several may be chosen together
+    available: np.ndarray | None = None  # (rows,) bool; None: all rows were offered
 
 
 def read_long_occasions(
@@ -68,12 +70,8 @@ def read_long_occasions(
         raise DataError("The table has no rows, so it contains no choices.")
     column_by_role = find_columns(frame, names)
     frame = _select_answered(frame, column_by_role, True)
-    alternative, option_labels = encode_column(
-        frame, _require_column(column_by_role["alternative"], "alternative"), labels
-    )
-    task_codes, task_names = encode_column(
-        frame, _require_column(column_by_role["choice_id"], "choice_id")
-    )
+    alternative, option_labels = encode_column(frame, column_by_role["alternative"], labels)
+    task_codes, task_names = encode_column(frame, column_by_role["choice_id"])
     row_respondents = read_any_respondents(
         frame, column_by_role["respondent"], column_by_role.values()
     )
@@ -85,26 +83,26 @@ def read_long_occasions(
     def name(number: int) -> str:
         """Describe an occasion."""
         person, task = divmod(int(keys[number]), len(task_names))
-        owner = (
-            f" of respondent {row_respondents.names[person - 1]!r}"
-            if is_task_per_respondent
-            else ""
-        )
-        return f"choice set {task_names[task]!r}{owner}"
+        description = f"choice set {task_names[task]!r}"
+        if is_task_per_respondent:
+            description += f" of respondent {row_respondents.names[person - 1]!r}"
+        return description
 
+    chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+    available = None
+    if column_by_role["available"] is not None:
+        available = read_flags(frame, column_by_role["available"])
     return RawOccasions(
         option_labels,
         occasion,
         alternative,
-        _read_chosen(frame, column_by_role["chosen"], alternative, option_labels),
-        np.ones(len(frame), bool)
-        if column_by_role["available"] is None
-        else read_flags(frame, column_by_role["available"]),
+        chosen,
         row_respondents.names,
         row_respondents.number,
         read_occasion_counts(frame, column_by_role["count"], weights, occasion, name),
         name,
         row_respondents.people,
+        available=available,
     )
 
 
@@ -135,6 +133,81 @@ def read_wide_occasions(
     frame = convert_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
+    _check_offers(alternatives, available)
+    column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
+    chosen = column_by_role["chosen"]
+    options = alternatives or ()
+    if alternatives is None and available is None:
+        options = [chosen]
+    frame = select_answered_rows(frame, [chosen], options, map(format_label, available or ()))
+    winners = list_texts(frame, chosen)
+    if "" in winners:
+        raise DataError(
+            f"Row {frame.index[winners.index('')]} has no chosen alternative; fill it in or remove"
+            " the row."
+        )
+    offered = _list_offers(frame, alternatives or (), available or {})
+    if labels is not None:
+        option_labels = check_labels(labels)
+    else:
+        option_labels = _list_wide_labels(frame, chosen, chain(winners, *offered))
+    if not offered:
+        offered = [[label] * len(frame) for label in option_labels]
+    offers = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
+    if not offers:
+        raise DataError(
+            "No alternative was offered in any row; check the columns that mark offers."
+        )
+    label_indices = index_labels(option_labels)
+    for r, cell in [*offers, *enumerate(winners)]:
+        if cell not in label_indices:
+            raise DataError(
+                f"{cell!r} in row {frame.index[r]} is not in"
+                f" `labels`.{suggest(cell, option_labels)}"
+            )
+    used_columns = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
+    row_respondents = read_any_respondents(frame, column_by_role["respondent"], used_columns)
+    count = read_counts(frame, column_by_role["count"], weights)
+    _check_winners(frame, offers, winners)
+    occasion = np.array([r for r, _ in offers], np.int64)
+    return RawOccasions(
+        option_labels,
+        occasion,
+        np.array([label_indices[cell] for _, cell in offers], np.int64),
+        np.array([winners[r] == cell for r, cell in offers], bool),
+        row_respondents.names,
+        row_respondents.number[occasion],
+        count[occasion],
+        lambda number: f"row {frame.index[number]}",
+        row_respondents.people,
+    )
+
+
+def _list_offers(
+    frame: "pd.DataFrame", alternatives: Iterable[str], available: Mapping[Any, str]
+) -> list[list[str]]:
+    """Return the offered labels, by column; "" where an alternative was not offered."""
+    offered = [list_texts(frame, name) for name in alternatives]
+    for label, name in available.items():
+        offered.append(np.where(read_flags(frame, name), format_label(label), "").tolist())
+    return offered
+
+
+def _check_winners(
+    frame: "pd.DataFrame", offers: Iterable[tuple[int, str]], winners: list[str]
+) -> None:
+    """Raise unless each chosen alternative was offered in its row."""
+    all_offers = set(offers)
+    for row, winner in enumerate(winners):
+        if (row, winner) not in all_offers:
+            raise DataError(
+                f"{winner!r} was chosen in row {frame.index[row]}, but was not available; correct"
+                " or remove the row."
+            )
+
+
+def _check_offers(alternatives: Any, available: Any) -> None:
+    """Raise unless the offers are listed in columns, marked in columns, or neither."""
     if alternatives is not None and available is not None:
         raise DataError(
             "`alternatives` (columns with the options offered) and `available` cannot be combined;"
@@ -149,102 +222,43 @@ def read_wide_occasions(
             "`available` must map each alternative to a column, {label: column}; got"
             f" {available!r}."
         )
-    requested: dict[str, str | None] = {"chosen": chosen, **other_columns}
-    column_by_role = find_columns(frame, requested)
-    winner = _require_column(column_by_role["chosen"], "chosen")
-    options = alternatives or ([winner] if available is None else ())
-    frame = select_answered_rows(frame, [winner], options, map(format_label, available or ()))
-    winners = [format_label(value) for value in frame[winner]]
-    for row, winner in enumerate(winners):
-        if not winner:
-            raise DataError(
-                f"Row {frame.index[row]} has no chosen alternative; fill it in or remove the row."
-            )
-    offered = [[format_label(v) for v in get_column(frame, name)] for name in alternatives or ()]
-    if available is not None:
-        texts = {format_label(label): read_flags(frame, name) for label, name in available.items()}
-        offered = [[label if there else "" for there in row] for label, row in texts.items()]
-    all_texts = [text for cells in (winners, *offered) for text in cells if text]
-    option_labels = (
-        check_labels(labels)
-        if labels is not None
-        else _list_wide_labels(frame, column_by_role["chosen"], all_texts)
-    )
-    if not offered:
-        offered = [[label] * len(frame) for label in option_labels]
-    label_indices = index_labels(option_labels)
-    offers = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
-    if not offers:
-        raise DataError(
-            "No alternative was offered in any row; check the columns that mark offers."
-        )
-    row, text = zip(*offers, strict=True)
-    for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
-        if cell not in label_indices:
-            raise DataError(
-                f"{cell!r} in row {frame.index[r]} is not in"
-                f" `labels`.{suggest(cell, option_labels)}"
-            )
-    occasion = np.array(row, np.int64)
-    used = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
-    row_respondents = read_any_respondents(frame, column_by_role["respondent"], used)
-    count = read_counts(frame, column_by_role["count"], weights)
-    cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
-    for r, winner in enumerate(winners):
-        if (r, winner) not in cells:
-            raise DataError(
-                f"{winner!r} was chosen in row {frame.index[r]}, but was not available; correct or"
-                " remove the row."
-            )
-    return RawOccasions(
-        option_labels,
-        occasion,
-        np.array([label_indices[cell] for cell in text], np.int64),
-        np.array([winners[r] == cell for r, cell in zip(row, text, strict=True)], bool),
-        np.ones(len(row), bool),
-        row_respondents.names,
-        row_respondents.number[occasion],
-        count[occasion],
-        lambda number: f"row {frame.index[number]}",
-        row_respondents.people,
-    )
 
 
 def _list_wide_labels(
-    frame: "pd.DataFrame", chosen: str | None, all_texts: list[str]
+    frame: "pd.DataFrame", chosen: str, all_texts: Iterable[str]
 ) -> tuple[str, ...]:
     """List the categories of chosen alternatives, then all other labels."""
     import pandas as pd
 
-    dtype = get_column(frame, _require_column(chosen, "chosen")).dtype
+    all_texts = list(filter(None, all_texts))
+    dtype = get_column(frame, chosen).dtype
     if not isinstance(dtype, pd.CategoricalDtype):
         return sort_texts(list(dict.fromkeys(all_texts)))
     return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
 
 
-def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
+def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, Any]:
     """Find the column of each role, as named or by its usual names.
 
-    Columns that may be missing are None.
+    Columns that may be missing are None; raise if another column is missing.
     """
     role_by_name = {
         role.name: role
         for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
     }
     name_by_plain = map_plain_names(column_names(frame))
-    column_by_role: dict[str, str | None] = {}
-    taken = set(filter(None, names.values()))
+    column_by_role: dict[str, Any] = {}
+    used_columns = set(names.values())
     for role, name in names.items():
         if name is None:
-            candidates = list(role_by_name[role].each(name_by_plain, taken))
+            candidates = list(role_by_name[role].each(name_by_plain, used_columns))
             # a long table has several rows per respondent, unlike row numbers
             if role == "respondent" and "choice_id" in names:
                 candidates = [
                     column for column in candidates if not get_column(frame, column).is_unique
                 ]
-            name = candidates[0] if candidates else None
-        if name is not None:
-            taken.add(name)
+            name = next(iter(candidates), None)
+        used_columns.add(name)
         column_by_role[role] = name
     if "choice_id" in column_by_role and column_by_role["choice_id"] is None:
         column_by_role["choice_id"] = column_by_role["respondent"]  # each respondent chose once
@@ -263,23 +277,12 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
     try:
         column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
         frame = _select_answered(frame, column_by_role, False)
-        alternative, option_labels = encode_column(
-            frame, _require_column(column_by_role["alternative"], "alternative")
-        )
-        encode_column(frame, _require_column(column_by_role["choice_id"], "choice_id"))
+        alternative, option_labels = encode_column(frame, column_by_role["alternative"])
+        encode_column(frame, column_by_role["choice_id"])
         chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
     except DataError:
         return False
     return bool(chosen.any() and not chosen.all())
-
-
-def _require_column(name: str | None, role: str) -> str:
-    """Return the name of a column; raise if it is None."""
-    if name is None:
-        raise DataError(
-            "The chosen alternative is ambiguous; name the column ", Argument(role), "."
-        )
-    return name
 
 
 def read_occasion_counts(
@@ -308,15 +311,15 @@ def read_occasion_counts(
 
 
 def _read_chosen(
-    frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, option_labels: tuple[str, ...]
+    frame: "pd.DataFrame", name: str, alternative: np.ndarray, option_labels: tuple[str, ...]
 ) -> np.ndarray:
     """Return whether each row is the chosen alternative, shape (rows,)."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    series = get_column(frame, _require_column(name, "chosen"))
+    series = get_column(frame, name)
     is_yes, is_wrong = classify_yes_no(series)
     if not is_wrong.any():
         return is_yes
-    texts = np.array([format_label(value) for value in series])
+    texts = np.array(list(map(format_label, series)))
     if set(texts) <= set(option_labels):
         return texts == np.array(option_labels)[alternative]
-    return read_flags(frame, _require_column(name, "chosen"))
+    return read_flags(frame, name)

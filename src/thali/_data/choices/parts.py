@@ -26,12 +26,12 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
     Returns
     -------
     dict
-        From the name of each respondent who chose to their `Choices`.
+        From the name of each respondent to their `Choices`.
 
     Raises
     ------
     DataError
-        If the data do not say who chose.
+        If respondents are unknown.
     """
     _require_respondents(data)
     chose = np.unique(data.respondent[data.respondent >= 0])
@@ -44,7 +44,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Parameters
     ----------
     column : str
-        A column of `people`; those for whom it is empty are in no group.
+        A column of `people`; respondents with an empty cell are in no group.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Raises
     ------
     DataError
-        If the data do not say who chose, or nothing of that name is known of them.
+        If respondents are unknown, or no column of `people` has this name.
 
     Examples
     --------
@@ -85,8 +85,11 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
     if people is not None:
         respondent_index = np.searchsorted(people, data.respondent[rows])
         names = tuple(data.respondents[k] for k in people)
-        people_table = None if data.people is None else data.people.iloc[people]
-    worst = None if data.worst is None else data.worst[rows]
+        if data.people is not None:
+            people_table = data.people.iloc[people]
+    worst = data.worst
+    if worst is not None:
+        worst = worst[rows]
     selected = select_choices(
         data, respondent_index, data.choice[rows], worst, times=data.times[rows]
     )
@@ -116,8 +119,9 @@ def select_choices(
     start = part_bounds(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
     shift = start[set_index] - data.start[sets][set_index]
-    new_worst = None if worst is None else worst + shift
-    rows = respondent, choice + shift, times, new_worst
+    if worst is not None:
+        worst = worst + shift
+    rows = respondent, choice + shift, times, worst
     return data._from_fields(
         data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets]
     )
@@ -173,7 +177,9 @@ def _require_respondents(data: "Choices") -> None:
         )
 
 
-def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":
+def together(
+    data: "Choices", other_data: "Sequence[Choices]", labels: tuple[str, ...]
+) -> "Choices":
     """Merge the choices of several data sets, for these options.
 
     Respondents are kept if all know them. The same name is the same person; rankings without
@@ -184,7 +190,7 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     DataError
         If in some the best and the worst were chosen, and in others one option.
     """
-    parts = [data, *others]
+    parts = [data, *other_data]
     if len({part.worst is None for part in parts}) > 1:
         raise DataError(
             "Some groups have best-worst choices and others have single choices; fit them"
@@ -204,11 +210,12 @@ def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
     ]
     numbers = count(1)
     for k, part in enumerate(respondents_of_parts):
-        names = [
-            f"{NAMELESS}{next(numbers)}" if name.startswith(NAMELESS) else name
-            for name in part.names
-        ]
-        people = None if part.people is None else part.people.set_axis(names, axis=0)
+        names, people = list(part.names), part.people
+        for index, name in enumerate(names):
+            if name.startswith(NAMELESS):
+                names[index] = f"{NAMELESS}{next(numbers)}"
+        if people is not None:
+            people = people.set_axis(names, axis=0)
         respondents_of_parts[k] = RowRespondents(tuple(names), part.number, people)
     return merge_respondents(respondents_of_parts)
 
@@ -259,10 +266,10 @@ def _merge_occasions(
         row, member_index = list_row_members(part)
         occasion.append(n_occasions + row)
         alternative.append(option[part.members[member_index]])
-        marks_by_part.append(
-            [part.are_chosen(row, member_index)]
-            + ([] if part.worst is None else [member_index == part.worst[row]])
-        )
+        marks = [part.are_chosen(row, member_index)]
+        if part.worst is not None:
+            marks.append(member_index == part.worst[row])
+        marks_by_part.append(marks)
         times.append(part.times)
         n_occasions += len(part.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import (
-    check_labels,
     format_label,
     format_plural,
     index_labels,
@@ -19,7 +18,15 @@ from thali.errors import Argument, DataError
 
 from ..answers import read_any_respondents
 from ..checks import check_numbers
-from ..columns import describe_columns, encode_column, get_column, read_counts, sort_texts
+from ..columns import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    read_counts,
+)
 from ..people import build_people_table
 from ..roles import (
     COUNT,
@@ -28,6 +35,7 @@ from ..roles import (
     RESPONDENT,
     TASK,
     column_names,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -40,8 +48,8 @@ if TYPE_CHECKING:
 NAMELESS = "ranking "
 
 
-def _number_rankings(count: int) -> tuple[str, ...]:
-    """Name unknown respondents by the number of their ranking."""
+def _name_rankings(count: int) -> tuple[str, ...]:
+    """Return names of unknown respondents: "ranking 1", "ranking 2", ..."""
     return tuple(f"{NAMELESS}{k + 1}" for k in range(count))
 
 
@@ -117,8 +125,7 @@ def find_ranking_columns(
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
+    respondent, count = find_named_columns(name_by_plain, named_columns, (RESPONDENT, COUNT))
     other_columns = [name for name in names if name not in (respondent, count)]
     ranks = (
         name_by_plain[n]
@@ -150,10 +157,12 @@ def _find_text_separator(name: str, column: Any) -> str:
     if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
         return BEFORE
     is_named = simplify_name(name) in _NAMES_OF_LISTS
-    for separator in _LISTED if len(texts) > 1 else ():
+    if len(texts) < 2:
+        return ""
+    for separator in _LISTED:
         # two lists of an unnamed column are enough to exclude most separators
-        first, second = (_split_list(text, separator) for text in texts[:2])
-        if not is_named and ({*first} != {*second} or len(first) < 3):
+        first_labels, second_labels = (_split_list(text, separator) for text in texts[:2])
+        if not is_named and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
             continue
         lists = [_split_list(text, separator) for text in texts]
         options = {label for labels in lists for label in labels}
@@ -175,6 +184,8 @@ def _split_list(text: str, separator: str) -> list[str]:
 
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
     """Split a ranking such as "a > b = c" into groups of tied options, the best first."""
+    if not text:
+        return []
     if separator != BEFORE:
         return [[label] for label in _split_list(text, separator)]
     return [_split_list(group, TIED.strip()) for group in text.split(BEFORE)]
@@ -187,12 +198,11 @@ def require_ranking_columns(
     unranked: str,
 ) -> RankingColumns:
     """Find the columns of rankings in a layout; raise if there are none."""
-    for name in filter(None, named_columns.values()):
-        get_column(frame, name)
+    check_columns(frame, named_columns.values())
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
-        taken = set(filter(None, named_columns.values()))
-        columns = tuple(str(name) for name in frame.columns if name not in taken)
+        named = set(named_columns.values())
+        columns = tuple(str(name) for name in frame.columns if name not in named)
         columns_found = RankingColumns(
             layout, columns, named_columns.get("respondent"), None, named_columns.get("count")
         )
@@ -238,8 +248,9 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
     ]
     longest = max(matched, key=len, default=[])
-    is_side_pair = len(longest) == 2 and simplify_name(longest[0]) in ("first", "best")
-    return [] if is_side_pair else longest
+    if len(longest) == 2 and simplify_name(longest[0]) in ("first", "best"):  # two sides
+        return []
+    return longest
 
 
 def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
@@ -258,9 +269,9 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
 
     empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}
     numeric_columns = {name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)}
-    rank_columns = (
-        numeric_columns | empty_columns if with_empty else numeric_columns - empty_columns
-    )
+    rank_columns = numeric_columns - empty_columns
+    if with_empty:
+        rank_columns |= empty_columns
     rank_columns |= {name for name in names if _contains_ordinals(frame[name])}
     names = [name for name in names if name in rank_columns][:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
@@ -306,13 +317,15 @@ def describe_layout(columns: RankingColumns) -> str:
         )
     if columns.shape == TEXT:
         return f"one ranking per row, as text in {first_column!r}"
-    layout = "one column per rank" if columns.shape == RANKS else "one column of ranks per option"
+    layout = "one column of ranks per option"
+    if columns.shape == RANKS:
+        layout = "one column per rank"
     return f"one ranking per row, {layout} ({first_column!r} to {last_column!r})"
 
 
 def read_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
     """Return the texts of these columns, by column."""
-    return [[format_label(value) for value in frame[name]] for name in columns]
+    return [list_texts(frame, name) for name in columns]
 
 
 MAX_SHOWN = 1 << 26  # total number of options shown in all choices
@@ -338,7 +351,7 @@ def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
     if not groups:
         raise DataError("The list is empty; give at least one ranking.")
     ranking_index = np.arange(len(groups))
-    names = _number_rankings(len(ranking_index))
+    names = _name_rankings(len(ranking_index))
     return Rankings(
         *_encode_rankings(groups, labels, _describe_ranking),
         _describe_ranking,
@@ -362,8 +375,12 @@ def _read_sequence(number: int, ranking: Any) -> list[list[str]]:
             "Each ranking must be a list of options, best first, or a text such as 'a > b = c';"
             f" number {number + 1} is {ranking!r}."
         )
-    groups = [entry if isinstance(entry, list | tuple | set) else [entry] for entry in ranking]
-    return [list(map(format_label, group)) for group in groups]
+    groups = []
+    for entry in ranking:
+        if not isinstance(entry, list | tuple | set):
+            entry = [entry]
+        groups.append(list(map(format_label, entry)))
+    return groups
 
 
 def read_ranking_frame(
@@ -397,7 +414,7 @@ def read_ranking_frame(
         column = columns.columns[0]
         separator = _find_text_separator(column, frame[column]) or BEFORE
         names, orders = _encode_rankings(
-            [_split_ranking(text, separator) if text else [] for text in texts], labels, name
+            [_split_ranking(text, separator) for text in texts], labels, name
         )
     else:
         names = _strip_question(columns.columns)
@@ -412,7 +429,7 @@ def read_ranking_frame(
     if columns.respondent is not None:
         respondent, respondent_names = encode_column(frame, columns.respondent)
     elif columns.count is None:
-        respondent, respondent_names = np.arange(len(frame)), _number_rankings(len(frame))
+        respondent, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
     if respondent_names:
         people_columns = build_people_table(frame, columns.used, respondent, respondent_names)
     return Rankings(names, orders, name, count, respondent_names, respondent, people_columns)
@@ -442,9 +459,12 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 def _parse_ranks(frame: Any) -> Any:
     """Return the frame with numbers for texts such as "1st choice"."""
-    return frame.apply(
-        lambda column: column if column.dtype.kind in "iuf" else column.map(_parse_rank)
-    )
+    texts = {
+        name: column.map(_parse_rank)
+        for name, column in frame.items()
+        if column.dtype.kind not in "iuf"
+    }
+    return frame.assign(**texts)
 
 
 def _parse_rank(cell: Any) -> Any:
@@ -453,7 +473,7 @@ def _parse_rank(cell: Any) -> Any:
         return cell
     text = simplify_name(cell)
     for ending in filter(text.endswith, _ENDINGS):
-        word = text.removesuffix(ending) if ending else text
+        word = text.removesuffix(ending)
         for ordinals in _ORDINALS:
             if word in ordinals:
                 return ordinals.index(word) + 1
@@ -505,28 +525,25 @@ def _read_long_rankings(
     """Read rankings from a table with one row per ranked option."""
     option, rank = columns.columns
     alternative, names = encode_column(frame, option, labels)
-    key_columns = [
-        encode_column(frame, name)
-        for name in (columns.respondent, columns.group)
-        if name is not None
-    ]
+    key_columns = list(filter(None, (columns.respondent, columns.group)))
     key = np.zeros(len(frame), np.int64)
-    for codes, rank_values in key_columns:
-        key = key * len(rank_values) + codes
+    for column in key_columns:
+        codes, labels_of_codes = encode_column(frame, column)
+        key = key * len(labels_of_codes) + codes
     keys, first_rows, ranking_index = np.unique(key, return_index=True, return_inverse=True)
     rank_values = check_numbers(
         frame[rank].to_numpy(dtype=object),
         lambda n: f"in row {frame.index[n]}, column {rank!r}",
         "rank",
     )
-    used_columns = [name for name in (columns.respondent, columns.group) if name is not None]
 
     def name(number: int) -> str:
         """Describe a ranking by its respondent and group."""
         row = first_rows[number]
-        cells = [(column, format_label(frame[column].iloc[row])) for column in used_columns]
-        owner = " and ".join(f"{column} {label!r}" for column, label in cells)
-        return f"the ranking of {owner}" if owner else "the ranking"
+        cells = [f"{column} {format_label(frame[column].iloc[row])!r}" for column in key_columns]
+        if not cells:
+            return "the ranking"
+        return f"the ranking of {' and '.join(cells)}"
 
     rows = np.lexsort((alternative, ranking_index))
     is_repeated = (
@@ -535,14 +552,12 @@ def _read_long_rankings(
         & ~np.isnan(rank_values[rows[:-1]])
     )
     if is_repeated.any():
-        row = rows[1:][is_repeated].min()
-        option, number = names[alternative[row]], ranking_index[row]
-        hint = "; if the respondent has several rankings, number them in a column 'task'" * (
-            columns.group is None
-        )
+        row, hint = rows[1:][is_repeated].min(), ""
+        if columns.group is None:
+            hint = "; if the respondent has several rankings, number them in a column 'task'"
         raise DataError(
-            f"{option!r} is listed twice in {name(int(number))}, the second time in row"
-            f" {frame.index[row]}{hint}."
+            f"{names[alternative[row]]!r} is listed twice in {name(ranking_index[row])}, the second"
+            f" time in row {frame.index[row]}{hint}."
         )
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(ranking_index[rows])) + 1)
@@ -568,8 +583,8 @@ def _encode_rankings(
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings: all labels, and each ranking's option indices with their ranks."""
     orders = [[label for group in groups for label in group] for groups in rankings]
-    named_labels = list(dict.fromkeys(label for order in orders for label in order))
-    names = sort_texts(named_labels) if labels is None else check_labels(labels)
+    named_labels = [label for order in orders for label in order]
+    names = choose_labels(labels, named_labels)
     label_indices = index_labels(names)
     orders_by_index = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
@@ -589,9 +604,9 @@ def _encode_rankings(
 
 def count_empty(rankings: Rankings, unranked: str) -> int:
     """Return the number of rankings in which no option comes before another."""
-    min_ranked = (
-        len(rankings.labels) if unranked == WORSE else 0
-    )  # fewer options are before the others
+    min_ranked = 0
+    if unranked == WORSE:  # fewer options are before the others
+        min_ranked = len(rankings.labels)
     return sum(
         not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= min_ranked)
         for _, ranks in rankings.orders
@@ -605,9 +620,9 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
     _check_memory(ranked, unranked)
     n_choices = 0
     for k, (order, ranks) in enumerate(ranked.orders):
-        unranked_options = (
-            np.setdiff1d(all_options, order) if unranked == WORSE else all_options[:0]
-        )
+        unranked_options = all_options[:0]
+        if unranked == WORSE:
+            unranked_options = np.setdiff1d(all_options, order)
         groups = np.flatnonzero(np.diff(ranks, prepend=-1.0, append=np.inf))
         for group_start, group_end in pairwise(groups.tolist()):  # options of equal rank
             offered = np.concatenate([order[group_start:], unranked_options])
@@ -627,7 +642,6 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
         np.concatenate(occasions),
         np.concatenate(alternatives),
         np.concatenate(chosen),
-        np.ones(len(ranking), bool),
         ranked.respondents,
         ranked.respondent[ranking],
         ranked.count[ranking],
@@ -641,8 +655,10 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
     """Raise if the choices would not fit into memory."""
     # A ranking of 10,000 options is 10,000 choices from 5,000 options on average.
     n_named = np.array([len(order) for order, _ in rankings.orders])
-    n_unnamed = len(rankings.labels) - n_named if unranked == WORSE else 0
-    if (n_shown := (n_named * (n_named + 1) // 2 + n_named * n_unnamed).sum()) > MAX_SHOWN:
+    n_shown = (n_named * (n_named + 1) // 2).sum()
+    if unranked == WORSE:
+        n_shown += (n_named * (len(rankings.labels) - n_named)).sum()
+    if n_shown > MAX_SHOWN:
         raise DataError(
             f"The longest ranking has {n_named.max():,} options; written as successive choices,"
             f" these rankings take {n_shown:,} rows, which do not fit into memory. Truncate the"
@@ -656,9 +672,9 @@ def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str
     n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
     if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
-        treatment = (
-            "were offered and rank below all others" if unranked == WORSE else "were not offered"
-        )
+        treatment = "were not offered"
+        if unranked == WORSE:
+            treatment = "were offered and rank below all others"
         description += (
             f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
             f" {treatment}"

@@ -77,7 +77,7 @@ def from_wide(
     alternatives : sequence of str, optional
         Columns with the labels of the alternatives that were offered; an empty cell is none.
     available : mapping from label to str, optional
-        For each alternative the column that holds 1 where it was offered. If neither this nor
+        For each alternative the column with 1 where it was offered. If neither this nor
         `alternatives` is given, all options were offered every time.
     respondent, count, labels, weights
         As in `Choices`.
@@ -124,7 +124,7 @@ def from_rankings(
 ) -> "Choices":
     """Convert rankings to choices: the best of all, the best of the rest, and so on.
 
-    The last option of a ranking is no choice.
+    The last option of a ranking is not a choice.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def from_rankings(
         A list of rankings, the best option first, each a list or a text such as "a > b = c"; or a
         table. Options that tie are a list within the list, or share a rank.
     layout : {"ranks", "options", "long", "text"}, optional
-        Of a table: a column a rank, which holds the option there (rank1, rank2; 1st, 2nd; first
-        choice), or several that tie ("b = c"); a column an option, which holds its rank, 1 for the
+        For a table: one column per rank, with the option there (rank1, rank2; 1st, 2nd; first
+        choice), or tied options ("b = c"); one column per option, with its rank, 1 for the
         best, and nothing or 0 if it has none; a row for each option of a ranking; or a column of
         texts such as "a > b = c". None: recognised.
     option, rank, respondent, count : str, optional
@@ -141,8 +141,8 @@ def from_rankings(
         rankings there were. None: recognised. Every row of a table that is not long is somebody of
         their own, unless rows are counted.
     unranked : {"absent", "worse"}
-        What the options are that a ranking does not name: not offered, as in a race in which others
-        ran; or offered and worse than all that it names, as in a list of the three best.
+        Meaning of options that a ranking does not name: not offered, as in a race where others
+        ran; or offered and worse than all named options, as in a list of the three best.
     labels, weights
         As in `Choices`.
 
@@ -153,7 +153,7 @@ def from_rankings(
     Raises
     ------
     DataError
-        If no column holds rankings, an option is named twice, or none comes before another.
+        If no column contains rankings, an option is named twice, or none comes before another.
 
     References
     ----------
@@ -217,14 +217,14 @@ def from_best_worst(
     Parameters
     ----------
     frame : DataFrame
-        A row a set; or a row an option of a set, which columns such as task and item name, with 1
-        in the column of the best and of the worst.
+        One row per set; or one row per option of a set, named in columns such as task and item,
+        with 1 in the column of the best and of the worst.
     best, worst : str, optional
-        Columns that hold the label of the option, or the name, letter or number of its column.
+        Columns with the label of the option, or the name, letter or number of its column.
         None: recognised by their names (best, most; worst, least); of sets of three or more in a
         row each, `worst` may be absent.
     options : sequence of str, optional
-        Columns of what was offered. None: recognised as a series such as option_a, option_b,
+        Columns of the offered options. None: recognised as a series such as option_a, option_b,
         option_c.
     respondent, count, labels, weights
         As in `Choices`.
@@ -253,15 +253,14 @@ def from_best_worst(
     """
     frame = convert_frame(frame)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked_columns = find_long_columns(frame, named_columns) if options is None else None
-    best_only = None
+    columns = marked_columns = None
+    if options is None:
+        marked_columns = find_long_columns(frame, named_columns)
     if options is None and best is None and worst is None:
-        best_only = find_best_columns(frame, named_columns)
-    if best_only is not None:
-        columns = best_only
-    elif marked_columns is not None:
+        columns = find_best_columns(frame, named_columns)
+    if columns is None and marked_columns is not None:
         frame, columns = widen_table(frame, marked_columns)
-    else:
+    if columns is None:
         columns = find_best_worst_columns(frame, named_columns, options)
     return cls._from_fields(
         *build_choice_fields(read_best_worst_occasions(frame, columns, labels, weights))
@@ -287,7 +286,10 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     """Check every occasion, and count the choices of each respondent from each set."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
-    chosen, available, count = rows.chosen[order], rows.available[order], rows.count[order]
+    chosen, count = rows.chosen[order], rows.count[order]
+    available = np.ones(len(order), bool)
+    if rows.available is not None:
+        available = rows.available[order]
     is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
     if is_repeated.any():
         k = int(is_repeated.argmax())
@@ -311,7 +313,9 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     wins = np.bincount(occasion[chosen], minlength=n_occasions)
     if (is_wrong := (wins != 1) & (not rows.has_ties) & ~is_single).any():
         k = int(is_wrong.argmax())
-        subject = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
+        subject = "No alternative is"
+        if wins[k]:
+            subject = f"{wins[k]} alternatives are"
         raise DataError(
             f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
             " set."
@@ -325,7 +329,9 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(n_occasions, np.int64)
     respondent[rows.occasion] = rows.respondent
-    marks = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])
+    marks = [chosen[available]]
+    if rows.worst is not None:
+        marks.append(rows.worst[order][available])
     return count_choices(occasion[available], alternative[available], marks, respondent, counts)
 
 

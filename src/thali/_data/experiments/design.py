@@ -1,4 +1,4 @@
-"""The part of the fitted data that predictions and reports require."""
+"""The fitted data that predictions and reports require."""
 
 import json
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
     from . import ChoiceExperiment
     from .scheme import Scheme
+
+
+# the arrays of a design, and the names of their dimensions in a posterior
+_DIMENSIONS = {
+    "products": ("product", "attribute"),
+    "first_task": ("respondent_end",),
+    "first_row": ("task_end",),
+    "row_product": ("row",),
+    "chosen": ("task",),
+}
 
 
 class ExperimentDesign(NamedTuple):
@@ -35,7 +45,9 @@ class ExperimentDesign(NamedTuple):
     @property
     def inside(self) -> int:
         """Position of the attribute "inside", which marks products; -1 if there is none."""
-        return 0 if self.scheme.has_inside else -1
+        if self.scheme.has_inside:
+            return 0
+        return -1
 
     @property
     def never_missing(self) -> np.ndarray:
@@ -57,13 +69,7 @@ class ExperimentDesign(NamedTuple):
         """Return the group `constant_data` of a posterior."""
         import xarray as xr
 
-        variables = {
-            "products": (("product", "attribute"), self.products),
-            "first_task": ("respondent_end", self.first_task),
-            "first_row": ("task_end", self.first_row),
-            "row_product": ("row", self.row_product),
-            "chosen": ("task", self.chosen),
-        }
+        variables = {name: (names, getattr(self, name)) for name, names in _DIMENSIONS.items()}
         coordinates = {
             "respondent": np.asarray(self.respondents, str),
             "attribute": np.asarray(self.attributes, str),
@@ -75,11 +81,10 @@ class ExperimentDesign(NamedTuple):
 
 def build_design(data: "ChoiceExperiment") -> ExperimentDesign:
     """Copy the design from the data."""
-    names = ("products", "first_task", "first_row", "row_product", "chosen")
     return ExperimentDesign(
         data.scheme,
         tuple(data.respondents),
-        *(np.array(getattr(data, name), np.int64) for name in names),
+        *(np.array(getattr(data, name), np.int64) for name in _DIMENSIONS),
     )
 
 
@@ -87,17 +92,16 @@ def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
     """Read the design that `ExperimentDesign.to_dataset` wrote."""
     from .scheme import Scheme
 
-    names = ("products", "first_task", "first_row", "row_product", "chosen")
     return ExperimentDesign(
         Scheme.from_dict(json.loads(dataset.attrs["scheme"])),
         tuple(map(str, dataset["respondent"].values)),
-        *(np.array(dataset[name].values, np.int64) for name in names),
+        *(np.array(dataset[name].values, np.int64) for name in _DIMENSIONS),
     )
 
 
 def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
     """Return names and values that describe an experiment in a report."""
-    is_none = _find_no_choice_products(data)
+    is_none = data.scheme.find_none_products(data.products)
     none_fact = ()
     if data.scheme.none:
         chosen = data.row_product[data.first_row[:-1] + data.chosen]
@@ -118,12 +122,3 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
         *none_fact,
         *data.scheme.described(),
     )
-
-
-def _find_no_choice_products(data: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
-    """Return whether each product is the no-choice option."""
-    if not data.scheme.none:
-        return np.zeros(len(data.products), bool)
-    if data.scheme.has_inside:
-        return data.products[:, 0] == 0
-    return np.all(data.products < 0, axis=1)

@@ -1,8 +1,8 @@
 r"""Dual-response none: which product, and then whether it would be bought at all.
 
-Somebody with utilities :math:`U_j = u_j + \varepsilon_j` and :math:`U_0` of buying nothing takes
-the best product, and buys it if it is better than nothing. How good the best of several products
-with Gumbel errors is does not depend on which it is, so that
+A respondent with utilities :math:`U_j = u_j + \varepsilon_j` and :math:`U_0` of buying nothing
+takes the best product, and buys it if it is better than nothing. How good the best of several
+products with Gumbel errors is does not depend on which it is, so that
 
 .. math::
     P(j, \text{bought}) = \frac{e^{u_j}}{e^{u_0} + \sum_k e^{u_k}}, \qquad
@@ -23,8 +23,8 @@ import numpy as np
 from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import NO, YES, get_column
-from .levels import read_row_texts
+from ..columns import NO, YES, describe_content, get_column, read_row_texts
+from .scheme import number_positions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +66,7 @@ def add_no_choice(
     is_bought = np.isin([text.casefold() for text in answers], list(YES))
     if alternative is None:
         alternative = ALTERNATIVES
-        position = pd.Series(task).groupby(task).cumcount() + 1
-        frame = frame.assign(**{alternative: position.to_numpy()})
+        frame = frame.assign(**{alternative: number_positions(task)})
     labels = frame[alternative].map(format_label)
     if NOTHING in set(labels):
         raise DataError(
@@ -110,8 +109,9 @@ def _check_bought_answers(
     if is_known.all() and not differs.any():
         return
     row = int((~is_known | differs).argmax())
-    problem = f"is {answers[row]!r}" if answers[row] else "is empty"
-    problem = problem if not is_known[row] else "differs between rows"
+    problem = "differs between rows"
+    if not is_known[row]:
+        problem = describe_content(answers[row])
     raise DataError(
         f"Column {bought!r} {problem} in task {format_label(frame[name].iloc[row])!r}; it must be"
         " 1 (or"

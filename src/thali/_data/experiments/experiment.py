@@ -1,7 +1,7 @@
 """Choice experiments: choices among products that attributes describe."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import convert_frame, get_column, rename_as_text, select_answered_rows
+from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
@@ -20,7 +20,7 @@ from ..people import list_differing_columns, list_people_facts
 from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
-from .scheme import INSIDE, Attribute, SchemeCells, SchemeTasks
+from .scheme import Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,15 +46,13 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
             f"Respondent {person!r} has only {format_plural(int(counts.min()), 'task')}, so no"
             f" task would be left to fit when {number} are held out; hold out fewer tasks."
         )
+    # the last tasks are held out, of tasks in random order with a seed
+    tasks_in_order = np.split(np.arange(data.n_tasks), data.first_task[1:-1])
+    if random_seed is not None:
+        rng = np.random.default_rng(build_seed_sequence(random_seed))
+        tasks_in_order = [rng.permutation(tasks)[::-1] for tasks in tasks_in_order]
     is_held = np.zeros(data.n_tasks, dtype=bool)
-    rng = None if random_seed is None else np.random.default_rng(build_seed_sequence(random_seed))
-    for start, end in zip(data.first_task, data.first_task[1:], strict=False):
-        tasks_of_respondent = np.arange(start, end)
-        is_held[
-            tasks_of_respondent[-number:]
-            if rng is None
-            else rng.permutation(tasks_of_respondent)[:number]
-        ] = True
+    is_held[np.concatenate([tasks[-number:] for tasks in tasks_in_order])] = True
     return is_held
 
 
@@ -87,105 +85,6 @@ def select_held_respondents(
     return is_held
 
 
-# Constructors of choice experiments from tables with one row per task -----------------------------
-
-
-class ExperimentRows(Frozen):
-    """Constructors of `ChoiceExperiment` from tables with one row per task."""
-
-    @classmethod
-    def from_frame(cls, frame: "pd.DataFrame", *columns: Any, **more: Any) -> Self:
-        """Read the experiment in a long table."""
-        raise NotImplementedError
-
-    @classmethod
-    def from_wide(
-        cls,
-        frame: "pd.DataFrame",
-        respondent: str | None = None,
-        task: str | None = None,
-        chosen: str | None = None,
-        alternatives: Sequence[Any] | None = None,
-        none: Any = None,
-        **more: Any,
-    ) -> Self:
-        """Read a choice experiment from a wide table with one row per task.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            The columns are called by attribute and alternative, as in price_1, price_2 or time.car,
-            or the other way round, as in car_time. Those of availability (av_car, car_available)
-            hold 1 where it was offered.
-        respondent, task, chosen : str, optional
-            Columns. None: recognised. Without one of respondents every row is somebody of their
-            own, without one of tasks they are numbered. `chosen` holds the name of the alternative,
-            or its number in the order of the columns.
-        alternatives : sequence, optional
-            The names of the alternatives as they stand in those of the columns. None: recognised.
-            An alternative may lack columns that others have: it lacks the attribute then.
-        none : optional
-            What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
-        **more
-            Levels, bins and the like, as in `from_frame`.
-
-        Returns
-        -------
-        ChoiceExperiment
-
-        Raises
-        ------
-        DataError
-            If no columns describe alternatives, or one was chosen that was not offered, or as
-            `from_frame`.
-
-        Examples
-        --------
-        >>> import pandas as pd, thali as th
-        >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
-        >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))
-        >>> data.n_tasks, data.levels["price"]
-        (2, ('90', '150'))
-        """
-        from .dual import BOUGHT, check_single_none
-        from .frame import read_people
-        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
-
-        bought = more.get("bought")
-        check_single_none(none, bought)
-        frame = convert_frame(frame)
-        given = {"respondent": respondent, "task": task, "chosen": chosen}
-        for name in filter(None, (*given.values(), bought)):
-            get_column(frame, name)
-        found = find_wide_tasks(
-            frame if bought is None else frame.drop(columns=bought), given, alternatives
-        )
-        if found is None:
-            raise DataError(
-                f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
-                " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
-                " name the alternatives with `alternatives`."
-            )
-        # as it chooses none
-        frame = select_answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))
-        long, nothing = build_long_frame(frame, found, none, bought)
-        if bought is not None and nothing is not None:
-            raise DataError(
-                f"Column {found.chosen!r} contains {nothing!r}, but with ",
-                Argument("bought"),
-                " it must contain the chosen product, even if it would not be bought.",
-            )
-        more |= {} if bought is None else {"bought": BOUGHT}
-        more["missing"] = add_lacking_word(found, more.get("missing"))
-        data = cls.from_frame(long, none=nothing, **more)
-        further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
-        who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
-        people = read_people(rename_as_text(frame), further, who, "respondent")
-        return cls._from_fields(
-            *(people if name == "people" else getattr(data, name) for name in cls._FIELDS)
-        )
-
-
 # A choice experiment written out as a long table --------------------------------------------------
 
 
@@ -204,41 +103,31 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     if scheme.alternative is not None:
         table[scheme.alternative] = data.alternative_labels.astype(object)
     table[scheme.chosen] = chosen
-    codes = dict(zip(data.attributes, data.products[data.row_product].T, strict=True))
-    is_none = _is_none(data, codes)
+    levels = data.products[data.row_product]
+    codes = dict(zip(data.attributes, levels.T, strict=True))
+    is_none = scheme.find_none_products(levels)
     labels = dict(scheme.none)
     for attribute in scheme.attributes:
-        table[attribute.name] = _cells(
+        table[attribute.name] = _write_cells(
             attribute, codes[attribute.name], is_none, labels.get(attribute.name)
         )
     for name, label in scheme.none:
         if name not in table:
-            table[name] = (
-                np.where(is_none, label, "0").astype(np.int64)
-                if label == "1"
-                else np.where(is_none, label, "")
-            )
+            table[name] = np.where(is_none, label, "")
+            if label == "1":
+                table[name] = is_none.astype(np.int64)
     return pd.DataFrame(table)
 
 
-def _is_none(data: "ChoiceExperiment", codes: dict[str, np.ndarray]) -> np.ndarray:
-    """Whether each row is the no-choice option: without "inside", what lacks every attribute."""
-    if not data.has_none:
-        return np.zeros(data.n_alternatives, dtype=bool)
-    if data.scheme.has_inside:
-        return codes[INSIDE] == 0
-    return np.all([column < 0 for column in codes.values()], axis=0)
-
-
-def _cells(
+def _write_cells(
     attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
 ) -> "pd.Categorical | np.ndarray":
-    """A categorical column, or numbers as they were read; in rows of the no-choice option nothing,
-    or its label."""
+    """Return a categorical column of labels, or the texts of a measured attribute."""
+    # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
     words = [word for word in attribute.missing[:1] if word]
-    extra = list(dict.fromkeys([*words, *([label] if label else [])]))
+    extra = dict.fromkeys(filter(None, [*words, label]))
     texts = np.array([*attribute.levels, None], dtype=object)[codes]
     if words:
         texts[(codes < 0) & ~is_none] = words[0]
@@ -248,12 +137,12 @@ def _cells(
     return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
 
 
-class ChoiceExperiment(ExperimentRows, SchemeTasks):
+class ChoiceExperiment(Frozen, SchemeTasks):
     r"""Tasks in which people chose one of several products, each described by levels of attributes.
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
 
-    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural
+    Made by `from_frame`; nothing can be changed after construction. Levels are in their natural
     order, so that "increasing" means that later is better. With a no-choice option there is an
     attribute "inside" before the others, with the levels "none" and "inside": the no-choice option
     lacks every other attribute.
@@ -280,8 +169,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     task_labels : array of str (n_tasks,)
     alternative_labels : array of str (n_alternatives,)
     people : DataFrame or None
-        A row a respondent: the columns of the table besides the attributes that are constant within
-        everybody.
+        One row per respondent: the columns other than attributes that are constant within each
+        respondent.
     has_none : bool
     scheme : Scheme
         How rows of a table become products.
@@ -356,33 +245,33 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Parameters
         ----------
         frame : DataFrame
-            A task is all rows of the same respondent and task, wherever they stand. Choice sets may
+            A task is all rows of the same respondent and task, in any position. Choice sets may
             differ in size.
         respondent, task, alternative, chosen : str, optional
             Columns. None: recognised by their names (id, respondent, person, panel; task, obsID,
             question, chid, scenario; alt, alternative; choice, chosen, selected, y; and the like).
-            Without a column of alternatives they are numbered. `chosen` holds 1 (or True) for the
-            chosen alternative and 0 for the others.
+            Without a column of alternatives they are numbered. `chosen` contains 1 (or True) for
+            the chosen alternative and 0 for the others.
         attributes : list of str, optional
             Columns that describe the products; None: all others. One that is constant within every
-            task is left out, with a warning unless it describes people (`people`), and unless
+            task is dropped, with a warning unless it describes people (`people`), and unless
             `levels` or `bins` names it; where None, no-choice options are not counted for this.
         levels : dict of lists, optional
             Attribute -> its levels from worst to best, those included that do not occur but may be
             asked about. None: the order of a categorical column, else numbers by size, texts by the
-            alphabet. A column of more than 30 different numbers of which some are not whole is a
+            alphabet. A column of more than 30 different numbers, not all of them integers, is a
             number (`orders` calls it measured): the logits take it as `linear`, unless its levels
             are listed here.
         none : optional
             The no-choice option: its label in the column of alternatives, or the name of a column
-            with 1 in its rows, or {column: value}. Whatever its rows hold besides is not read.
+            with 1 in its rows, or {column: value}. Other cells of its rows are not read.
         bins : dict, optional
             Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A
-            value at a cut point lies below it.
+            value at a cut point is below it.
         inside : bool
             Whether a no-choice option brings the attribute "inside" with it.
         missing : optional
-            Word, or list of words, by which a cell says that the product lacks the attribute; or
+            Word, or list of words, for cells of products that lack the attribute; or
             {attribute: word}. NaN declares empty cells.
         bought : str, optional
             The column of a second answer to each task, 1 or 0 in all its rows: whether the product
@@ -407,7 +296,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Warns
         -----
         DataWarning
-            If an attribute is left out.
+            If an attribute is dropped.
 
         Examples
         --------
@@ -427,12 +316,103 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
-        return cls._of(
+        return cls._from_arrays(
             read_experiment(frame, columns, attributes, levels, none, bins, missing, inside, bought)
         )
 
     @classmethod
-    def _of(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
+    def from_wide(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        chosen: str | None = None,
+        alternatives: Sequence[Any] | None = None,
+        none: Any = None,
+        **more: Any,
+    ) -> "ChoiceExperiment":
+        """Read a choice experiment from a wide table with one row per task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The columns are called by attribute and alternative, as in price_1, price_2 or time.car,
+            or the other way round, as in car_time. Columns of availability (av_car, car_available)
+            contain 1 where it was offered.
+        respondent, task, chosen : str, optional
+            Columns. None: recognised. Without one of respondents every row is another respondent,
+            without one of tasks they are numbered. `chosen` contains the name of the alternative,
+            or its number in the order of the columns.
+        alternatives : sequence, optional
+            The names of the alternatives, as in the names of the columns. None: recognised.
+            An alternative may lack columns that others have: it lacks the attribute then.
+        none : optional
+            Cell of `chosen` where none was chosen; None: 0 or "none", if they occur.
+        **more
+            Levels, bins and the like, as in `from_frame`.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no columns describe alternatives, or one was chosen that was not offered, or as
+            `from_frame`.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
+        >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))
+        >>> data.n_tasks, data.levels["price"]
+        (2, ('90', '150'))
+        """
+        from .dual import BOUGHT, check_single_none
+        from .frame import read_people
+        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
+
+        bought = more.get("bought")
+        check_single_none(none, bought)
+        frame = convert_frame(frame)
+        named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
+        check_columns(frame, (*named_columns.values(), bought))
+        offers = frame
+        if bought is not None:
+            offers = frame.drop(columns=bought)
+            more["bought"] = BOUGHT
+        wide_columns = find_wide_tasks(offers, named_columns, alternatives)
+        if wide_columns is None:
+            raise DataError(
+                f"The columns {shorten(column_names(frame), 12)} do not show which alternative"
+                " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
+                " name the alternatives with `alternatives`."
+            )
+        # as it chooses none
+        frame = select_answered_rows(
+            frame, [wide_columns.chosen], labels=(*wide_columns.alternatives, "None")
+        )
+        long, none_label = build_long_frame(frame, wide_columns, none, bought)
+        if bought is not None and none_label is not None:
+            raise DataError(
+                f"Column {wide_columns.chosen!r} contains {none_label!r}, but with ",
+                Argument("bought"),
+                " it must contain the chosen product, even if it would not be bought.",
+            )
+        more["missing"] = add_lacking_word(wide_columns, more.get("missing"))
+        data = cls.from_frame(long, none=none_label, **more)
+        other_columns = [
+            str(name) for name in frame.columns if str(name) not in (*wide_columns.used, bought)
+        ]
+        persons: Any = np.arange(1, len(frame) + 1)
+        if wide_columns.respondent is not None:
+            persons = frame[wide_columns.respondent]
+        people = read_people(rename_as_text(frame), other_columns, persons, "respondent")
+        return data.with_fields(people=people)
+
+    @classmethod
+    def _from_arrays(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
         """Build the experiment from arrays; equal products are merged."""
         products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
         arrays = (
@@ -449,20 +429,23 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
-        """Set the fields once; copy arrays that other objects own."""
-        owned = (
-            field.copy() if isinstance(field, np.ndarray) and not field.flags.owndata else field
-            for field in fields
-        )
+        """Set the fields once; copy arrays that belong to other objects."""
+        owned = list(fields)
+        for k, field in enumerate(fields):
+            if isinstance(field, np.ndarray) and not field.flags.owndata:
+                owned[k] = field.copy()
         return super()._freeze(*owned)
 
     def __str__(self) -> str:
-        none_text = ", no-choice option" if self.has_none else ""
-        people, tasks = (
-            format_plural(self.n_respondents, "respondent"),
-            format_plural(self.n_tasks, "task"),
-        )
-        return f"{people}, {tasks}, {format_plural(self.n_alternatives, 'alternative')}{none_text}"
+        counts = {
+            "respondent": self.n_respondents,
+            "task": self.n_tasks,
+            "alternative": self.n_alternatives,
+        }
+        parts = [format_plural(count, noun) for noun, count in counts.items()]
+        if self.has_none:
+            parts.append("no-choice option")
+        return ", ".join(parts)
 
     def __repr__(self) -> str:
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
@@ -484,12 +467,13 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Returns
         -------
         str
-            A line, and one for each attribute; levels in alphabetical order stand between commas.
-            One more names the columns of people, if there are any that differ.
+            A line, and one for each attribute; levels in alphabetical order are separated by
+            commas. One more names the columns of people, if there are any that differ.
         """
-        differing = list_differing_columns(self.people)
-        people_lines = [f"respondent columns: {shorten(differing, 12)}"] if differing else []
-        return "\n".join([str(self), *map(": ".join, self.scheme.described()), *people_lines])
+        lines = [str(self), *map(": ".join, self.scheme.described())]
+        if differing := list_differing_columns(self.people):
+            lines.append(f"respondent columns: {shorten(differing, 12)}")
+        return "\n".join(lines)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -507,8 +491,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
         It is "given", "categories", "numbers", "measured", "bins" or "alphabet".
         """
-        inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
-        return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
+        return {attribute.name: attribute.order for attribute in self.scheme.all_attributes}
 
     @property
     def cut_points(self) -> dict[str, tuple[float, ...]]:
@@ -549,7 +532,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         ----------
         new : DataFrame or ChoiceExperiment
             A table with the same columns; that of the choice is not read. Without a column of
-            respondents everybody is new; without one of tasks each respondent has one.
+            respondents all respondents are new; without one of tasks each has one task.
 
         Returns
         -------
@@ -558,7 +541,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         respondent_of_row : int64 array (rows,)
             Among `respondents`; -1: a new person.
         products : int64 array (rows, attributes)
-            Level numbers; -1: missing. Rows stand in the order given.
+            Level numbers; -1: missing. Rows are in the order given.
 
         Raises
         ------
@@ -600,6 +583,9 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         rows = np.repeat(is_selected, sizes)
         counts = np.bincount(self.respondent_of_task[is_selected], minlength=self.n_respondents)
         products_left, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        people = self.people
+        if people is not None:
+            people = people.loc[counts > 0]
         return self._from_fields(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
@@ -610,7 +596,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             self.products[products_left],
             self.task_labels[is_selected],
             self.alternative_labels[rows],
-            None if self.people is None else self.people.loc[counts > 0],
+            people,
         )
 
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":
@@ -618,9 +604,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
         `chosen` is a row of each task, counted from its first row.
         """
-        return self._from_fields(
-            *(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS)
-        )
+        return self._copy_with_fields(**changed)
 
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
@@ -630,10 +614,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         Parameters
         ----------
         tasks : int or bool array (n_tasks,), optional
-            The last so many tasks of every respondent are to be predicted, or so many random ones
-            where there is a seed; or the tasks that the array marks.
+            This number of last tasks of every respondent is predicted, or this number of random
+            ones where there is a seed; or the tasks that the array marks.
         respondents : int or list of labels, optional
-            So many random respondents, or those listed, are to be predicted.
+            This number of random respondents, or the listed ones, are predicted.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
         Returns
@@ -645,7 +629,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         ArgumentError
             Unless exactly one of `tasks` and `respondents` is given, of a kind above.
         DataError
-            If a respondent has too few tasks, or nobody is left.
+            If a respondent has too few tasks, or no respondent is left.
 
         Examples
         --------
@@ -675,7 +659,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         -------
         DataFrame
             One row an alternative, under the names that the columns had; attributes are
-            categorical, in their natural order. Binned attributes hold the names of their bins.
+            categorical, in their natural order. Binned attributes contain the names of their bins.
         """
 
         return build_long_table(self)

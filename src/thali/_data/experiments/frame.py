@@ -14,12 +14,16 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning
 from ..columns import (
     NO,
     YES,
+    check_columns,
     classify_yes_no,
     convert_frame,
+    describe_content,
+    encode_texts,
     get_column,
     is_row_number,
     note,
     read_flags,
+    read_row_texts,
     rename_as_text,
     select_answered_rows,
 )
@@ -40,11 +44,9 @@ from .levels import (
     GIVEN,
     check_level_order,
     compute_cut_points,
-    encode_texts,
     name_bins,
     order_levels,
     read_numbers,
-    read_row_texts,
 )
 from .scheme import (
     HELD_OUT,
@@ -54,11 +56,15 @@ from .scheme import (
     Scheme,
     check_unique_alternatives,
     find_none_rows,
+    number_positions,
     number_tasks,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_MARKS = {"0", "1", "True", "False", "true", "false"}  # cells of a column of no-choice options
 
 
 class RowLabels(NamedTuple):
@@ -70,14 +76,55 @@ class RowLabels(NamedTuple):
 
     def where(self, row: int) -> str:
         """Describe the position of a row."""
-        alternative_text = (
-            f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
-        )
-        return f"{alternative_text}{self.where_task(row)}"
+        if self.alternative is None:
+            return self.where_task(row)
+        return f"of alternative {self.alternative[row]!r} {self.where_task(row)}"
 
     def where_task(self, row: int) -> str:
         """Describe the task of a row."""
         return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
+
+
+class TaskTable(NamedTuple):
+    """A long table of tasks, and the columns of its roles."""
+
+    frame: "pd.DataFrame"
+    respondent: str
+    task: str
+    alternative: str | None
+    chosen: str
+
+    @property
+    def roles(self) -> set[str | None]:
+        """The columns of the roles."""
+        return {self.respondent, self.task, self.alternative, self.chosen}
+
+    def read_labels(self) -> RowLabels:
+        """Read the labels of each row."""
+        labels = None
+        if self.alternative is not None:
+            labels = _read_labels(self.frame, self.alternative)
+        return RowLabels(
+            _read_labels(self.frame, self.respondent), _read_labels(self.frame, self.task), labels
+        )
+
+    def read_chosen(self) -> np.ndarray:
+        """Return whether each row is the chosen alternative."""
+        return read_chosen_rows(self.frame, self.chosen, self.read_labels())
+
+
+class AttributeSettings(NamedTuple):
+    """The user's settings for attributes."""
+
+    names: list[str] | None  # None: all columns without another role
+    levels: dict[str, Any]
+    bins: dict[str, Any]
+    missing: Any  # words for products without an attribute
+
+    @property
+    def declared(self) -> set[str]:
+        """The attributes with levels or bins."""
+        return {*self.levels, *self.bins}
 
 
 def find_none_condition(
@@ -97,27 +144,20 @@ def find_none_condition(
             for name, value in none.items()
         )
     label = format_label(none)
-    labels = [] if alternative is None else encode_texts(get_column(frame, alternative))[1]
-    if label in frame.columns and label not in labels:
-        if not set(read_row_texts(get_column(frame, label))) <= {
-            "0",
-            "1",
-            "True",
-            "False",
-            "true",
-            "false",
-        }:
+    if label in frame.columns:
+        if alternative is not None and label in encode_texts(get_column(frame, alternative))[1]:
+            raise DataError(
+                Setting("none", label),
+                " is both a column and an alternative; rename one, or give the column and its"
+                " value.",
+            )
+        if not set(read_row_texts(get_column(frame, label))) <= _MARKS:
             raise DataError(
                 f"Column {label!r}, named by ",
                 Argument("none"),
                 ", must contain 1 for the no-choice option and 0 elsewhere.",
             )
         return ((label, "1"),)
-    if label in frame.columns:
-        raise DataError(
-            Setting("none", label),
-            " is both a column and an alternative; rename one, or give the column and its value.",
-        )
     if alternative is None:
         raise DataError(
             Setting("none", label),
@@ -173,7 +213,9 @@ def _find_bare_rows(
     tasks = set(zip(rows.person[is_bare], rows.task[is_bare], strict=True))
     if len(tasks) < is_bare.sum():
         return None
-    labels = set() if rows.alternative is None else set(map(str, rows.alternative[is_bare]))
+    labels: set[str] = set()
+    if rows.alternative is not None:
+        labels = set(map(str, rows.alternative[is_bare]))
     return BareRows(is_bare, is_lacking, labels)
 
 
@@ -186,18 +228,15 @@ def recognise_none(
     seem to be the no-choice option.
     """
     if (bare_rows := _find_bare_rows(frame, names, rows, "")) is not None:
-        if (
-            alternative is not None
-            and len(bare_rows.labels) == 1
-            and simplify_name(min(bare_rows.labels)) in NO_CHOICE
-        ):
-            return ((alternative, min(bare_rows.labels)),)
-        option = (
-            Setting("none", min(bare_rows.labels))
-            if len(bare_rows.labels) == 1
-            else Argument("none")
+        option: Any = Argument("none")
+        if len(bare_rows.labels) == 1:
+            (label,) = bare_rows.labels
+            if alternative is not None and simplify_name(label) in NO_CHOICE:
+                return ((alternative, label),)
+            option = Setting("none", label)
+        missing_names = shorten(
+            [names[name_index] for name_index in np.flatnonzero(bare_rows.lacking)]
         )
-        missing_names = shorten([names[place] for place in np.flatnonzero(bare_rows.lacking)])
         raise DataError(
             f"No value is given for {missing_names} {rows.where(int(bare_rows.rows.argmax()))}; if"
             " this row is the no-choice option, set ",
@@ -222,7 +261,7 @@ def recognise_none(
 # The chosen row of each task: 1 and 0, yes and no, or the chosen alternative in every row ---------
 
 
-def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
+def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.ndarray:
     """Return whether each row is the chosen alternative; `rows` are the row labels."""
     codes, texts = encode_texts(get_column(frame, name))
     value_by_text = {
@@ -232,37 +271,24 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
     if (row_values >= 0).all():
         return row_values.astype(bool)
     picked = np.array(texts, dtype=object)[codes]
-    task = _number_tasks(rows)
+    task = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task, return_index=True)[1]
-    is_constant = (picked == picked[first_rows][task]).all()
-    if is_constant and rows.alternative is not None and set(picked) <= set(rows.alternative):
-        return picked == rows.alternative
-    position = _number_positions(task)
-    if (
-        is_constant
-        and rows.alternative is None
-        and set(picked) <= set(map(str, np.unique(position)))
-    ):
-        return picked == position.astype(str)
+    if (picked == picked[first_rows][task]).all():
+        labels = rows.alternative
+        if labels is None:
+            labels = number_positions(task).astype(str)
+        if set(picked) <= set(labels):
+            return picked == labels
     row = int((row_values < 0).argmax())
-    problem = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
     raise DataError(
-        f"Column {name!r} {problem} {rows.where_task(row)}; it must be 1 for the chosen alternative"
-        " and 0 for the others."
+        f"Column {name!r} {describe_content(texts[codes[row]])} {rows.where_task(row)}; it must be"
+        " 1 for the chosen alternative and 0 for the others."
     )
-
-
-def _number_tasks(rows: Any) -> np.ndarray:
-    """Return the number of the task of each row."""
-    import pandas as pd
-
-    person, task = pd.factorize(rows.person)[0], pd.factorize(rows.task)[0]
-    return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
 
 
 def _find_single_rows(rows: RowLabels) -> np.ndarray:
     """Return whether each row is the only one of its task; raise if most tasks have one row."""
-    task = _number_tasks(rows)
+    task = number_tasks(rows.person, rows.task)
     sizes = np.bincount(task)
     is_single = sizes[task] == 1
     if np.median(sizes) <= 1:
@@ -282,22 +308,15 @@ def _find_single_rows(rows: RowLabels) -> np.ndarray:
 _POSITION_NAMES = ("package", "bundle", "profile", "card", "option", "item", "product", "vignette")
 
 
-def _find_position_column(frame: "pd.DataFrame", rows: RowLabels) -> str | None:
+def _find_position_column(table: TaskTable) -> str | None:
     """Return a column such as Package that numbers the products of each task, or None."""
-    names = map_plain_names(map(str, frame.columns))
+    names = map_plain_names(map(str, table.frame.columns))
     columns = [names[name] for name in _POSITION_NAMES if name in names]
-    positions = _number_positions(_number_tasks(rows)).tolist() if columns else []
-    return next((name for name in columns if frame[name].tolist() == positions), None)
-
-
-def _number_positions(task: np.ndarray) -> np.ndarray:
-    """Return the position of each row in its task, from 1."""
-    order = np.argsort(task, kind="stable")
-    start = np.flatnonzero(np.diff(task[order], prepend=-1))
-    sizes = np.diff(np.append(start, len(task)))
-    position = np.empty(len(task), np.int64)
-    position[order] = np.arange(len(task)) - np.repeat(start, sizes) + 1
-    return position
+    if not columns:
+        return None
+    rows = table.read_labels()
+    positions = number_positions(number_tasks(rows.person, rows.task)).tolist()
+    return next((name for name in columns if table.frame[name].tolist() == positions), None)
 
 
 class ExperimentArrays(NamedTuple):
@@ -330,122 +349,44 @@ def read_experiment(
 
     See `from_frame`.
     """
-    frame = convert_frame(frame)
-    frame = rename_as_text(frame)
+    frame = rename_as_text(convert_frame(frame))
     if not len(frame):
         raise DataError("The table has no rows, so it contains no tasks.")
     check_single_none(none, bought)
-    if bought is not None:
-        get_column(frame, bought)
-    names = [name for name in frame.columns if name != bought]
-    respondent, task, alternative, chosen = find_task_columns(names, *columns)
-    frame = select_answered_rows(
-        frame, [chosen], [alternative] if alternative else (), task_columns=(respondent, task)
-    )
-    if alternative is None and attributes is None:
-        alternative = _find_position_column(frame, _read_row_labels(frame, respondent, task, None))
-    named_columns = {
-        str(name)
-        for names_given in (attributes, levels, bins)
-        if not isinstance(names_given, str)
-        for name in names_given or ()
-    }
-    unnamed_columns = [
-        name
-        for name in frame.columns
-        if name not in {respondent, task, alternative, chosen, bought} | named_columns
-    ]
-    frame = _select_offered_rows(
-        frame, unnamed_columns, chosen, _read_row_labels(frame, respondent, task, alternative)
-    )
-    rows = _read_row_labels(frame, respondent, task, alternative)
-    if bought is None and (is_single := _find_single_rows(rows)).any():
-        note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
-        frame = frame.loc[~is_single]
-        rows = _read_row_labels(frame, respondent, task, alternative)
-    if bought is not None:
-        numbers, picked = _number_tasks(rows), read_chosen_rows(frame, chosen, rows)
-        if task == respondent:  # each respondent had one task, and now may have two
-            task = next(
-                name for name in ("task", "task of respondent") if name not in frame.columns
-            )
-            frame = frame.assign(**{task: "1"})
-        frame, alternative = add_no_choice(
-            frame, numbers, picked, (task, alternative, chosen), bought
-        )
-        rows, none = _read_row_labels(frame, respondent, task, alternative), {alternative: NOTHING}
-    person = rows.person
-    _check_idle_respondents(get_column(frame, respondent), person, respondent)
-    none_condition = find_none_condition(frame, none, alternative)
-    names = _list_attribute_names(
-        frame, attributes, {respondent, task, alternative, chosen}, none_condition, none
-    )
-    if not none_condition and missing is None:
-        none_condition = recognise_none(frame, names, rows, alternative)
-    is_none = find_none_rows(frame, none_condition)
-    if none_condition and not is_none.any():
-        raise DataError(build_absent_none_error(none_condition, frame, alternative))
-    attribute_list = _read_attributes(
-        frame,
-        names,
-        is_none,
+    check_columns(frame, [bought])
+    columns = find_task_columns([name for name in frame.columns if name != bought], *columns)
+    settings = AttributeSettings(
+        _list_named_attributes(attributes),
         _convert_keys(levels, "levels"),
         _convert_keys(bins, "bins"),
         missing,
-        rows.where,
     )
-    # a declared level "none" of the option that has none
-    if none_condition and none_condition[0][0] in names and len(none_condition) == 1:
-        k = names.index(none_condition[0][0])
-        shown_levels = tuple(
-            level for level in attribute_list[k].levels if level != none_condition[0][1]
-        )
-        attribute_list[k] = attribute_list[k]._replace(levels=shown_levels)
-    scheme = Scheme(
-        respondent,
-        task,
-        alternative,
-        chosen,
-        tuple(attribute_list),
-        none_condition,
-        bool(inside and none_condition),
+    table = _read_task_table(frame, columns, settings, bought)
+    if bought is not None:
+        table = _add_no_choice(table, bought)
+        none = {table.alternative: NOTHING}
+    frame, rows = table.frame, table.read_labels()
+    _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
+    scheme, is_none = _read_scheme(table, rows, settings, none, inside)
+    choices = _sort_rows(
+        scheme, rows, scheme.products(frame, rows.where), table.read_chosen(), is_none
     )
-    picked = read_chosen_rows(frame, chosen, rows)
-    choices = _sort_rows(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
-    named_columns = (
-        {name for name, _ in none_condition}
-        | set(_convert_keys(levels, "levels"))
-        | set(_convert_keys(bins, "bins"))
-    )
+    is_guessed = settings.names is None
     choices, constant = _drop_constant_attributes(
-        choices, named_columns, guessed=attributes is None
+        choices, settings.declared.union(dict(scheme.none)), is_guessed
     )
-    attribute_names = {attribute.name for attribute in choices.scheme.attributes}
-    if INSIDE in attribute_names:
-        raise DataError(
-            f"The attribute name {INSIDE!r} is reserved for the utility of buying any product;"
-            " rename the column."
-        )
-    _check_level_counts(choices.scheme.attributes)
-    attributes_and_roles = {respondent, task, alternative, chosen, *attribute_names}
-    other_columns = [name for name in frame.columns if name not in attributes_and_roles]
-    people = read_people(frame, other_columns, person, respondent)
+    _check_attributes(choices.scheme.attributes)
+    used_columns = table.roles.union(attribute.name for attribute in choices.scheme.attributes)
+    other_columns = [name for name in frame.columns if name not in used_columns]
+    people = read_people(frame, other_columns, rows.person, table.respondent)
     # columns that describe people and are not named as attributes
-    if attributes is None and people is not None:
+    if is_guessed and people is not None:
         constant = [name for name in constant if name not in people.columns]
     if HELD_OUT in other_columns and {"0", "1"} <= set(
         encode_texts(get_column(frame, HELD_OUT))[1]
     ):
         constant = [name for name in constant if name != HELD_OUT]
-        warn(
-            DataWarning(
-                f"Column {HELD_OUT!r} marks holdout tasks, but these tasks are fitted like all"
-                " others; exclude these tasks",
-                Clause(" with ", Setting("where", f"{HELD_OUT} == 0")),
-                Clause(", or predict them with ", Setting("holdouts", f"{HELD_OUT} == 1")),
-                ".",
-            )
-        )
+        _warn_about_holdouts()
     if constant:
         warn(
             DataWarning(
@@ -456,10 +397,96 @@ def read_experiment(
     return choices._replace(people=people)
 
 
-def _select_offered_rows(
-    frame: "pd.DataFrame", candidates: Iterable[str], chosen: str, rows: RowLabels
-) -> "pd.DataFrame":
+def _read_scheme(
+    table: TaskTable, rows: RowLabels, settings: AttributeSettings, none: Any, inside: bool
+) -> tuple[Scheme, np.ndarray]:
+    """Read the attributes; also return whether each row is the no-choice option."""
+    frame = table.frame
+    none_condition = find_none_condition(frame, none, table.alternative)
+    names = _list_attribute_names(frame, settings.names, table.roles, none_condition, none)
+    if not none_condition and settings.missing is None:
+        none_condition = recognise_none(frame, names, rows, table.alternative)
+    is_none = find_none_rows(frame, none_condition)
+    if none_condition and not is_none.any():
+        raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
+    attribute_list = _read_attributes(frame, names, is_none, settings, rows.where)
+    scheme = Scheme(
+        table.respondent,
+        table.task,
+        table.alternative,
+        table.chosen,
+        tuple(_hide_none_level(attribute, none_condition) for attribute in attribute_list),
+        none_condition,
+        bool(inside and none_condition),
+    )
+    return scheme, is_none
+
+
+def _read_task_table(
+    frame: "pd.DataFrame",
+    columns: tuple[str, str, str | None, str],
+    settings: AttributeSettings,
+    bought: str | None,
+) -> TaskTable:
+    """Select the rows of offered alternatives in tasks with an answer."""
+    respondent, task, alternative, chosen = columns
+    frame = select_answered_rows(
+        frame, [chosen], list(filter(None, [alternative])), task_columns=(respondent, task)
+    )
+    table = TaskTable(frame, *columns)
+    if alternative is None and settings.names is None:
+        table = table._replace(alternative=_find_position_column(table))
+    kept_columns = table.roles.union(settings.declared, settings.names or (), [bought])
+    table = _select_offered_rows(
+        table, [name for name in frame.columns if name not in kept_columns]
+    )
+    if bought is None and (is_single := _find_single_rows(table.read_labels())).any():
+        note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        table = table._replace(frame=table.frame.loc[~is_single])
+    return table
+
+
+def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
+    """Add the no-choice option to each task, by the answers in the column `bought`."""
+    frame, task, rows = table.frame, table.task, table.read_labels()
+    tasks, picked = number_tasks(rows.person, rows.task), table.read_chosen()
+    if task == table.respondent:  # each respondent had one task, and now may have two
+        task = next(name for name in ("task", "task of respondent") if name not in frame.columns)
+        frame = frame.assign(**{task: "1"})
+    frame, alternative = add_no_choice(
+        frame, tasks, picked, (task, table.alternative, table.chosen), bought
+    )
+    return table._replace(frame=frame, task=task, alternative=alternative)
+
+
+def _hide_none_level(
+    attribute: Attribute, none_condition: tuple[tuple[str, str], ...]
+) -> Attribute:
+    """Drop the declared level of the no-choice option, if one attribute identifies the option."""
+    if len(none_condition) != 1 or none_condition[0][0] != attribute.name:
+        return attribute
+    none_label = none_condition[0][1]
+    return attribute._replace(
+        levels=tuple(level for level in attribute.levels if level != none_label)
+    )
+
+
+def _warn_about_holdouts() -> None:
+    """Warn that tasks marked as holdouts are fitted."""
+    warn(
+        DataWarning(
+            f"Column {HELD_OUT!r} marks holdout tasks, but these tasks are fitted like all"
+            " others; exclude these tasks",
+            Clause(" with ", Setting("where", f"{HELD_OUT} == 0")),
+            Clause(", or predict them with ", Setting("holdouts", f"{HELD_OUT} == 1")),
+            ".",
+        )
+    )
+
+
+def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTable:
     """Return the rows of offered alternatives, without the columns of offers and row numbers."""
+    frame = table.frame
     name_by_plain = map_plain_names(candidates)
     numbering = [name for name in name_by_plain.values() if is_row_number(get_column(frame, name))]
     available = next(
@@ -473,26 +500,18 @@ def _select_offered_rows(
     if numbering:
         note(f"row numbers ({shorten(numbering)}) not used")
     if available is None:
-        return frame.drop(columns=numbering)
-    offered, picked = read_flags(frame, available), read_chosen_rows(frame, chosen, rows)
-    if (is_wrong := picked & ~offered).any():
+        return table._replace(frame=frame.drop(columns=numbering))
+    is_offered = read_flags(frame, available)
+    if (is_wrong := table.read_chosen() & ~is_offered).any():
         raise DataError(
-            f"The chosen alternative {rows.where_task(int(is_wrong.argmax()))} has {available!r} ="
-            " 0, as if it were not offered; correct the row, or remove the task."
+            f"The chosen alternative {table.read_labels().where_task(int(is_wrong.argmax()))} has"
+            f" {available!r} = 0, as if it were not offered; correct the row, or remove the task."
         )
     note(
         f"{available!r} marks the alternatives that were offered;"
-        f" {format_plural(int((~offered).sum()), 'row')} of other alternatives dropped"
+        f" {format_plural(int((~is_offered).sum()), 'row')} of other alternatives dropped"
     )
-    return frame.loc[offered].drop(columns=[*numbering, available])
-
-
-def _read_row_labels(
-    frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None
-) -> RowLabels:
-    """Read the labels of each row."""
-    labels = None if alternative is None else _read_labels(frame, alternative)
-    return RowLabels(_read_labels(frame, respondent), _read_labels(frame, task), labels)
+    return table._replace(frame=frame.loc[is_offered].drop(columns=[*numbering, available]))
 
 
 def read_people(
@@ -545,11 +564,10 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 Argument(role),
                 f". The columns are {shorten(names, 12)}.",
             )
-        columns.append(present[0] if present else None)
+        columns.append(next(iter(present), None))
     used_columns = [name for name in columns if name is not None]
-    if (
-        columns[0] == columns[1] and None not in given_names[:2]
-    ):  # named for both: everybody had one task
+    # the user named one column for both, because each respondent had one task
+    if columns[0] == columns[1] and None not in given_names[:2]:
         used_columns = used_columns[1:]
     for name in used_columns:
         if used_columns.count(name) > 1:
@@ -574,7 +592,7 @@ def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     return texts
 
 
-def _check_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
+def _refuse_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
     """Raise if a categorical column names a respondent without rows."""
     import pandas as pd
 
@@ -590,21 +608,32 @@ def _check_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) 
             )
 
 
+def _list_named_attributes(attributes: Iterable[Any] | None) -> list[str] | None:
+    """Return the named attributes as text; None if they are all other columns."""
+    if attributes is None:
+        return None
+    if isinstance(attributes, str):
+        raise ArgumentError(
+            Argument("attributes"),
+            f" must be a list of columns; got the string {attributes!r}.",
+        )
+    return [str(name) for name in attributes]
+
+
 def _list_attribute_names(
-    frame: Any, attributes: Any, role_columns: set[Any], none_condition: Any, none: Any
+    frame: Any,
+    named_attributes: list[str] | None,
+    reserved: set[Any],
+    none_condition: Any,
+    none: Any,
 ) -> list[str]:
     """List the columns that describe products."""
-    reserved = {name for name in role_columns if name is not None}
-    indicator = {name for name, _ in none_condition} if not isinstance(none, Mapping) else set()
-    if attributes is None:
-        names = [name for name in frame.columns if name not in reserved | indicator]
-    else:
-        if isinstance(attributes, str):
-            raise ArgumentError(
-                Argument("attributes"),
-                f" must be a list of columns; got the string {attributes!r}.",
-            )
-        names = [str(name) for name in attributes]
+    names = named_attributes
+    if names is None:
+        excluded = set(reserved)
+        if not isinstance(none, Mapping):
+            excluded |= {name for name, _ in none_condition}
+        names = [name for name in frame.columns if name not in excluded]
     if not names:
         raise DataError("There are no attributes: no column is left to describe the products.")
     for name in names:
@@ -632,24 +661,24 @@ def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str,
 
 def _read_attributes(
     frame: Any,
-    names: Any,
-    is_none: Any,
-    levels: dict[Any, Any],
-    bins: dict[Any, Any],
-    missing: Any,
+    names: list[str],
+    is_none: np.ndarray,
+    settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
     """Read the levels of all attributes."""
-    for argument, mapping in (("levels", levels), ("bins", bins)):
+    for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
         for name in mapping:
             if name not in names:
                 raise ArgumentError(
                     Argument(argument),
                     f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
                 )
-    words = _list_missing_words(missing, names)
+    words = _list_missing_words(settings.missing, names)
     return [
-        _read_attribute(frame, name, is_none, levels, bins, words.get(name, ()), describe_row)
+        _read_attribute(
+            frame, name, is_none, settings._replace(missing=words.get(name, ())), describe_row
+        )
         for name in names
     ]
 
@@ -672,20 +701,20 @@ def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, 
 
 def _convert_labels(value: Any) -> tuple[str, ...]:
     """Convert one label, or several, to a tuple of labels."""
-    is_several = is_list(value)
-    return tuple(format_label(word) for word in value) if is_several else (format_label(value),)
+    if not is_list(value):
+        return (format_label(value),)
+    return tuple(map(format_label, value))
 
 
 def _read_attribute(
     frame: Any,
     name: str,
-    is_none: Any,
-    levels: dict[Any, Any],
-    bins: dict[Any, Any],
-    missing: Any,
+    is_none: np.ndarray,
+    settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> Attribute:
-    """Read the levels of one attribute."""
+    """Read the levels of one attribute; `settings.missing` are its words for missing values."""
+    _, levels, bins, missing = settings
     series = get_column(frame, name)
     codes, texts = encode_texts(series)
     is_absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
@@ -709,11 +738,11 @@ def _read_attribute(
 
 
 def _drop_constant_attributes(
-    choices: ExperimentArrays, asked: set[str], guessed: bool
+    choices: ExperimentArrays, kept_names: set[str], guessed: bool
 ) -> tuple[ExperimentArrays, list[str]]:
     """Drop attributes that are constant within every task, unless named; return their names."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
-    is_compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
+    is_compared = ~(choices.is_none & guessed)
     sizes = np.diff(choices.first_row)
     task = np.repeat(np.arange(len(sizes)), sizes)[is_compared]
     first_attribute = int(choices.scheme.has_inside)
@@ -723,7 +752,8 @@ def _drop_constant_attributes(
     constant = [
         attribute.name
         for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
-        if attribute.name not in asked and len(np.unique(task * n_levels + codes + 1)) == n_tasks
+        if attribute.name not in kept_names
+        and len(np.unique(task * n_levels + codes + 1)) == n_tasks
     ]
     varying = tuple(
         attribute for attribute in choices.scheme.attributes if attribute.name not in constant
@@ -740,8 +770,13 @@ def _drop_constant_attributes(
     ), constant
 
 
-def _check_level_counts(attributes: Iterable[Attribute]) -> None:
-    """Raise if an attribute has fewer than two levels."""
+def _check_attributes(attributes: Iterable[Attribute]) -> None:
+    """Raise if an attribute has a reserved name, or fewer than two levels."""
+    if INSIDE in [attribute.name for attribute in attributes]:
+        raise DataError(
+            f"The attribute name {INSIDE!r} is reserved for the utility of buying any product;"
+            " rename the column."
+        )
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
@@ -766,17 +801,12 @@ def _sort_rows(
     first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
     starts, sizes = first_row[:-1], np.diff(first_row)
     first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
+    labels = number_positions(number).astype(object)
     if rows.alternative is not None:
-        tasks = np.repeat(np.arange(len(starts)), sizes)
-        check_unique_alternatives(
-            rows.alternative[order], tasks, lambda k: rows.where_task(order[k])
-        )
-    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
-    if rows.alternative is None:
-        within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
-        labels = within.astype(str).astype(object)
-    else:
         labels = rows.alternative[order]
+        tasks = np.repeat(np.arange(len(starts)), sizes)
+        check_unique_alternatives(labels, tasks, lambda k: rows.where_task(order[k]))
+    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
     chosen = np.flatnonzero(picked[order]) - starts
     respondents = tuple(str(label) for label in people)
     task_labels = rows.task[order][starts].astype(str)
@@ -796,10 +826,8 @@ def _check_tasks(
     rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
 ) -> None:
     """Check that tasks have one choice and at most one no-choice option."""
-    n_chosen, n_none = (
-        np.add.reduceat(picked.astype(int), starts),
-        np.add.reduceat(is_none.astype(int), starts),
-    )
+    n_chosen = np.add.reduceat(picked.astype(int), starts)
+    n_none = np.add.reduceat(is_none.astype(int), starts)
 
     def place(is_wrong: np.ndarray) -> str:
         """Describe the task of the first wrong row."""
@@ -813,10 +841,10 @@ def _check_tasks(
                 f"The chosen alternative is listed {number} times {place(wrong)}; remove the"
                 " duplicates."
             )
-        raise DataError(
-            f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen"
-            f" {place(wrong)}; mark exactly one."
-        )
+        subject = "No alternative is"
+        if number > 1:
+            subject = f"{number} alternatives are"
+        raise DataError(f"{subject} marked as chosen {place(wrong)}; mark exactly one.")
     if (wrong := n_none > 1).any():
         raise DataError(
             f"The no-choice option is listed {int(n_none[int(wrong.argmax())])} times"

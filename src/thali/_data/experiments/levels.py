@@ -13,7 +13,6 @@ from thali._labels import (
     check_labels,
     find_label_indices,
     format_label,
-    index_labels,
     shorten,
     suggest,
 )
@@ -32,23 +31,6 @@ MANY_LEVELS = 30
 # representative levels of a measured attribute, and groups of its levels
 _LANDMARKS, _GROUPS = 5, 4
 _SHOWN = 4  # digits of measured levels in names
-
-
-def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
-    """Return the code of each row's text, and the distinct texts; "" is a missing cell."""
-    import pandas as pd
-
-    codes, values = pd.factorize(series)
-    texts = [*(format_label(value) for value in values), ""]  # the last text belongs to code -1
-    distinct = list(dict.fromkeys(texts))
-    text_index = index_labels(distinct)
-    return np.array([text_index[text] for text in texts], dtype=np.int64)[codes], distinct
-
-
-def read_row_texts(series: "pd.Series") -> np.ndarray:
-    """Return the text of every row, as an array of objects."""
-    codes, texts = encode_texts(series)
-    return np.array(texts, dtype=object)[codes]
 
 
 _CURRENCY = (
@@ -75,7 +57,9 @@ def parse_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return _parse_amount(text)
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return number
 
 
 def _parse_amount(text: str) -> float | None:
@@ -99,7 +83,9 @@ def _parse_amount(text: str) -> float | None:
     if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
         return None
     number = float(re.sub(r"\D", "", integer_part) + "." + (cents or "0"))
-    return -number if match["sign"] else number
+    if match["sign"]:
+        return -number
+    return number
 
 
 def is_integer(value: Any) -> bool:
@@ -125,7 +111,9 @@ def order_levels(
             if label not in hidden_labels or label in used_labels
         )
         sorted_levels, order = sort_by_value(levels)
-        return levels, order if levels == sorted_levels and not dtype.ordered else CATEGORIES
+        if dtype.ordered or levels != sorted_levels:
+            order = CATEGORIES
+        return levels, order
     return sort_by_value(used_labels)
 
 
@@ -134,13 +122,14 @@ def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     numbers = {label: number for label in labels if (number := parse_number(label)) is not None}
     if len(numbers) == len(labels):
         _check_number_marks(numbers)
-        values = set(numbers.values())
-        is_measured = len(values) > MANY_LEVELS and not all(map(float.is_integer, values))
-        return tuple(
-            sorted(labels, key=lambda label: (numbers[label], label))
-        ), MEASURED if is_measured else NUMBERS
-    ordered = tuple(sorted(labels))
-    return ordered, NUMBERS if set(ordered) <= {"False", "True"} else ALPHABET
+        values, order = set(numbers.values()), NUMBERS
+        if len(values) > MANY_LEVELS and not all(map(float.is_integer, values)):
+            order = MEASURED
+        return tuple(sorted(labels, key=lambda label: (numbers[label], label))), order
+    order = ALPHABET
+    if set(labels) <= {"False", "True"}:
+        order = NUMBERS
+    return tuple(sorted(labels)), order
 
 
 _GROUPED = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")
@@ -205,12 +194,12 @@ def read_numbers(
 
     `where(row)` describes a row in the error.
     """
-    numbers = [parse_number(text) for text in texts]
-    row_numbers = np.array([math.nan if number is None else number for number in numbers])[codes]
+    row_numbers = np.array([parse_number(text) for text in texts], float)[codes]
     if np.isnan(row_numbers).any():
         row = int(np.isnan(row_numbers).argmax())
-        text = texts[codes[row]]
-        problem = f"is {text!r}, but must be a finite number" if text else "is missing"
+        problem = "is missing"
+        if text := texts[codes[row]]:
+            problem = f"is {text!r}, but must be a finite number"
         raise DataError(f"Attribute {name!r} {describe_row(row)} {problem}; {reason}.")
     return row_numbers
 

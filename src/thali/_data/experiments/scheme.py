@@ -13,7 +13,7 @@ import numpy as np
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..columns import get_column, rename_as_text
+from ..columns import encode_texts, get_column, read_row_texts, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
 from ..roles import ALTERNATIVE, simplify_name
 from .levels import (
@@ -23,11 +23,9 @@ from .levels import (
     MEASURED,
     encode_bins,
     encode_levels,
-    encode_texts,
     group_quarters,
     parse_number,
     read_numbers,
-    read_row_texts,
     select_landmarks,
     shorten_numbers,
     sort_by_value,
@@ -91,7 +89,7 @@ class Scheme:
     attributes : tuple of Attribute
         Without "inside".
     none : tuple of (column, label)
-        A row that holds all of these is the no-choice option; empty where there is none.
+        A row with all of these cells is the no-choice option; empty without such an option.
     has_inside : bool
         Whether the attribute "inside" comes before the others.
     """
@@ -107,13 +105,19 @@ class Scheme:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the attributes, "inside" first if there is one."""
-        return (INSIDE,) * self.has_inside + tuple(attribute.name for attribute in self.attributes)
+        return tuple(attribute.name for attribute in self.all_attributes)
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """Levels of each attribute, in natural order."""
-        inside = {INSIDE: INSIDE_LEVELS} if self.has_inside else {}
-        return inside | {attribute.name: attribute.levels for attribute in self.attributes}
+        return {attribute.name: attribute.levels for attribute in self.all_attributes}
+
+    @property
+    def all_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes, "inside" first if there is one."""
+        if not self.has_inside:
+            return self.attributes
+        return (Attribute(INSIDE, INSIDE_LEVELS, ALPHABET), *self.attributes)
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -126,24 +130,19 @@ class Scheme:
 
         A group is a single level, or a quarter of the levels of a measured attribute.
         """
-        return {
-            name: group_quarters(levels)
-            if name in self.measured
-            else (levels, np.arange(len(levels)))
-            for name, levels in self.levels.items()
-        }
+        groups = {name: (levels, np.arange(len(levels))) for name, levels in self.levels.items()}
+        return groups | {name: group_quarters(self.levels[name]) for name in self.measured}
 
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Names of each attribute's levels in tables; measured levels have fewer digits."""
-        return {
-            name: shorten_numbers(levels) if name in self.measured else levels
-            for name, levels in self.levels.items()
-        }
+        return self.levels | {name: shorten_numbers(self.levels[name]) for name in self.measured}
 
     def compared(self, name: str, levels: np.ndarray) -> np.ndarray:
         """Select the levels of an attribute that are compared with each other."""
-        return select_landmarks(levels) if name in self.measured and len(levels) else levels
+        if name in self.measured and len(levels):
+            return select_landmarks(levels)
+        return levels
 
     def to_dict(self) -> dict[Any, Any]:
         """Return the scheme as text, numbers, lists and mappings, for JSON."""
@@ -158,8 +157,8 @@ class Scheme:
             )
             for a in fields["attributes"]
         )
-        none = tuple((name, label) for name, label in fields["none"])
-        return cls(**(fields | {"attributes": attributes, "none": none}))
+        none_condition = tuple((name, label) for name, label in fields["none"])
+        return cls(**(fields | {"attributes": attributes, "none": none_condition}))
 
     def products(self, frame: "pd.DataFrame", describe_row: RowDescriber) -> np.ndarray:
         """Encode the level numbers of each row, shape (rows, attributes); -1: missing.
@@ -167,18 +166,22 @@ class Scheme:
         `where(row)` describes a row in an error.
         """
         is_none = find_none_rows(frame, self.none)
-        codes = [np.where(is_none, 0, 1)] if self.has_inside else []
-        for attribute in self.attributes:
-            codes.append(
-                encode_attribute(
-                    get_column(frame, attribute.name), attribute, is_none, describe_row
-                )
+        products = np.empty((len(frame), len(self.names)), np.int64)
+        if self.has_inside:
+            products[:, 0] = ~is_none
+        for k, attribute in enumerate(self.attributes, start=int(self.has_inside)):
+            products[:, k] = encode_attribute(
+                get_column(frame, attribute.name), attribute, is_none, describe_row
             )
-        return (
-            np.column_stack(codes).astype(np.int64)
-            if codes
-            else np.empty((len(frame), 0), np.int64)
-        )
+        return products
+
+    def find_none_products(self, products: np.ndarray) -> np.ndarray:
+        """Return whether each product, a row of level numbers, is the no-choice option."""
+        if not self.none:
+            return np.zeros(len(products), bool)
+        if self.has_inside:
+            return products[:, 0] == 0
+        return (products < 0).all(axis=1)
 
     def with_numbers(
         self, names: Sequence[str], new_tasks: "pd.DataFrame | SchemeTasks"
@@ -222,30 +225,32 @@ class Scheme:
         frame = rename_as_text(new)
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
-        person = (
-            read_row_texts(get_column(frame, self.respondent))
-            if self.respondent in frame.columns
-            else None
-        )
-        task = read_row_texts(get_column(frame, self.task)) if self.task in frame.columns else None
-        describe_row = _build_row_describer(frame, person, task)
-        for texts, name in ((person, self.respondent), (task, self.task)):
-            if texts is not None and (texts == "").any():
-                row = int((texts == "").argmax())
+        texts_by_column = {
+            name: read_row_texts(get_column(frame, name))
+            for name in (self.task, self.respondent)
+            if name in frame.columns
+        }
+        for name in filter(texts_by_column.__contains__, (self.respondent, self.task)):
+            if (is_empty := texts_by_column[name] == "").any():
                 raise DataError(
-                    f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in."
+                    f"A label is missing in row {frame.index[int(is_empty.argmax())]}, column"
+                    f" {name!r}; fill it in."
                 )
-        zeros = np.zeros(len(frame), dtype=np.int64)
+        describe_row = _build_row_describer(frame, texts_by_column, self)
+        no_labels = np.zeros(len(frame), dtype=np.int64)
         task_of_row = number_tasks(
-            zeros if person is None else person, zeros if task is None else task
+            texts_by_column.get(self.respondent, no_labels),
+            texts_by_column.get(self.task, no_labels),
         )
+        label = self.alternative
         # labels that are an attribute may be repeated
-        label = None if self.alternative in self.names else self.alternative
-        if label is not None and label in frame.columns:
+        if label is not None and label not in self.names and label in frame.columns:
             check_unique_alternatives(
                 read_row_texts(get_column(frame, label)), task_of_row, describe_row
             )
-        respondent_index = zeros - 1 if person is None else find_label_indices(person, respondents)
+        respondent_index = find_label_indices(
+            texts_by_column.get(self.respondent, no_labels), respondents
+        )
         return SchemeCells(task_of_row, respondent_index, self.products(frame, describe_row))
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> SchemeCells:
@@ -254,16 +259,16 @@ class Scheme:
         person = np.repeat(
             find_label_indices(data.respondents, respondents), np.diff(data.first_task)
         )
-        return SchemeCells(tasks, person[tasks], self._relabelled(data)[data.row_product])
+        return SchemeCells(tasks, person[tasks], self._convert_products(data)[data.row_product])
 
-    def _relabelled(self, data: SchemeTasks) -> np.ndarray:
+    def _convert_products(self, data: SchemeTasks) -> np.ndarray:
         """Convert the products of other data to this scheme's level numbers."""
         levels, other_levels, names = self.levels, data.scheme.levels, data.scheme.names
         if levels == other_levels and self.names == names:
             return data.products
         converted = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
         for k, name in enumerate(self.names):
-            if name == INSIDE and not data.scheme.none:  # there was no no-choice option
+            if name == INSIDE and not data.scheme.none:  # without a no-choice option
                 converted[:, k] = INSIDE_LEVELS.index(INSIDE)
                 continue
             if name not in other_levels:
@@ -289,10 +294,8 @@ class Scheme:
 
     def described(self) -> tuple[tuple[str, str], ...]:
         """Return the name of each attribute with a description of its levels."""
-        inside = [Attribute(INSIDE, INSIDE_LEVELS, ALPHABET)] if self.has_inside else []
         return tuple(
-            (attribute.name, _describe_levels(attribute))
-            for attribute in (*inside, *self.attributes)
+            (attribute.name, _describe_levels(attribute)) for attribute in self.all_attributes
         )
 
 
@@ -302,10 +305,13 @@ def _describe_levels(attribute: Attribute) -> str:
     if attribute.order == MEASURED:
         level_texts = shorten_numbers(levels)
         return f"a number, {level_texts[0]} to {level_texts[-1]} ({len(levels):,} different values)"
-    level_texts = list(levels) if len(levels) <= _SHOWN else [*levels[:3], "...", *levels[-2:]]
-    text = (", " if attribute.order in (ALPHABET, BINS) else " < ").join(level_texts)
-    count = f" ({len(levels)} levels)" if len(levels) > _SHOWN else ""
-    return text + count
+    separator = " < "
+    if attribute.order in (ALPHABET, BINS):
+        separator = ", "
+    if len(levels) <= _SHOWN:
+        return separator.join(levels)
+    shown_levels = [*levels[:3], "...", *levels[-2:]]
+    return f"{separator.join(shown_levels)} ({len(levels)} levels)"
 
 
 def encode_attribute(
@@ -372,16 +378,29 @@ def number_tasks(person: np.ndarray, task: np.ndarray) -> np.ndarray:
     return pd.factorize(task_key)[0].astype(np.int64)
 
 
+def number_positions(task: np.ndarray) -> np.ndarray:
+    """Return the position of each row in its task, from 1."""
+    import pandas as pd
+
+    return (pd.Series(task).groupby(task).cumcount() + 1).to_numpy()
+
+
 def _build_row_describer(
-    frame: "pd.DataFrame", person: np.ndarray | None, task: np.ndarray | None
+    frame: "pd.DataFrame", texts_by_column: dict[str, np.ndarray], scheme: Scheme
 ) -> RowDescriber:
-    """Build a function that describes a row by its task and respondent."""
+    """Build a function that describes a row by its task and respondent, if available."""
+    column_by_noun = {"task": scheme.task, "respondent": scheme.respondent}
 
     def where(row: int) -> str:
         """Describe a row."""
-        parts = [f"task {task[row]!r}"] if task is not None else []
-        parts += [f"respondent {person[row]!r}"] if person is not None else []
-        return f"in {' of '.join(parts)}" if parts else f"in row {frame.index[row]}"
+        parts = [
+            f"{noun} {texts_by_column[name][row]!r}"
+            for noun, name in column_by_noun.items()
+            if name in texts_by_column
+        ]
+        if not parts:
+            return f"in row {frame.index[row]}"
+        return f"in {' of '.join(parts)}"
 
     return where
 
@@ -391,10 +410,8 @@ def _build_row_describer(
 
 def _list_rows(data: "ChoiceExperiment") -> tuple[np.ndarray, Any]:
     """Return the levels of each row, and whether it is the no-choice option."""
-    levels, scheme = data.products[data.row_product], data.scheme
-    if not scheme.none:
-        return levels, np.zeros(len(levels), bool)
-    return levels, levels[:, 0] == 0 if scheme.has_inside else (levels < 0).all(axis=1)
+    levels = data.products[data.row_product]
+    return levels, data.scheme.find_none_products(levels)
 
 
 def explain_no_constants(data: "ChoiceExperiment") -> str:

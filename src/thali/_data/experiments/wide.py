@@ -1,8 +1,8 @@
-"""A choice experiment from a wide table: one row a task, one column for each attribute of each
-alternative."""
+"""A choice experiment from a wide table: one row per task, and one column for each attribute of
+each alternative."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,14 +10,15 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..columns import get_column, match_codes, read_flags
+from ..columns import list_texts, match_codes, read_flags
 from ..roles import (
     AVAILABLE,
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
-    TASK,
+    TASK_OF_RESPONDENT,
     column_names,
+    find_named_columns,
     find_no_answers,
     map_plain_names,
     simplify_name,
@@ -29,25 +30,27 @@ if TYPE_CHECKING:
 
 ZERO_OR_NONE = ("0", *NO_CHOICE)  # cells of the column of choices if none was chosen
 _SEPARATORS = ("_", ".", ":", " ")
-# between an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
-_ATTACHED = ""
+# an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
 _NUMBERED = re.compile(r"(.*\D)(\d+)")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
 LACKING = "(lacks it)"  # cell of an alternative without a column of the attribute
 _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
 
 
+ColumnGroups = dict[str, dict[str, str]]  # attribute -> alternative -> column
+
+
 class WideTasks(NamedTuple):
     """The columns that describe each alternative of a wide table."""
 
     alternatives: tuple[str, ...]
-    attributes: dict[str, dict[str, str]]  # attribute -> alternative -> column
+    attributes: ColumnGroups
     available: dict[str, str]  # alternative -> column
     respondent: str | None
     task: str | None
     chosen: str
     is_listed: bool = False  # whether the user listed the alternatives
-    is_sure: bool = True  # whether the names of the columns say so beyond doubt
+    is_sure: bool = True  # whether the names of the columns are unambiguous
     # the column of whether none of them may be chosen, such as available_none
     none: str | None = None
 
@@ -80,64 +83,74 @@ def find_wide_tasks(
     `alternatives` are their names, as in the names of columns.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
-    column_by_role = dict(named_columns)
-    for role, column_role in (
-        ("respondent", RESPONDENT_OF_TASKS),
-        ("task", TASK),
-        ("chosen", CHOSEN),
-    ):
-        if column_by_role.get(role) is None:
-            column_by_role[role] = column_role.find_column(name_by_plain)
-    chosen = column_by_role["chosen"]
+    respondent, task, chosen = find_named_columns(
+        map_plain_names(names), named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    )
     if chosen is None:
         return None
     none_column = _find_none_offer(names)
-    role_columns = {name for name in (*column_by_role.values(), none_column) if name is not None}
-    listed_names = None if alternatives is None else tuple(map(format_label, alternatives))
+    role_columns = {respondent, task, chosen, none_column}
+    other_columns = [name for name in names if name not in role_columns]
+    listed_names: tuple[str, ...] = ()
+    if alternatives is not None:
+        listed_names = tuple(map(format_label, alternatives))
     picked = {format_label(value) for value in frame[chosen].dropna().unique()}
     numbers = match_codes(_drop_none_words(picked), _NUMBERS)
-    best = None
-    for separator in (*_SEPARATORS, _ATTACHED):
-        # the alternative ends a name, or begins it
-        for is_suffix in (True, False)[: 1 if separator == _ATTACHED else 2]:
-            described = _group_columns(
-                [name for name in names if name not in role_columns], separator, is_suffix
-            )
-            if separator == _ATTACHED and (by_ending := _group_endings(names, listed_names or ())):
-                described = by_ending
-            elif separator == _ATTACHED:
-                described = _select_numbered(described, listed_names, picked | {*numbers.values()})
-            alternatives_found = tuple(
-                dict.fromkeys(name for group in described.values() for name in group)
-            )
-            if listed_names is not None:
-                fits = set(listed_names) <= set(alternatives_found)
-            else:
-                fits = (
-                    _are_alternatives(alternatives_found, picked)
-                    or bool(match_codes(_drop_none_words(picked), alternatives_found))
-                    or any(simplify_name(name) in AVAILABLE.sure for name in described)
-                )
-            if described and fits and (best is None or len(described) > len(best[1])):
-                best = (listed_names or alternatives_found, described, separator != _ATTACHED)
-    if best is None:
-        return None
-    alternatives_found, described, is_sure = best
+    described: ColumnGroups = {}
+    alternatives_found, is_sure = listed_names, True
+    for groups, is_separated in _list_groupings(
+        other_columns, listed_names, picked | {*numbers.values()}
+    ):
+        labels = tuple(dict.fromkeys(name for group in groups.values() for name in group))
+        if len(groups) > len(described) and _fit_choices(groups, labels, listed_names, picked):
+            described, is_sure = groups, is_separated
+            alternatives_found = listed_names or labels
     marks = [name for name in described if simplify_name(name) in AVAILABLE.sure]
-    available = dict(described[marks[0]]) if marks else {}
     attributes = {name: group for name, group in described.items() if name not in marks}
-    roles = column_by_role["respondent"], column_by_role["task"], chosen
-    if len(attributes) < (1 if is_sure or numbers else 2):
+    # without separators and numbers, a single attribute may be due to chance
+    if not attributes or (len(attributes) < 2 and not (is_sure or numbers)):
         return None
+    available: dict[str, str] = {}
+    if marks:
+        available = dict(described[marks[0]])
     return WideTasks(
         alternatives_found,
         attributes,
         available,
-        *roles,
-        listed_names is not None,
+        respondent,
+        task,
+        chosen,
+        alternatives is not None,
         is_sure,
         none_column,
+    )
+
+
+def _list_groupings(
+    names: list[str], listed_names: tuple[str, ...], picked: set[str]
+) -> Iterator[tuple[ColumnGroups, bool]]:
+    """Yield each grouping of columns, and whether a separator is in their names."""
+    for separator in _SEPARATORS:
+        for is_suffix in (True, False):  # the alternative ends a name, or begins it
+            yield _group_columns(names, separator, is_suffix), True
+    groups = _group_endings(names, listed_names)
+    if not groups:
+        matches = filter(None, map(_NUMBERED.fullmatch, names))
+        numbered = _group_splits((match[1], match[2], match[0]) for match in matches)
+        groups = _select_numbered(numbered, listed_names, picked)
+    yield groups, False
+
+
+def _fit_choices(
+    groups: ColumnGroups, labels: tuple[str, ...], listed_names: tuple[str, ...], picked: set[str]
+) -> bool:
+    """Return whether a grouping has the listed alternatives, or alternatives like the choices."""
+    if listed_names:
+        return set(listed_names) <= set(labels)
+    return (
+        _are_alternatives(labels, picked)
+        or bool(match_codes(_drop_none_words(picked), labels))
+        or any(simplify_name(name) in AVAILABLE.sure for name in groups)
     )
 
 
@@ -155,14 +168,9 @@ def list_attribute_names(name: str) -> list[str]:
         if separator in name
         for part in (name.rpartition(separator)[0], name.partition(separator)[2])
     ]
-    numbered = _NUMBERED.fullmatch(name)
-    return list(
-        dict.fromkeys(
-            part
-            for part in (*name_parts, *([numbered[1]] if numbered and not name_parts else []))
-            if part
-        )
-    )
+    if not name_parts and (numbered := _NUMBERED.fullmatch(name)):
+        name_parts = [numbered[1]]
+    return list(dict.fromkeys(filter(None, name_parts)))
 
 
 def list_numbered_columns(names: list[str]) -> list[str]:
@@ -177,52 +185,52 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     return []
 
 
-def _group_columns(names: list[str], separator: str, is_suffix: bool) -> dict[str, dict[str, str]]:
-    """Return {attribute: {alternative: column}} of attributes with several alternatives."""
-    columns_by_attribute: dict[str, dict[str, str]] = {}
+def _group_columns(names: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
+    """Group the columns whose names join an attribute and an alternative by a separator."""
+    splits = []
     for name in names:
-        if separator == _ATTACHED:
-            numbered = _NUMBERED.fullmatch(name)
-            start, mark, end = (numbered[1], "1", numbered[2]) if numbered else ("", "", "")
-        else:
-            start, mark, end = (
-                name.rpartition(separator) if is_suffix else name.partition(separator)
-            )
-        if mark and start and end:
-            attribute, alternative = (start, end) if is_suffix else (end, start)
-            columns_by_attribute.setdefault(attribute, {})[alternative] = name
-    return {
-        attribute: columns
-        for attribute, columns in columns_by_attribute.items()
-        if len(columns) > 1
-    }
+        attribute, _, alternative = name.rpartition(separator)
+        if not is_suffix:
+            alternative, _, attribute = name.partition(separator)
+        splits.append((attribute, alternative, name))
+    return _group_splits(splits)
 
 
-def _group_endings(names: list[str], alternatives: Sequence[str]) -> dict[str, dict[str, str]]:
+def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroups:
     """Group columns such as pbeach and pboat by attribute, for listed alternatives."""
-    labels = [label for label in alternatives if not label.isdigit()]
-    columns_by_attribute: dict[str, dict[str, str]] = {}
-    for name in names:
-        for label in labels:
-            if len(name) > len(label) and name.endswith(label):
-                columns_by_attribute.setdefault(name.removesuffix(label), {})[label] = name
-    return {k: columns for k, columns in columns_by_attribute.items() if len(columns) > 1}
+    return _group_splits(
+        (name.removesuffix(label), label, name)
+        for name in names
+        for label in alternatives
+        if name.endswith(label) and not label.isdigit()
+    )
+
+
+def _group_splits(splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
+    """Group columns, given as (attribute, alternative, column), if attributes have several."""
+    columns_by_attribute: ColumnGroups = {}
+    for attribute, alternative, name in splits:
+        if attribute and alternative:
+            columns_by_attribute.setdefault(attribute, {})[alternative] = name
+    return {name: columns for name, columns in columns_by_attribute.items() if len(columns) > 1}
 
 
 def _select_numbered(
-    described: dict[str, dict[str, str]], listed_names: tuple[str, ...] | None, picked: set[str]
-) -> dict[str, dict[str, str]]:
+    described: ColumnGroups, listed_names: tuple[str, ...], picked: set[str]
+) -> ColumnGroups:
     """Select the attributes with the chosen numbers, or the largest group with equal numbers."""
     # Return none if two groups are equally large.
-    groups_by_numbers: dict[tuple[str, ...], dict[str, dict[str, str]]] = {}
+    groups_by_numbers: dict[tuple[str, ...], ColumnGroups] = {}
     for attribute, columns in described.items():
         groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
-    choices = _drop_none_words(picked) if listed_names is None else set(listed_names)
+    choices = set(listed_names) or _drop_none_words(picked)
     groups = [group for numbers, group in groups_by_numbers.items() if set(numbers) == choices]
     groups = groups or list(groups_by_numbers.values())
     largest = max(map(len, groups), default=0)
     largest_groups = [group for group in groups if len(group) == largest]
-    return largest_groups[0] if len(largest_groups) == 1 else {}
+    if len(largest_groups) != 1:
+        return {}
+    return largest_groups[0]
 
 
 def _drop_none_words(picked: Iterable[str]) -> set[str]:
@@ -251,7 +259,9 @@ def _find_none_offer(names: list[str]) -> str | None:
         for columns in _group_columns(other_names, separator, is_suffix).values()
         for end in columns
     }
-    return None if ends & set(NO_CHOICE) else none_column
+    if ends & set(NO_CHOICE):
+        return None
+    return none_column
 
 
 def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
@@ -268,15 +278,16 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
     incomplete = [name for name, group in columns.attributes.items() if set(group) != alternatives]
     if not incomplete:
         return missing
-    words_by_attribute = dict(missing) if isinstance(missing, Mapping) else {}
-    if missing is not None and not isinstance(missing, Mapping):
+    words_by_attribute: dict[Any, Any] = {}
+    if isinstance(missing, Mapping):
+        words_by_attribute = dict(missing)
+    elif missing is not None:
         words_by_attribute = dict.fromkeys(columns.attributes, missing)
     for name in incomplete:
         words = words_by_attribute.get(name, [])
-        words_by_attribute[name] = [
-            *(words if isinstance(words, list | tuple) else [words]),
-            LACKING,
-        ]
+        if not isinstance(words, list | tuple):
+            words = [words]
+        words_by_attribute[name] = [*words, LACKING]
     return words_by_attribute
 
 
@@ -323,73 +334,71 @@ def build_long_frame(
     """
     import pandas as pd
 
-    picked = np.array(
-        [format_label(value) for value in get_column(frame, columns.chosen)], dtype=object
-    )
-    labels = columns.alternatives
-    none_label = None if none is None else format_label(none)
-    if none is None:
-        none_label = find_none_word(picked, labels)
-    codes = match_codes({*picked} - {*labels, none_label}, labels)
-    picked = np.array([codes.get(text, text) for text in picked], dtype=object)
-    counted = labels if columns.none is None else (*labels, NO_CHOICE[0])
-    if (
-        none_label is None
-        and set(picked) <= set(_NUMBERS[: len(counted)])
-        and not set(picked) <= set(labels)
-    ):
-        _check_column_order(columns)
-        # their numbers
-        picked = np.array([counted[int(text) - 1] for text in picked], dtype=object)
-    if none_label is None and columns.none is not None:
-        none_label = NO_CHOICE[0]  # offered but never chosen
-    for row, text in enumerate(picked):
-        if text not in labels and text != none_label:
-            raise DataError(
-                f"Column {columns.chosen!r} contains {text!r} in row {frame.index[row]}, which is"
-                f" not one of the alternatives {shorten(labels)}. If this means that no"
-                " alternative was chosen, set ",
-                Setting("none", text),
-                ".",
-            )
-    rows = np.arange(len(frame))
-    respondents = pd.Series(rows + 1, frame.index)
-    if columns.respondent is not None:
-        respondents = frame[columns.respondent]
-    task = (
-        frame[columns.task]
-        if columns.task is not None
-        else respondents.groupby(respondents).cumcount() + 1
-    )
+    picked, none_label = _read_picked(frame, columns, none)
     if clashes := {*_LONG, BOUGHT} & {*columns.attributes}:
         raise DataError(
             f"The attribute {min(clashes)!r} has the same name as a task column; rename the columns"
             " of the attribute."
         )
+    respondents = pd.Series(np.arange(len(frame)) + 1, frame.index)
+    if columns.respondent is not None:
+        respondents = frame[columns.respondent]
+    task = respondents.groupby(respondents).cumcount() + 1
+    if columns.task is not None:
+        task = frame[columns.task]
+    task_columns: dict[str, Any] = {"respondent": respondents, "task": task}
+    if bought is not None:
+        task_columns[BOUGHT] = frame[bought]
     parts, row_indices = [], []
-    offered: list[str] = [*labels, *([] if none_label is None else [none_label])]
-    for label in offered:
-        offers = columns.none if label == none_label else columns.available.get(label)
-        is_offered = np.ones(len(frame), bool) if offers is None else read_flags(frame, offers)
-        if (picked[~is_offered] == label).any():
-            row = frame.index[np.flatnonzero(~is_offered & (picked == label))[0]]
+    for label in filter(None, (*columns.alternatives, none_label)):
+        offers, missing_cell = columns.available.get(label), LACKING
+        if label == none_label:
+            offers, missing_cell = columns.none, None
+        is_offered, is_picked = np.ones(len(frame), bool), picked == label
+        if offers is not None:
+            is_offered = read_flags(frame, offers)
+        if (is_wrong := is_picked & ~is_offered).any():
             raise DataError(
-                f"{label!r} was chosen in row {row}, but was not available; correct or remove the"
-                " row."
+                f"{label!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
+                " available; correct or remove the row."
             )
-        row_values = {
-            "respondent": respondents,
-            "task": task,
-            "alternative": label,
-            "chosen": (picked == label).astype(int),
-        }
-        missing_cell = LACKING if label in labels else None
-        cells = {
-            name: frame[group[label]] if label in group else missing_cell
+        row_values = task_columns | {"alternative": label, "chosen": is_picked.astype(int)}
+        cells = dict.fromkeys(columns.attributes, missing_cell) | {
+            name: frame[group[label]]
             for name, group in columns.attributes.items()
+            if label in group
         }
-        row_values |= {} if bought is None else {BOUGHT: frame[bought]}
         parts.append(pd.DataFrame(row_values | cells).loc[is_offered])
-        row_indices.append(rows[is_offered])
+        row_indices.append(np.flatnonzero(is_offered))
     order = np.argsort(np.concatenate(row_indices), kind="stable")
     return pd.concat(parts, ignore_index=True).iloc[order].reset_index(drop=True), none_label
+
+
+def _read_picked(
+    frame: "pd.DataFrame", columns: WideTasks, none: Any
+) -> tuple[np.ndarray, str | None]:
+    """Return the label of the alternative chosen in each row, and of the no-choice option."""
+    labels, texts = columns.alternatives, list_texts(frame, columns.chosen)
+    none_label = find_none_word(texts, labels)
+    if none is not None:
+        none_label = format_label(none)
+    codes = match_codes({*texts} - {*labels, none_label}, labels)
+    picked = [codes.get(text, text) for text in texts]
+    if none_label is None:
+        numbered = labels
+        if columns.none is not None:
+            none_label = NO_CHOICE[0]  # perhaps offered but never chosen
+            numbered = (*labels, none_label)
+        if set(picked) <= set(_NUMBERS[: len(numbered)]) and not set(picked) <= set(labels):
+            _check_column_order(columns)
+            picked = [numbered[int(text) - 1] for text in picked]
+    for row, text in zip(frame.index, picked, strict=True):
+        if text not in labels and text != none_label:
+            raise DataError(
+                f"Column {columns.chosen!r} contains {text!r} in row {row}, which is not one of the"
+                f" alternatives {shorten(labels)}. If this means that no alternative was chosen,"
+                " set ",
+                Setting("none", text),
+                ".",
+            )
+    return np.array(picked, dtype=object), none_label

@@ -20,6 +20,7 @@ from ..roles import (
     TIES,
     WEIGHTS,
     WINS_LOSSES,
+    find_column_pairs,
     map_plain_names,
     simplify_name,
 )
@@ -87,11 +88,12 @@ class PairColumns(NamedTuple):
                 f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
             )
         else:
-            description = f"long table, {a!r} chosen over {b!r}, "
-            description += (
-                f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
-            )
-        description += f", ties in {self.ties!r}" if self.ties is not None else ""
+            counted = "one comparison per row"
+            if self.times:
+                counted = f"counts in {self.times[0]!r}"
+            description = f"long table, {a!r} chosen over {b!r}, {counted}"
+        if self.ties is not None:
+            description += f", ties in {self.ties!r}"
         return description + describe_columns(None, self.respondent)
 
     @property
@@ -105,45 +107,46 @@ class PairColumns(NamedTuple):
         return any(simplify_name(name) in WEIGHTS for name in self.times)
 
 
-def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[PairColumns]:
+def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -> list[PairColumns]:
     """List all readings of these columns as comparisons.
 
-    Readings with counts for both sides exclude others. `taken` are columns that have another role.
+    Readings with counts for both sides exclude others. `used_columns` have another role.
     """
     name_by_plain = map_plain_names(names)
 
-    def there(*names: str) -> bool:
-        return all(each in name_by_plain for each in names)
+    def are_columns(*plain_names: str) -> bool:
+        """Return whether columns have these simplified names."""
+        return all(name in name_by_plain for name in plain_names)
 
-    respondent = find_respondent_column(names, taken)
+    respondent = find_respondent_column(names, used_columns)
     ties = find_ties_column(names)
-    sides = find_side_columns(names)
+    side_pairs = find_side_columns(names)
     option_pairs = [
         (
-            each.columns,
+            pair.columns,
             [
                 (t.format(*marks), t.format(*marks[::-1]))
-                for marks in _list_marks(each)
+                for marks in _list_marks(pair)
                 for t in COUNT_NAMES
             ],
-            each.side[0] in PLACES,
+            pair.side[0] in PLACES,
         )
-        for each in sides
+        for pair in side_pairs
     ]
-    option_pairs += [
-        ((name_by_plain[a], name_by_plain[b]), [], False) for a, b in _NEUTRAL if there(a, b)
-    ]
+    option_pairs += [(columns, [], False) for columns in find_column_pairs(name_by_plain, _NEUTRAL)]
     two_sided = [
         PairColumns(
             options, (name_by_plain[times], name_by_plain[reverse]), ties, respondent, in_order
         )
         for options, counted, in_order in option_pairs
         for times, reverse in (*counted, *WINS_LOSSES)
-        if there(times, reverse)
+        if are_columns(times, reverse)
         and not {name_by_plain[times], name_by_plain[reverse]} & set(options)
     ]
     two_sided = [
-        each for each in two_sided if simplify_name(each.options[0]) not in _list_count_names(sides)
+        pair
+        for pair in two_sided
+        if simplify_name(pair.options[0]) not in _list_count_names(side_pairs)
     ]
     if two_sided:
         return two_sided
@@ -151,7 +154,7 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
     counts = [
         (count,)
         for count in (
-            *COUNT.each(name_by_plain, taken),
+            *COUNT.each(name_by_plain, used_columns),
             *(name for name in names if name.casefold() == "número"),
         )
     ]
@@ -160,38 +163,38 @@ def list_readings(names: list[str], taken: Collection[str | None] = ()) -> list[
         PairColumns((name_by_plain[chosen], name_by_plain[rejected]), times, ties, respondent)
         for chosen, rejected in CHOSEN_REJECTED
         # a triplet
-        if there(chosen, rejected)
+        if are_columns(chosen, rejected)
         and not (chosen == "i" and {"k", *ODD.sure} & name_by_plain.keys())
         for times in counts
     ]
 
 
-def _list_count_names(sides: list) -> set[str]:
+def _list_count_names(side_pairs: list) -> set[str]:
     """List the simplified names of count columns, for all side columns."""
-    marks = {marks for columns in sides for marks in _list_marks(columns)} | set(SIDES)
-    names = {pattern.format(*side) for side in marks for pattern in COUNT_NAMES}
+    marks = {marks for columns in side_pairs for marks in _list_marks(columns)} | set(SIDES)
+    names = {pattern.format(*side_marks) for side_marks in marks for pattern in COUNT_NAMES}
     return names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
 
 
-def _list_marks(sides: SideColumns) -> tuple[tuple[str, str], ...]:
+def _list_marks(pair: SideColumns) -> tuple[tuple[str, str], ...]:
     """List the marks of two options in names of counts: their sides, or their columns."""
-    first, second = map(simplify_name, sides.columns)
-    return tuple(dict.fromkeys((sides.side, (first, second))))
+    first_name, second_name = map(simplify_name, pair.columns)
+    return tuple(dict.fromkeys((pair.side, (first_name, second_name))))
 
 
-def find_respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
+def find_respondent_column(names: list[str], used_columns: Collection[str | None]) -> str | None:
     """Find the column of respondents, or None.
 
     A column named "id" does not count, because it may number the rows.
     """
-    return next(RESPONDENT.surely(map_plain_names(names), taken), None)
+    return next(RESPONDENT.surely(map_plain_names(names), used_columns), None)
 
 
 def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
     """Return whether each row of a table of pairs has no count at all."""
     if len(columns.times) < 2:
         return np.zeros(len(frame), bool)
-    counting = [*columns.times, *([columns.ties] if columns.ties is not None else [])]
+    counting = list(filter(None, (*columns.times, columns.ties)))
     return frame.loc[:, counting].isna().all(axis=1).to_numpy()
 
 
@@ -204,12 +207,12 @@ def find_ties_column(names: list[str]) -> str | None:
             f"Several columns seem to contain ties: {shorten(tie_columns)}; remove or rename all"
             " but one."
         )
-    return tie_columns[0] if tie_columns else None
+    return next(iter(tie_columns), None)
 
 
-def find_pair_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
+def find_pair_columns(names: list[str], used_columns: Collection[str | None]) -> PairColumns:
     """Find the only reading of these columns; raise if there are none or several."""
-    readings = list_readings(names, taken)
+    readings = list_readings(names, used_columns)
     if len(readings) > 1:
         descriptions = "; or ".join(map(str, readings))
         raise DataError(
@@ -233,7 +236,7 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     name_by_plain = map_plain_names(names)
     if missing_count := _find_missing_count(names, name_by_plain):
         return missing_count, "", 4
-    for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
+    for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
         for role, (present, missing) in (("rejected", pair), ("chosen", pair[::-1])):
             if (
                 present in name_by_plain
@@ -246,18 +249,18 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
 
 def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str | None:
     """Describe the missing counts next to two option columns and one count."""
-    sides = find_side_columns(names)
+    side_pairs = find_side_columns(names)
     option_pairs = [
-        (each.columns, each.side)
-        for each in sides
-        if simplify_name(each.columns[0]) not in _list_count_names(sides)
+        (pair.columns, pair.side)
+        for pair in side_pairs
+        if simplify_name(pair.columns[0]) not in _list_count_names(side_pairs)
     ]
     option_pairs += [
         ((name_by_plain[a], name_by_plain[second]), (a, second))
         for a, second in _NEUTRAL
         if a in name_by_plain and second in name_by_plain
     ]
-    for (a, second), side in option_pairs:
+    for (a, second), side_marks in option_pairs:
         shares = [
             name
             for name in names
@@ -269,7 +272,8 @@ def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str 
                 f" often {second!r} was chosen (not {shares[0]!r})"
             )
         times = [
-            (spelled.format(*side), spelled.format(*side[::-1])) for spelled in COUNT_NAMES
+            (spelled.format(*side_marks), spelled.format(*side_marks[::-1]))
+            for spelled in COUNT_NAMES
         ] + [*WINS_LOSSES]
         for present, reverse in (*times, *(two[::-1] for two in times)):
             if (
@@ -277,7 +281,9 @@ def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str 
                 and reverse not in name_by_plain
                 and name_by_plain[present] not in (a, second)
             ):
-                uncounted_option = second if present in [first for first, _ in times] else a
+                uncounted_option = a
+                if present in [count_name for count_name, _ in times]:
+                    uncounted_option = second
                 return (
                     f"a column to match {name_by_plain[present]!r} that counts how often"
                     f" {uncounted_option!r} was chosen"

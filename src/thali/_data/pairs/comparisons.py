@@ -35,7 +35,7 @@ from .dates import Dates
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
+MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that is too large to read
 
 
 class PairedComparisons(JudgedByPeople):
@@ -46,21 +46,21 @@ class PairedComparisons(JudgedByPeople):
         t_{ij} = t_{ji} = \text{times neither was}, \qquad
         n_{ij} = x_{ij} + x_{ji} + t_{ij}
 
-    Nothing can be changed after construction. A table in which the *column* was chosen over the row
-    looks just like one in which the row was and cannot be recognised: transpose it first
+    Nothing can be changed after construction. A table where the *column* was chosen over the row
+    looks like one where the row was chosen and cannot be recognised: transpose it first
     (``counts.T``).
 
     Parameters
     ----------
     counts : array, DataFrame or SciPy sparse matrix, shape (options, options)
-        ``counts[i, j]`` = times i was chosen over j, **row over column**: whole numbers, 0 or more.
+        ``counts[i, j]`` = times i was chosen over j, **row over column**: integers, 0 or more.
         The diagonal is 0 or empty. Rows and columns of a DataFrame bear the same labels, in any
         order.
     labels : sequence of str, optional
         Names of the options, all different; "0", "1", ... if neither they nor a DataFrame name
         them. Numbers become text: 1 and 1.0 are "1".
     ties : array, DataFrame or SciPy sparse matrix, shape (options, options), optional
-        Times neither of two options was chosen, in one triangle or the same in both: whole numbers,
+        Times neither of two options was chosen, in one triangle or the same in both: integers,
         0 or more, with an empty diagonal. None: never.
     weights : bool
         Fractional counts are meant (weighted judgements, ties split in two); otherwise they are an
@@ -76,12 +76,12 @@ class PairedComparisons(JudgedByPeople):
     tied : float64 array, shape (pairs,)
         Times neither was. A pair with ties alone is a compared pair.
     forward : float64 array, shape (3, pairs), or None
-        Of `wins`, `losses` and `tied` the comparisons in which the first of the pair was shown
-        first, or played at home; in the others the second was. None: the data do not say.
+        The comparisons among `wins`, `losses` and `tied` where the first of the pair was shown
+        first, or played at home; in the others the second was. None: unknown.
     answers : Answers or None
-        The same counts by person, if the data say who answered.
+        The same counts by person, if respondents are identified.
     covariates : Covariates or None
-        The same counts by what else is known of comparisons or options: position, judge, length
+        The same counts by columns that describe comparisons or options: position, judge, length
         (`from_trials`, `with_order`, `with_option_covariates`).
     dates : Dates or None
         The same comparisons by when they were made (`from_trials`).
@@ -89,8 +89,9 @@ class PairedComparisons(JudgedByPeople):
     Raises
     ------
     DataError
-        If `counts` is not square, holds a negative, fractional, missing or infinite count, compares
-        an option with itself, or holds no comparison; if labels do not match or are not distinct.
+        If `counts` is not square, contains a negative, fractional, missing or infinite count,
+        compares an option with itself, or contains no comparison; if labels do not match or are not
+        distinct.
 
     References
     ----------
@@ -147,14 +148,13 @@ class PairedComparisons(JudgedByPeople):
         if ties is None:
             self._freeze(*tables.build_fields(names, *cells))
         else:
-            first, second, tied = tables.read_tie_cells(ties, names, weights)
-            winner, loser = np.append(cells[0], first), np.append(cells[1], second)
+            first_indices, second_indices, tied = tables.read_tie_cells(ties, names, weights)
+            winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*tables.build_fields(names, winner, loser, *counted))
-        table = hasattr(counts, "columns")  # a table made by hand, not the array of a program
-        warn_each(
-            find_similar_labels(names), find_percentages(self.wins, self.losses) if table else None
-        )
+        warn_each(find_similar_labels(names))
+        if hasattr(counts, "columns"):  # a table made by hand, not the array of a program
+            warn_each(find_percentages(self.wins, self.losses))
 
     from_frame: Final = classmethod(tables.from_frame)
     from_pairs: Final = classmethod(tables.from_pairs)
@@ -225,16 +225,13 @@ class PairedComparisons(JudgedByPeople):
 
     def _details(self) -> Facts:
         """Return the facts that a notebook shows in addition to the size."""
-        people = list_people_facts(self.people)
-        order = () if self.forward is None else (("order", "first option recorded"),)
-        described = () if self.covariates is None else (("covariates", self.covariates.names),)
-        return (
-            ("options", self.labels),
-            ("components", str(len(self.components()))),
-            *order,
-            *people,
-            *described,
-        )
+        facts: list[Any] = [("options", self.labels), ("components", str(len(self.components())))]
+        if self.forward is not None:
+            facts.append(("order", "first option recorded"))
+        facts += list_people_facts(self.people)
+        if self.covariates is not None:
+            facts.append(("covariates", self.covariates.names))
+        return tuple(facts)
 
     def _facts(self) -> Facts:
         """Return names and values that describe the comparisons in a report."""
@@ -243,9 +240,9 @@ class PairedComparisons(JudgedByPeople):
             np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
         )
         total, ties = self.n_comparisons, self.n_ties
-        tie_share = (
-            f", including {ties:,} ties ({format_number(100 * ties / total)} %)" if ties else ""
-        )
+        tie_share = ""
+        if ties:
+            tie_share = f", including {ties:,} ties ({format_number(100 * ties / total)} %)"
         return (
             ("Options", f"{n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Compared pairs", format_pair_share(self.n_pairs, n_options)),
@@ -266,7 +263,7 @@ class PairedComparisons(JudgedByPeople):
     def n_comparisons(self) -> int | float:
         """Number of comparisons, with ties; their total weight when counts are fractional."""
         total = self.wins.sum() + self.losses.sum() + self.tied.sum()
-        return int(total) if self._whole else float(total)
+        return self._convert_counts(total).item()
 
     @property
     def n_answers(self) -> int | float:
@@ -275,28 +272,30 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_ties(self) -> int | float:
         """Number of ties; their total weight when counts are fractional."""
-        total = float(self.tied.sum())
-        return int(total) if self._whole else total
+        return self._convert_counts(self.tied.sum()).item()
 
-    @property
-    def _whole(self) -> bool:
-        """Whether all counts are integers."""
-        return all(map(are_integers, (self.wins, self.losses, self.tied)))
+    def _convert_counts(self, counts: Any) -> Any:
+        """Convert counts to integers, unless some counts of the data are fractional."""
+        if all(map(are_integers, (self.wins, self.losses, self.tied))):
+            return counts.astype(np.int64)
+        return counts
 
     @property
     def counts(self) -> np.ndarray:
-        """The counts as a dense array, row over column, shape (options, options).
+        """The counts, row over column, as a dense array, shape (options, options).
 
         Available for up to 2,000 options.
         """
-        return self._dense("counts", self.wins, self.losses)
+        return self._build_dense("counts", self.wins, self.losses)
 
     @property
     def ties(self) -> np.ndarray | None:
         """The ties as a symmetric dense array, shape (options, options); None without ties."""
-        return self._dense("ties", self.tied, self.tied) if self.tied.any() else None
+        if not self.tied.any():
+            return None
+        return self._build_dense("ties", self.tied, self.tied)
 
-    def _dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    def _build_dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
         """Build a dense array from the values above and below the diagonal."""
         if self.n_options > MAX_DENSE:
             raise DataError(
@@ -308,7 +307,7 @@ class PairedComparisons(JudgedByPeople):
         table = np.zeros((self.n_options, self.n_options))
         table[self.first, self.second] = above
         table[self.second, self.first] = below
-        return table.astype(np.int64) if self._whole else table
+        return self._convert_counts(table)
 
     @property
     def never_judged(self) -> list[str]:
@@ -318,7 +317,9 @@ class PairedComparisons(JudgedByPeople):
     @property
     def covariate_names(self) -> tuple[str, ...]:
         """Names of the covariates; empty if there are none."""
-        return () if self.covariates is None else self.covariates.names
+        if self.covariates is None:
+            return ()
+        return self.covariates.names
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
@@ -341,10 +342,12 @@ class PairedComparisons(JudgedByPeople):
 
         A tie is an answer if `ties` is true, or if it is None and there are ties.
         """
-        ties = self.n_ties > 0 if ties is None else ties
-        return parts.build_questions(
-            self, ("wins", "tied", "losses") if ties else ("wins", "losses"), self.cells
-        )
+        if ties is None:
+            ties = self.n_ties > 0
+        outcomes = ("wins", "losses")
+        if ties:
+            outcomes = ("wins", "tied", "losses")
+        return parts.build_questions(self, outcomes, self.cells)
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
         """Return the same questions with other counts, of unknown respondents."""
@@ -382,13 +385,13 @@ class PairedComparisons(JudgedByPeople):
                 (self.losses[pair_index], self.labels[self.second[pair_index]]),
             ]
         )
-        (_, loser), (most, winner) = pair
-        most, tied, total = (
-            simplify_number(times)
-            for times in (most, self.tied[pair_index], pair[0][0] + most + self.tied[pair_index])
-        )
-        ties = f" ({format_plural(tied, 'tie')})" if tied else ""
-        return f"{winner!r} chosen over {loser!r} {most:,} of {format_plural(total, 'time')}{ties}"
+        (smaller_count, loser), (larger_count, winner) = pair
+        tied = self.tied[pair_index]
+        total = format_plural(simplify_number(smaller_count + larger_count + tied), "time")
+        sentence = f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total}"
+        if tied:
+            sentence += f" ({format_plural(simplify_number(tied), 'tie')})"
+        return sentence
 
     def components(self) -> list[list[str]]:
         """List the groups of options that comparisons connect, the largest first.

@@ -90,8 +90,11 @@ class PairCovariates(Frozen):
     def refuse_options(self, model: str) -> None:
         """Raise a DataError for covariates of options, which the model does not support."""
         if names := list(compress(self.names, self.is_of_options)):
+            verb = "describe"
+            if len(names) == 1:
+                verb = "describes"
             raise DataError(
-                f"{shorten(names)} describe{'s' * (len(names) == 1)} options, but {model} adjusts"
+                f"{shorten(names)} {verb} options, but {model} adjusts"
                 " only for differences between comparisons of the same pair; fit ",
                 ModelName("BradleyTerryLuce"),
                 f", or remove {shorten(names)} from ",
@@ -136,11 +139,9 @@ class PairCovariates(Frozen):
             np.zeros((n_options, len(names))),
             (counts * won, counts * ~won, tied),
         )
-        answers = (
-            None
-            if row_respondents is None
-            else Answers.of_rows(row_respondents, cell, won, counts, tied)
-        )
+        answers = None
+        if row_respondents is not None:
+            answers = Answers.of_rows(row_respondents, cell, won, counts, tied)
         return cls._from_fields(names, *cells, answers)
 
     def of_pairs(
@@ -156,7 +157,7 @@ class PairCovariates(Frozen):
             return None
         is_turned = turned[self.pair]
         values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
-        sides = (
+        turned_counts = (
             np.where(is_turned, self.losses, self.wins),
             np.where(is_turned, self.wins, self.losses),
             self.tied,
@@ -167,15 +168,13 @@ class PairCovariates(Frozen):
             new_indices[self.pair[cells]],
             values[cells],
             self.options[options],
-            *(counts[cells] for counts in sides),
+            *(counts[cells] for counts in turned_counts),
         )
         new_cells = np.zeros(len(has_kept_pair), np.int64)
         new_cells[cells] = np.arange(len(cells))
-        answers = (
-            None
-            if self.answers is None
-            else self.answers.of_pairs(has_kept_pair, new_cells, is_turned)
-        )
+        answers = self.answers
+        if answers is not None:
+            answers = answers.of_pairs(has_kept_pair, new_cells, is_turned)
         return self._from_fields(self.names, *arrays, answers)
 
     def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
@@ -192,7 +191,9 @@ class PairCovariates(Frozen):
         cells, cell_of_old = _sum_cells(
             self.pair, self.values[:, indices], self.options[:, indices], counts
         )
-        answers = None if self.answers is None else self.answers.merged(cell_of_old)
+        answers = self.answers
+        if answers is not None:
+            answers = answers.merged(cell_of_old)
         return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
 
     def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
@@ -216,9 +217,12 @@ class PairCovariates(Frozen):
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
-        answers = None if self.answers is None else self.answers.without_ties(share)
-        if answers is not None:
-            answers = answers.of_pairs(
+        answers = None
+        if (
+            self.answers is not None
+            and (split_answers := self.answers.without_ties(share)) is not None
+        ):
+            answers = split_answers.of_pairs(
                 is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
             )
         arrays = (
@@ -234,15 +238,15 @@ class PairCovariates(Frozen):
     def together(
         self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
     ) -> "PairCovariates":
-        """Merge the cells of several data sets, of which this is the first.
+        """Merge the cells of several data sets, starting with this one.
 
         `pairs` are the new indices of each data set's pairs.
         """
         pair = np.concatenate([new[part.pair] for part, new in zip(parts, pairs, strict=True)])
         values = np.concatenate([part.values for part in parts])
         counts = [
-            np.concatenate([getattr(part, side) for part in parts])
-            for side in ("wins", "losses", "tied")
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("wins", "losses", "tied")
         ]
         return self._from_fields(
             self.names, *_sum_cells(pair, values, self.options, counts)[0], None
@@ -252,9 +256,7 @@ class PairCovariates(Frozen):
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
         """Replace the counts of the cells; respondents become unknown."""
-        return self._from_fields(
-            self.names, self.pair, self.values, self.options, wins, losses, tied, None
-        )
+        return self._copy_with_fields(wins=wins, losses=losses, tied=tied, answers=None)
 
 
 def _sum_cells(
@@ -271,16 +273,17 @@ def _sum_cells(
 def read_covariates(
     frame: "pd.DataFrame",
     names: Sequence[str],
-    sides: tuple[str, str] | None,
+    option_columns: tuple[str, str] | None,
     used_columns: Sequence[str],
 ) -> CovariateColumns:
     """Read columns as covariates: numbers unchanged, categories as indicators but the first.
 
-    `sides` are the columns of the first and second option; None for covariates of options. "order",
-    unless a column has this name, is 1 in every row. Two columns of either side (length_a,
+    `option_columns` are the columns of the first and second option; None for covariates of options.
+    "order", unless a column has this name, is 1 in every row. Two columns of either side (length_a,
     length_b) become the difference between first and second.
     """
-    names = [names] if isinstance(names, str) else list(names)
+    if isinstance(names, str):
+        names = [names]
     if not names:
         raise DataError("No covariate is named; name at least one column.")
     if repeated := [name for name in names if names.count(name) > 1]:
@@ -288,12 +291,14 @@ def read_covariates(
     values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
     for name in names:
-        if name == ORDER and ORDER not in columns and sides is not None:
+        if name == ORDER and ORDER not in columns and option_columns is not None:
             values_by_name[ORDER] = np.ones(len(frame))
             continue
         side_pair = None
-        if sides is not None:
-            side_pair = find_side_pair(name, [c for c in columns if c not in used_columns], sides)
+        if option_columns is not None:
+            side_pair = find_side_pair(
+                name, [c for c in columns if c not in used_columns], option_columns
+            )
         if side_pair is not None:
             values_by_name |= _compute_differences(frame, *side_pair)
             continue
@@ -303,11 +308,10 @@ def read_covariates(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
                 " name another column."
             )
-        values_by_name |= (
-            _read_number_covariate(values, frame)
-            if _is_numeric(values)
-            else _build_indicators(frame, name)
-        )
+        if _is_numeric(values):
+            values_by_name |= _read_number_covariate(values, frame)
+        else:
+            values_by_name |= _build_indicators(frame, name)
     for name, values in values_by_name.items():
         refuse_extremes(values, f"number of the covariate {name!r}")
     return CovariateColumns(tuple(values_by_name), np.column_stack(list(values_by_name.values())))
@@ -336,18 +340,18 @@ _SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("home
 
 
 def list_covariate_columns(
-    names: Sequence[str] | None, columns: Sequence[str], sides: tuple[str, str]
+    names: Sequence[str] | None, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> list[str]:
     """List the columns of a table that contain these covariates."""
     column_set: dict[str, None] = {}
     for name in names or ():
-        own_column = [name] if name in columns else []
-        column_set |= dict.fromkeys(find_side_pair(name, columns, sides) or own_column)
+        candidates = find_side_pair(name, columns, option_columns) or (name,)
+        column_set |= dict.fromkeys(column for column in candidates if column in columns)
     return list(column_set)
 
 
 def find_side_pair(
-    name: str, columns: Sequence[str], sides: tuple[str, str]
+    name: str, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> tuple[str, str] | None:
     """Find the columns of a covariate for the first and second option.
 
@@ -369,19 +373,22 @@ def find_side_pair(
             partner = next((c for c in columns if wanted_split in _split_side_words(c)), None)
             if (
                 partner is None
-                or column in sides
+                or column in option_columns
                 or name not in (column, partner, stem)
                 or (name == stem and stem in columns)
             ):
                 continue
             first_marks, second_marks = (
-                {word for _, word, _ in _split_side_words(side)} for side in sides
+                {word for _, word, _ in _split_side_words(option_column)}
+                for option_column in option_columns
             )
             is_second = other_mark in first_marks or mark in second_marks
             # neither option column contains a side word
             if not (is_second or mark in first_marks or other_mark in second_marks):
                 is_second = any(mark == pair[1] for pair in _SIDES)
-            return (partner, column) if is_second else (column, partner)
+            if is_second:
+                return partner, column
+            return column, partner
     return None
 
 
@@ -397,18 +404,21 @@ def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     return splits
 
 
-def _compute_differences(frame: "pd.DataFrame", first: str, second: str) -> dict[str, np.ndarray]:
+def _compute_differences(
+    frame: "pd.DataFrame", first_column: str, second_column: str
+) -> dict[str, np.ndarray]:
     """Return the first side's numbers minus the second side's."""
-    sides = get_column(frame, first), get_column(frame, second)
-    for values in sides:
+    side_values = get_column(frame, first_column), get_column(frame, second_column)
+    for values in side_values:
         if not _is_numeric(values):
             raise DataError(
-                f"{first!r} and {second!r} describe the two sides, so their difference requires"
+                f"{first_column!r} and {second_column!r} describe the two sides, so their"
+                " difference requires"
                 f" numbers, but {values.name!r} contains {values.iloc[0]!r}. Rename one of them if"
                 " it describes the whole comparison."
             )
-    difference: pd.Series = sides[0] - sides[1]
-    return _read_number_covariate(difference.rename(f"{first} - {second}"), frame)
+    difference: pd.Series = side_values[0] - side_values[1]
+    return _read_number_covariate(difference.rename(f"{first_column} - {second_column}"), frame)
 
 
 def _is_numeric(values: "pd.Series") -> bool:
@@ -422,7 +432,9 @@ def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[s
     """Return a column of numbers; raise for gaps or a constant."""
     covariate = values.to_numpy(float, na_value=np.nan)
     if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
-        problem = "empty" if np.isnan(covariate[gap_rows[0]]) else "infinite"
+        problem = "infinite"
+        if np.isnan(covariate[gap_rows[0]]):
+            problem = "empty"
         raise DataError(
             f"The covariate {values.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
             " number, or remove the row."

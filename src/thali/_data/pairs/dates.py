@@ -9,7 +9,7 @@ from thali._described import Facts
 from thali._labels import format_plural
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..columns import get_column
+from ..columns import get_column, number_distinct_rows
 from ..judged import Frozen
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PERIODS = ("day", "week", "month", "year")
 # units of time: days since 1970, or the integers of a column
 DAY, STEP = "day", "step"
+_LETTERS = {"month": "M", "year": "Y"}  # NumPy's letters of periods
 _FORMATS = (
     "ISO8601",
     "%Y/%m/%d",
@@ -57,13 +58,13 @@ class Dates(Frozen):
     name : str
         Of the column.
     unit : {"day", "step"}
-        Days since 1970-01-01, or the whole numbers of the column.
+        Days since 1970-01-01, or the integers of the column.
     time : int64 array, shape (rows,)
         When.
     first, second : int64 arrays, shape (rows,)
         The options, first < second.
     respondent : int64 array, shape (rows,), or (0,)
-        Places of those who answered; empty if they are not known.
+        Indices of respondents; empty if respondents are unknown.
     x : float64 array, shape (rows, covariates)
         Covariates, with the sign of "first over second".
     wins, losses, tied : float64 arrays, shape (rows,)
@@ -100,39 +101,43 @@ class Dates(Frozen):
         name: str,
         unit: str,
         time: np.ndarray,
-        sides: tuple[np.ndarray, np.ndarray],
+        option_indices: tuple[np.ndarray, np.ndarray],
         respondent: np.ndarray,
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "Dates":
         """Add up rows with sides in either order; `counts` (3, rows): wins, losses, ties."""
-        first, second = sides
-        is_turned = first > second
+        first_indices, second_indices = option_indices
+        is_turned = first_indices > second_indices
         x = np.where(is_turned[:, None], -x, x) + 0.0
         counts = np.where(is_turned, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
         keys = [
             time,
-            np.minimum(first, second),
-            np.maximum(first, second),
-            *([respondent] if len(respondent) else []),
+            np.minimum(first_indices, second_indices),
+            np.maximum(first_indices, second_indices),
         ]
+        if len(respondent):
+            keys.append(respondent)
         first_rows, sums = group_equal_rows(keys, x, counts)
-        keys = [key[first_rows].astype(np.int64) for key in keys]
-        return cls._from_fields(
-            name, unit, *keys[:3], keys[3] if len(respondent) else respondent, x[first_rows], *sums
-        )
+        if len(respondent):
+            respondent = respondent[first_rows]
+        keys = [key[first_rows].astype(np.int64) for key in keys[:3]]
+        return cls._from_fields(name, unit, *keys, respondent, x[first_rows], *sums)
 
     def __str__(self) -> str:
-        return format_plural(len(np.unique(self.time)), "date" if self.unit == DAY else "period")
+        noun = "period"
+        if self.unit == DAY:
+            noun = "date"
+        return format_plural(len(np.unique(self.time)), noun)
 
     def _details(self) -> Facts:
-        return (
-            (
-                "dates",
-                (format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())),
-            ),
-        )
+        return (("dates", self.ends),)
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """First and last time, as text."""
+        return format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())
 
     @property
     def counts(self) -> np.ndarray:
@@ -142,38 +147,43 @@ class Dates(Frozen):
     def of_options(self, new_indices: np.ndarray) -> "Dates":
         """Select the rows of options with a new index; other options have -1."""
         is_kept = (new_indices[self.first] >= 0) & (new_indices[self.second] >= 0)
-        return self._changed(is_kept, sides=(new_indices[self.first], new_indices[self.second]))
+        return self._replace_arrays(
+            is_kept, sides=(new_indices[self.first], new_indices[self.second])
+        )
 
     def of_pairs(self, pairs: np.ndarray, n_options: int) -> "Dates":
         """Select the rows of some pairs, given as first * n_options + second."""
-        return self._changed(np.isin(self.first * n_options + self.second, pairs))
+        return self._replace_arrays(np.isin(self.first * n_options + self.second, pairs))
 
     def of_covariates(self, indices: list[int]) -> "Dates":
         """Select covariates by index."""
-        return self._changed(np.ones(len(self.time), bool), x=self.x[:, indices])
+        return self._replace_arrays(np.ones(len(self.time), bool), x=self.x[:, indices])
 
     def of_respondents(self, members: np.ndarray) -> "Dates":
         """Select the rows of some respondents, by their indices."""
-        return self._changed(
+        return self._replace_arrays(
             np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
         )
 
     def without_ties(self, share: float) -> "Dates":
         """Count each tie as a share of a choice of either side."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
-        return self._changed(wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins]))
+        return self._replace_arrays(
+            wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
+        )
 
-    def _changed(self, is_kept: np.ndarray, **new: Any) -> "Dates":
+    def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "Dates":
         """Select rows, and replace some arrays."""
-        sides, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
+        option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
-        respondent = respondent[is_kept] if len(respondent) else respondent
-        sides = (sides[0][is_kept], sides[1][is_kept])
+        if len(respondent):
+            respondent = respondent[is_kept]
+        option_indices = (option_indices[0][is_kept], option_indices[1][is_kept])
         return self.of_rows(
             self.name,
             self.unit,
             self.time[is_kept],
-            sides,
+            option_indices,
             respondent,
             x[is_kept],
             counts[:, is_kept],
@@ -181,25 +191,22 @@ class Dates(Frozen):
 
     def between(self, since: Any, until: Any) -> "Dates":
         """Select the rows between two times, both included; None: no limit."""
-        first_bound, last_bound = (
-            parse_bound(self.unit, name, value)
-            for name, value in (("since", since), ("until", until))
-        )
-        is_kept = (
-            np.ones(len(self.time), bool) if first_bound is None else self.time >= first_bound[0]
-        )
-        is_kept &= True if last_bound is None else self.time <= last_bound[1]
+        first_time, last_time = self.time.min(), self.time.max()
+        if (bound := parse_bound(self.unit, "since", since)) is not None:
+            first_time = bound[0]
+        if (bound := parse_bound(self.unit, "until", until)) is not None:
+            last_time = bound[1]
+        is_kept = (self.time >= first_time) & (self.time <= last_time)
         if not is_kept.any():
-            ends = [format_time(self.unit, end) for end in (self.time.min(), self.time.max())]
             raise DataError(
-                f"No comparison is between these dates; {self.name!r} ranges from {ends[0]} to"
-                f" {ends[1]}. Set ",
+                f"No comparison is between these dates; {self.name!r} ranges from"
+                f" {' to '.join(self.ends)}. Set ",
                 Argument("since"),
                 " or ",
                 Argument("until"),
                 " to dates in this range.",
             )
-        return self._changed(is_kept)
+        return self._replace_arrays(is_kept)
 
     def periods(self, period: str) -> "tuple[np.ndarray, list[str]]":
         """Return the period of each row, and the names of the distinct periods.
@@ -212,9 +219,7 @@ class Dates(Frozen):
             number = (self.time + 3) // 7  # weeks begin on Mondays, and 1970-01-01 was a Thursday
         else:
             days = self.time.astype("datetime64[D]")
-            number = days.astype("datetime64[M]" if period == "month" else "datetime64[Y]").astype(
-                np.int64
-            )
+            number = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
         names = [_format_period(self.unit, period, time) for time in np.unique(number)]
         return number, names
 
@@ -226,22 +231,20 @@ def group_equal_rows(
 
     Return the first row of each group, and the sums.
     """
-    group = np.zeros(len(x), np.int64)
-    for key in keys:
-        _, key_codes = np.unique(key, return_inverse=True)
-        _, group = np.unique(
-            group * (key_codes.max(initial=0) + 1) + key_codes, return_inverse=True
-        )
+    group, first_rows = number_distinct_rows(np.column_stack(keys))
     if x.shape[1]:
-        _, group = np.unique(np.column_stack([group, x]), axis=0, return_inverse=True)
-    _, first_rows = np.unique(group.ravel(), return_index=True)
+        _, first_rows, group = np.unique(
+            np.column_stack([group, x]), axis=0, return_index=True, return_inverse=True
+        )
     sums = [np.bincount(group.ravel(), row_counts, len(first_rows)) for row_counts in counts]
     return first_rows, np.stack(sums)
 
 
 def format_time(unit: str, number: Any) -> str:
     """Format a time as a date, or as an integer."""
-    return str(np.datetime64(int(number), "D")) if unit == DAY else str(int(number))
+    if unit == STEP:
+        return str(int(number))
+    return str(np.datetime64(int(number), "D"))
 
 
 def _format_period(unit: str, period: str, number: Any) -> str:
@@ -250,7 +253,7 @@ def _format_period(unit: str, period: str, number: Any) -> str:
         return format_time(unit, number)
     if period == "week":
         return format_time(unit, number * 7 - 3)
-    return str(np.datetime64(int(number), "M" if period == "month" else "Y"))
+    return str(np.datetime64(int(number), _LETTERS[period]))
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
@@ -260,17 +263,19 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
     try:
         if unit == STEP:
             return int(value), int(value)
-        day = np.datetime64(str(value).strip(), "D"), str(value).strip().count("-")
-        start = (
-            np.datetime64(str(value).strip()[:10])
-            if day[1]
-            else np.datetime64(str(value).strip(), "Y")
-        )
+        text = str(value).strip()
+        day = np.datetime64(text, "D")
         # a day, a month or a year
+        if "-" in text:
+            start = np.datetime64(text[:10])
+        else:
+            start = np.datetime64(text, "Y")
         after = start + np.timedelta64(1, np.datetime_data(start.dtype)[0])
-        return int(day[0].astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
+        return int(day.astype(np.int64)), int(after.astype("datetime64[D]").astype(np.int64)) - 1
     except (ValueError, TypeError):
-        expected = f"a date such as {_EXAMPLE}" if unit == DAY else "an integer"
+        expected = "an integer"
+        if unit == DAY:
+            expected = f"a date such as {_EXAMPLE}"
         raise ArgumentError(Argument(argument), f" must be {expected}; got {value!r}.") from None
 
 
@@ -367,11 +372,9 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
     if not readings:
         bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
         good_rows = np.flatnonzero(best_format[1][text_index])
-        contrast = (
-            f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
-            if good_rows.size
-            else ""
-        )
+        contrast = ""
+        if good_rows.size:
+            contrast = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
         raise DataError(
             f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
             f" {frame.index[bad_row]}{contrast};"

@@ -20,8 +20,8 @@ from .covariates import (
     PairCovariates,
     read_option_covariates,
 )
-from .dates import Dates, RowDates
-from .tables import build_fields, build_from_rows
+from .dates import RowDates
+from .tables import build_fields, build_from_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,8 +40,10 @@ class HeldOutPair(NamedTuple):
 
     def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the positions of both options among labels, for each cell."""
-        first, second = (np.full(len(self.counts), labels.index(label)) for label in self.pair)
-        return first, second
+        first_positions, second_positions = (
+            np.full(len(self.counts), labels.index(label)) for label in self.pair
+        )
+        return first_positions, second_positions
 
     def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
         """Return the covariates with these names; None without covariates."""
@@ -82,8 +84,11 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     old_indices = _find_option_positions(data, names)
     new_index[old_indices] = np.arange(len(names))
     is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
-    first, second = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
-    winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
+    first_indices, second_indices = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
+    winner, loser = (
+        np.concatenate([first_indices, second_indices]),
+        np.concatenate([second_indices, first_indices]),
+    )
     counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
     tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
     selected = data._from_fields(*build_fields(names, winner, loser, counts, tied))
@@ -98,14 +103,16 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
         forward = np.empty((3, selected.n_pairs))
         forward[:, new_pair[is_kept]] = np.where(is_turned, backward, data.forward)[:, is_kept]
-    answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_pair, is_turned)
-    covariates = (
-        None
-        if data.covariates is None
-        else data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
+    answers = covariates = dates = None
+    if data.answers is not None:
+        answers = data.answers.of_pairs(is_kept, new_pair, is_turned)
+    if data.covariates is not None:
+        covariates = data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
+    if data.dates is not None:
+        dates = data.dates.of_options(new_index)
+    return selected._copy_with_fields(
+        forward=forward, answers=answers, covariates=covariates, dates=dates
     )
-    dates = None if data.dates is None else data.dates.of_options(new_index)
-    return copy_with_details(selected, forward, answers, covariates, dates)
 
 
 def with_counts(
@@ -115,23 +122,23 @@ def with_counts(
 
     Without `tied` there are no ties.
     """
-    tied = np.zeros(data.n_pairs) if tied is None else tied
-    return data._from_fields(
-        data.labels, data.first, data.second, wins, losses, tied, None, None, None
-    )
+    if tied is None:
+        tied = np.zeros(data.n_pairs)
+    return data._from_fields(data.labels, data.first, data.second, wins, losses, tied)
 
 
 def with_cell_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
     """Replace the counts of the cells; respondents and orders become unknown."""
-    tied = np.zeros(len(wins)) if tied is None else tied
     if data.covariates is None:
         return with_counts(data, wins, losses, tied)
+    if tied is None:
+        tied = np.zeros(len(wins))
     pair, counts = data.covariates.pair, (wins, losses, tied)
     sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
-    return copy_with_details(
-        with_counts(data, *sums), None, None, data.covariates.with_counts(wins, losses, tied)
+    return with_counts(data, *sums)._copy_with_fields(
+        covariates=data.covariates.with_counts(*counts)
     )
 
 
@@ -154,7 +161,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     ArgumentError
         If `how` is another word.
     DataError
-        If all comparisons are ties and are left out.
+        If all comparisons are ties and are dropped.
 
     Examples
     --------
@@ -165,23 +172,32 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     >>> data.without_ties("half").wins, data.without_ties("drop").wins
     (array([3.5]), array([3.]))
     """
-    share = 0.5 if check_allowed("how", how, ("half", "drop")) == "half" else 0.0
+    shares = {"half": 0.5, "drop": 0.0}
+    share = shares[check_allowed("how", how, tuple(shares))]
     converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
     forward = None
     if data.forward is not None:
         wins, losses, tied = data.forward
         forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
-    answers = None if data.answers is None else data.answers.without_ties(share)
-    dates = None if data.dates is None else data.dates.without_ties(share)
-    covariates = None if data.covariates is None else data.covariates.without_ties(share)
-    converted = copy_with_details(converted, forward, answers, covariates, dates)
+    answers, covariates, dates = data.answers, data.covariates, data.dates
+    if answers is not None:
+        answers = answers.without_ties(share)
+    if covariates is not None:
+        covariates = covariates.without_ties(share)
+    if dates is not None:
+        dates = dates.without_ties(share)
+    converted = converted._copy_with_fields(
+        forward=forward, answers=answers, covariates=covariates, dates=dates
+    )
     is_compared = converted.wins + converted.losses > 0
     if not is_compared.any():
         raise DataError(
             f"All {format_plural(data.n_ties, 'comparison')} are ties, so nothing would be left"
             " without them; keep the ties."
         )
-    return converted if is_compared.all() else select_pairs(converted, is_compared)
+    if is_compared.all():
+        return converted
+    return select_pairs(converted, is_compared)
 
 
 def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
@@ -189,18 +205,18 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
     arrays = (
         array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
     )
-    new_index = np.cumsum(is_kept) - 1
-    forward = None if data.forward is None else data.forward[:, is_kept]
-    is_turned = np.zeros(len(is_kept), bool)
-    answers = None if data.answers is None else data.answers.of_pairs(is_kept, new_index, is_turned)
-    all_options = np.arange(data.n_options)
-    covariates = (
-        None
-        if data.covariates is None
-        else data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
-    )
-    pair_keys, n = (data.first * data.n_options + data.second)[is_kept], data.n_options
-    dates = None if data.dates is None else data.dates.of_pairs(pair_keys, n)
+    new_index, is_turned = np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
+    forward = answers = covariates = dates = None
+    if data.forward is not None:
+        forward = data.forward[:, is_kept]
+    if data.answers is not None:
+        answers = data.answers.of_pairs(is_kept, new_index, is_turned)
+    if data.covariates is not None:
+        all_options = np.arange(data.n_options)
+        covariates = data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
+    if data.dates is not None:
+        pair_keys = (data.first * data.n_options + data.second)[is_kept]
+        dates = data.dates.of_pairs(pair_keys, data.n_options)
     return data._from_fields(data.labels, *arrays, forward, answers, covariates, dates)
 
 
@@ -255,14 +271,14 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
     covariates = data.covariates
     if covariates is None:
         no_values = np.zeros((data.n_pairs, 0))
-        sides = data.first, data.second, data.wins, data.losses, data.tied
-        return CovariateCells(np.arange(data.n_pairs), *sides, no_values, data.answers)
-    first, second = data.first[covariates.pair], data.second[covariates.pair]
-    x = covariates.values + covariates.options[first] - covariates.options[second]
+        arrays = data.first, data.second, data.wins, data.losses, data.tied
+        return CovariateCells(np.arange(data.n_pairs), *arrays, no_values, data.answers)
+    first_indices, second_indices = data.first[covariates.pair], data.second[covariates.pair]
+    x = covariates.values + covariates.options[first_indices] - covariates.options[second_indices]
     return CovariateCells(
         covariates.pair,
-        first,
-        second,
+        first_indices,
+        second_indices,
         covariates.wins,
         covariates.losses,
         covariates.tied,
@@ -296,12 +312,12 @@ def build_questions(
         """Build the report rows."""
         labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
         names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
+        row_kind = PAIR
         if size == OUTCOMES:
+            row_kind = TIED
             names["tied"] = np.tile([False, True], data.n_pairs)
         row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        report_rows = build_report_rows(
-            PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair)
-        )
+        report_rows = build_report_rows(row_kind, row, names, len(cells.pair))
         pairs = np.arange(data.n_pairs + 1)
         is_last = np.arange(size) == size - 1
         return report_rows._replace(
@@ -311,8 +327,8 @@ def build_questions(
         )
 
     counts = np.column_stack([getattr(cells, name) for name in outcomes])
-    asked = cells.wins + cells.tied + cells.losses
-    return Questions(size * np.arange(len(counts) + 1), counts.ravel(), given, rows, asked)
+    n_asked = cells.wins + cells.tied + cells.losses
+    return Questions(size * np.arange(len(counts) + 1), counts.ravel(), given, rows, n_asked)
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
@@ -328,7 +344,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     Raises
     ------
     DataError
-        If the data do not say which option was first, or know people or covariates already.
+        If the order of options is unknown, or the data have respondents or covariates already.
 
     Examples
     --------
@@ -341,12 +357,12 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     array([-1.,  1.])
     """
     data.refuse_dates()
-    if data.answers is not None or data.covariates is not None:
-        raise DataError(
-            f"For comparisons with {'respondents' if data.answers is not None else 'covariates'},"
-            f" the order is read from the table; add {ORDER!r} to the `covariates` of from_trials"
-            " or from_results."
-        )
+    for noun, details in (("respondents", data.answers), ("covariates", data.covariates)):
+        if details is not None:
+            raise DataError(
+                f"For comparisons with {noun}, the order is read from the table; add {ORDER!r} to"
+                " the `covariates` of from_trials or from_results."
+            )
     by_order(data)  # raises if the order is unknown
     forward = np.asarray(data.forward)
     counts = np.stack([np.array([data.wins, data.losses, data.tied]) - forward, forward], axis=2)
@@ -354,12 +370,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     pair, is_forward = np.nonzero(is_positive)
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
     sums = [outcome_counts[is_positive] for outcome_counts in counts]
-    return copy_with_details(
-        data,
-        data.forward,
-        None,
-        PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None),
-    )
+    covariates = PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None)
+    return data._copy_with_fields(covariates=covariates)
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
@@ -369,7 +381,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     ----------
     since, until : str or int, optional
         Such as "2024-05-31", or "2024-05" or "2024", of which the first or the last day counts; of
-        dates that are whole numbers, one of them. None: from the first on, up to the last.
+        dates that are integers, one of them. None: from the first on, up to the last.
 
     Returns
     -------
@@ -381,7 +393,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
     DataError
         If the comparisons have no dates, or none is left.
     ArgumentError
-        If `since` or `until` is no date.
+        If `since` or `until` is not a date.
 
     Examples
     --------
@@ -398,24 +410,22 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
     dates = data.dates.between(since, until)
-    return _merge_all_parts(
-        [copy_with_details(data, None, data.answers, data.covariates, dates)], data.labels
-    )
+    return _merge_all_parts([data._copy_with_fields(forward=None, dates=dates)], data.labels)
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
-    r"""Add covariates of the options, on which their worths depend.
+    r"""Add covariates of the options, which change their worths.
 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
-    where u are the own worths that a posterior knows besides; by maximum likelihood all are 1. For
+    where u are the remaining worths in a posterior; by maximum likelihood all are 1. For
     unique aspects alone.
 
     Parameters
     ----------
     frame : DataFrame
-        A row an option, whose label stands in the index, and a column a covariate: numbers as they
-        are, other columns as indicators of all categories but the first.
+        One row per option, with its label in the index, and one column per covariate: numbers are
+        unchanged, other columns become indicators of all categories but the first.
 
     Returns
     -------
@@ -459,12 +469,8 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         covariates.tied,
         covariates.answers,
     )
-    return copy_with_details(
-        data,
-        data.forward,
-        data.answers,
-        PairCovariates._from_fields((*covariates.names, *names), *arrays),
-    )
+    covariates = PairCovariates._from_fields((*covariates.names, *names), *arrays)
+    return data._copy_with_fields(covariates=covariates)
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
@@ -507,8 +513,10 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
         return data
     covariates = data.covariates.of_names(names)
     indices = [k for k, name in enumerate(data.covariates.names) if name in names]
-    dates = None if data.dates is None else data.dates.of_covariates(indices)
-    return copy_with_details(data, data.forward, data.answers, covariates, dates)
+    dates = data.dates
+    if dates is not None:
+        dates = dates.of_covariates(indices)
+    return data._copy_with_fields(covariates=covariates, dates=dates)
 
 
 def without_dates(data: "PairedComparisons") -> "PairedComparisons":
@@ -526,7 +534,7 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
     >>> th.PairedComparisons.from_trials(frame, date="day").without_dates()
     PairedComparisons(2 options, 1 pair, 2 comparisons, 1 component)
     """
-    return copy_with_details(data, data.forward, data.answers, data.covariates)
+    return data._copy_with_fields(dates=None)
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
@@ -537,7 +545,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     Raises
     ------
     DataError
-        If the data do not say who answered.
+        If respondents are unknown.
     """
     answers = require_answers(data)
     if data.covariates is not None or data.dates is not None:
@@ -554,7 +562,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
             counts = answers.wins, answers.losses, answers.tied
             sums = [array[begin:end].copy() for array in counts]
             comparisons[name] = data._from_fields(
-                data.labels, data.first[pair], data.second[pair], *sums, None, None, None
+                data.labels, data.first[pair], data.second[pair], *sums
             )
     return comparisons
 
@@ -567,12 +575,12 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
     Parameters
     ----------
     column : str
-        A column of `people`; those for whom it is empty are in no group.
+        A column of `people`; respondents with an empty cell are in no group.
 
     Raises
     ------
     DataError
-        If the data do not say who answered, or nothing of that name is known of them.
+        If respondents are unknown, or no column of `people` has this name.
     """
     members_by_group = group_people(data.people, column, require_answers(data).respondent)
     return {group: select_respondents(data, members) for group, members in members_by_group.items()}
@@ -592,7 +600,7 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     Raises
     ------
     DataError
-        If the data do not say which option was first.
+        If the order of options is unknown.
 
     Examples
     --------
@@ -619,28 +627,30 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     parts = []
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
-        sides = data.first[is_compared], data.second[is_compared]
-        parts.append(
-            data._from_fields(data.labels, *sides, *counts[:, is_compared], None, None, None)
-        )
+        option_indices = data.first[is_compared], data.second[is_compared]
+        parts.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
     return parts[0], parts[1]
 
 
 def together(
-    data: "PairedComparisons", others: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+    data: "PairedComparisons", other_data: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
     """Merge several data sets, for these options.
 
     Covariates are kept if all have them. Respondents are kept if all know them and there are
     neither covariates nor dates.
     """
-    parts = [data, *others]
+    parts = [data, *other_data]
     if all(
         part.answers is not None and part.covariates is None and part.dates is None
         for part in parts
     ):
         return _merge_all_parts(parts, labels)
-    merged = _merge_all_parts([copy_with_details(part, None, None, None) for part in parts], labels)
+    plain_parts = [
+        part._copy_with_fields(forward=None, answers=None, covariates=None, dates=None)
+        for part in parts
+    ]
+    merged = _merge_all_parts(plain_parts, labels)
     if data.covariates is None or any(
         part.labels != labels or part.covariate_names != data.covariate_names for part in parts
     ):
@@ -648,7 +658,7 @@ def together(
     keys = merged.first * len(labels) + merged.second
     pairs = [np.searchsorted(keys, part.first * len(labels) + part.second) for part in parts]
     all_covariates = [part.covariates for part in parts if part.covariates is not None]
-    return copy_with_details(merged, None, None, data.covariates.together(all_covariates, pairs))
+    return merged._copy_with_fields(covariates=data.covariates.together(all_covariates, pairs))
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
@@ -690,12 +700,12 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        clauses = (
-            ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
-        )
+        old_dates, new_dates = "no dates", "some"
+        if more.dates is None:
+            old_dates, new_dates = "dates", "none"
         raise DataError(
-            f"The comparisons {clauses[0]}, but the new comparisons {clauses[1]}; name the column"
-            " of dates for both."
+            f"The comparisons have {old_dates}, but the new comparisons have {new_dates}; name the"
+            " column of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(
@@ -721,7 +731,7 @@ def _merge_all_parts(
                 first=part_options[rows_of_part.first], second=part_options[rows_of_part.second]
             )
         )
-    first, second, wins, losses, tied, covariate_values = (
+    *outcomes, covariate_values = (
         np.concatenate(column) for column in list(zip(*rows, strict=True))[:6]
     )
     row_respondents = None
@@ -729,25 +739,22 @@ def _merge_all_parts(
         answers = [require_answers(part) for part in parts]
         row_respondents = merge_respondents(
             [
-                RowRespondents(known.respondents, row.respondent, known.people)
-                for known, row in zip(answers, rows, strict=True)
+                RowRespondents(part_answers.respondents, row.respondent, part_answers.people)
+                for part_answers, row in zip(answers, rows, strict=True)
             ]
         )
-        row_respondents = row_respondents._replace(number=np.tile(row_respondents.number, 2))
-    outcomes = (
-        np.append(first, second),
-        np.append(second, first),
-        np.append(wins, losses),
-        np.append(tied, 0.0 * tied),
-    )
-    in_order = np.repeat([True, False], len(first))
-    covariates = CovariateColumns(names, np.tile(covariate_values, (2, 1))) if names else None
-    row_dates = None
+    covariates = row_dates = None
+    if names:
+        covariates = CovariateColumns(names, covariate_values)
     if dates is not None:
         times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
-        row_dates = RowDates(dates.name, dates.unit, np.tile(times, 2))
-    return build_from_rows(
-        type(parts[0]), labels, outcomes, (row_respondents, in_order, covariates), row_dates, False
+        row_dates = RowDates(dates.name, dates.unit, times)
+    return build_from_counts(
+        type(parts[0]),
+        labels,
+        tuple(outcomes),
+        (row_respondents, covariates, row_dates),
+        knows_order=False,
     )
 
 
@@ -766,27 +773,15 @@ class ComparisonRows(NamedTuple):
 def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     """List the comparisons at the finest known level; by date if they have dates."""
     if data.dates is not None:
-        dates = data.dates
-        return ComparisonRows(
-            dates.first,
-            dates.second,
-            dates.wins,
-            dates.losses,
-            dates.tied,
-            dates.x,
-            dates.respondent,
-        )
-    cells, answers = (
-        build_cells(data),
-        data.answers if data.covariates is None else data.covariates.answers,
-    )
-    if answers is None:
-        rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
-    else:
-        rows, counts, respondent = answers.pair, answers, answers.respondent
-    sides = cells.first[rows], cells.second[rows]
+        return ComparisonRows(*(getattr(data.dates, name) for name in ComparisonRows._fields))
+    cells = build_cells(data)
+    rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
+    if cells.answers is not None:
+        counts = cells.answers
+        rows, respondent = counts.pair, counts.respondent
+    option_indices = cells.first[rows], cells.second[rows]
     return ComparisonRows(
-        *sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
+        *option_indices, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
     )
 
 
@@ -795,8 +790,11 @@ def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "Paire
     answers, pairs = require_answers(data).of_respondents(members)
     counts = answers.wins, answers.losses, answers.tied
     sums = [np.bincount(answers.pair, side_counts, len(pairs)) for side_counts in counts]
-    covariates = None if data.covariates is None else data.covariates.of_respondents(members, pairs)
-    dates = None if data.dates is None else data.dates.of_respondents(members)
+    covariates = dates = None
+    if data.covariates is not None:
+        covariates = data.covariates.of_respondents(members, pairs)
+    if data.dates is not None:
+        dates = data.dates.of_respondents(members)
     return data._from_fields(
         data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates
     )
@@ -826,23 +824,12 @@ def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> l
 
 def build_ties_error(ties: float, comparisons: float) -> DataError:
     """Build the error for data with ties in a model or test without ties."""
-    verb = "is a tie" if ties == 1 else "are ties"
+    verb = "are ties"
+    if ties == 1:
+        verb = "is a tie"
     return DataError(
         f"{ties:,} of {format_plural(comparisons, 'comparison')} {verb}, but ties are not"
         " supported here; count every tie as half a choice for each option with ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
-    )
-
-
-def copy_with_details(
-    data: "PairedComparisons",
-    forward: np.ndarray | None,
-    answers: Answers | None,
-    covariates: PairCovariates | None,
-    dates: Dates | None = None,
-) -> "PairedComparisons":
-    """Copy the counts, with these orders, respondents, covariates and dates."""
-    return data._from_fields(
-        *(getattr(data, name) for name in data._FIELDS[:-4]), forward, answers, covariates, dates
     )

@@ -11,11 +11,11 @@ from thali.errors import DataError
 from ..answers import Answers, RowRespondents, read_respondents
 from ..columns import (
     Cells,
+    check_columns,
     convert_frame,
     drop_self_comparisons,
     encode_labels,
     get_column,
-    number_pairs,
     read_counts,
     sum_pair_counts,
 )
@@ -60,7 +60,7 @@ def from_frame(
     Parameters
     ----------
     frame : DataFrame
-        Further columns are ignored, those of losses or ties with a warning. Rows for the same two
+        Other columns are ignored, columns of losses or ties with a warning. Rows for the same two
         options add up, whichever was chosen.
     chosen, rejected : str, optional
         Columns with the label of the option that was chosen, and of the one that was not. None:
@@ -77,11 +77,11 @@ def from_frame(
         that is a tie and 0 for one that is a choice. None: the column "ties" if there is one, else
         there were none.
     respondent : str, optional
-        Column of who answered; the columns that are constant within everybody become `people`.
+        Column of respondents; the columns that are constant within each become `people`.
         None: recognised by its name (respondent, participant, judge, rater, Vpn, and the like).
     labels : sequence of str, optional
-        All options in the order wanted, those never compared included. None: the categories of a
-        categorical column; else numbers in their order, names as they first appear.
+        All options in the required order, including options never compared. None: the categories of
+        a categorical column; else numbers in their order, names as they first appear.
     weights : bool
         Fractional counts are meant.
 
@@ -92,7 +92,7 @@ def from_frame(
     Raises
     ------
     DataError
-        If a column is unknown, a label or count is missing, a count is not a whole number of 0 or
+        If a column is unknown, a label or count is missing, a count is not an integer of 0 or
         more, an option is compared with itself, or there is not a single comparison.
 
     Examples
@@ -115,13 +115,12 @@ def from_frame(
             refuse_ambiguous(frame)
         weights = weights or columns.weighted
     else:
-        default_columns = [name if name in names else None for name in ("count", "ties")]
         columns = PairColumns(
             (chosen or "chosen", rejected or "rejected"),
-            tuple(filter(None, default_columns[:1])),
-            default_columns[1],
+            tuple(name for name in names if name == "count"),
+            next((name for name in names if name == "ties"), None),
+            find_respondent_column(names, (count, respondent)),
         )
-        columns = columns._replace(respondent=find_respondent_column(names, (count, respondent)))
     times = (
         count or next(iter(columns.times), None),
         losses or next(iter(columns.times[1:]), None),
@@ -145,24 +144,18 @@ def read_list(
 
     Covariates describe the option shown first, if the columns contain the order.
     """
-    for name in filter(None, (*columns.options, *columns.times, columns.ties)):
-        get_column(frame, name)
-    frame = frame.loc[~is_uncounted(frame, columns)]
-    first_column, second_column = columns.options
-    frame = drop_self_comparisons(frame, first_column, second_column)
-    first, second = get_column(frame, first_column), get_column(frame, second_column)
+    check_columns(frame, (*columns.options, *columns.times, columns.ties))
+    frame = drop_self_comparisons(frame.loc[~is_uncounted(frame, columns)], *columns.options)
+    first_labels, second_labels = (get_column(frame, name) for name in columns.options)
+    has_two_counts = len(columns.times) == 2
     try:
-        chosen, rejected, tied = _read_counts(frame, columns, weights)
+        counts = _read_counts(frame, columns, weights)
     except DataError as error:
-        hint = None if weights or len(columns.times) < 2 else _hint_shares(frame, columns)
-        raise DataError(error, f" {hint}" if hint else "") from None
-
-    def where(row: int, is_first: bool) -> str:
-        """Describe the position of a label."""
-        return f"in row {frame.index[row]}, column {first_column if is_first else second_column!r}"
-
-    names, first_index, second_index = encode_labels(
-        first, second, chosen + rejected + tied, labels, where
+        if has_two_counts and not weights and (hint := _suggest_counts(frame, columns)):
+            raise DataError(error, f" {hint}") from None
+        raise
+    names, *option_indices = encode_labels(
+        first_labels, second_labels, np.add.reduce(counts), labels
     )
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
     covariate_rows = None
@@ -170,44 +163,32 @@ def read_list(
         covariate_rows = read_covariates(
             frame, covariates, columns.options, list(filter(None, columns.used))
         )
-    row_dates = None if date is None else read_dates(frame, date)
-    cells, in_order = (first_index, second_index, chosen, tied), None
-    if len(columns.times) == 2:
-        cells = (
-            np.append(first_index, second_index),
-            np.append(second_index, first_index),
-            np.append(chosen, rejected),
-            np.append(tied, 0.0 * tied),
-        )
-        row_twice = np.tile(np.arange(len(frame)), 2)
-        row_respondents = None if row_respondents is None else row_respondents.of_rows(row_twice)
-        row_dates = None if row_dates is None else row_dates.of_rows(row_twice)
-        in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
-        if covariate_rows is not None:
-            covariate_rows = covariate_rows._replace(values=np.tile(covariate_rows.values, (2, 1)))
-    data = build_from_rows(
-        cls, names, cells, (row_respondents, in_order, covariate_rows), row_dates
-    )
-    shares = (
-        find_percentages(data.wins, data.losses, data.tied)
-        if columns.times and row_respondents is None
-        else None
+    row_dates = None
+    if date is not None:
+        row_dates = read_dates(frame, date)
+    data = build_from_counts(
+        cls,
+        names,
+        (*option_indices, *counts),
+        (row_respondents, covariate_rows, row_dates),
+        knows_order=columns.in_order and has_two_counts,
     )
     warn_each(
         find_similar_labels(data.labels),
         find_total_labels(data.labels),
         find_dropped_columns(frame, columns.used),
-        shares,
     )
+    if columns.times and row_respondents is None:
+        warn_each(find_percentages(data.wins, data.losses, data.tied))
     return data
 
 
-def _hint_shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
-    """Return a hint if invalid counts are percentages or proportions."""
+def _suggest_counts(frame: "pd.DataFrame", columns: PairColumns) -> str:
+    """Return a sentence that asks for counts instead of percentages or proportions, or ""."""
     try:
         return find_percentages(*_read_counts(frame, columns, weights=True))
     except DataError:
-        return None
+        return ""
 
 
 def _read_counts(
@@ -241,7 +222,7 @@ def from_pairs(
     ----------
     pairs : iterable of (winner, loser)
     labels : sequence of str, optional
-        All options in the order wanted, those never compared included. None: numbers in their
+        All options in the required order, including options never compared. None: numbers in their
         order, names as they first appear.
 
     Returns
@@ -297,17 +278,17 @@ def from_trials(
     Parameters
     ----------
     frame : DataFrame
-        Rows without an answer are left out.
+        Rows without an answer are dropped.
     first, second : str, optional
         Columns of the two options. None: recognised by their names (a and b, left and right,
         option1 and option2, model_a and model_b, links and rechts; and the like).
     chosen : str, optional
-        Column that holds the label of the option chosen; or its side (left, right; first, second;
+        Column with the label of the option chosen; or its side (left, right; first, second;
         1, 2; 1, -1; a, b; model_a, model_b); or a word for a tie (tie, draw, equal, both, tie
-        (bothbad), 0.5, 0 beside -1). None: recognised by its name (chosen, choice, winner,
+        (bothbad), 0.5, 0 next to -1). None: recognised by its name (chosen, choice, winner,
         response, preferred, and the like).
     respondent : str, optional
-        Column of who answered; the columns that are constant within everybody become `people`.
+        Column of respondents; the columns that are constant within each become `people`.
         None: recognised.
     count : str, optional
         Column with the number of such trials. None: recognised, else each row is one.
@@ -319,13 +300,14 @@ def from_trials(
         "order", unless a column bears that name, is 1 in every row: being first.
     date : str, optional
         Column of when the trial was made: dates and times, all written in one form, such as
-        2024-05-31; seconds since 1970; or whole numbers of periods, such as seasons. They become
+        2024-05-31; seconds since 1970; or integer periods, such as seasons. They become
         `dates`, which leaderboards use (``leaderboard(data, period="week")``), and models refuse.
     people : list of str, optional
         Which columns describe the people, and become `people`. None: all that are constant within
         everybody.
     coding : mapping, optional
-        What the values of `chosen` mean: {value: "first", "second", "tie" or "missing", no answer}.
+        Meanings of the values of `chosen`: {value: "first", "second", "tie" or "missing", no
+        answer}.
     labels, weights
         As in `from_frame`.
 
@@ -361,42 +343,36 @@ def from_trials(
         "respondent": respondent,
         "count": count,
     }
-    if people is None:
-        return read_trials(
-            cls, frame, named_columns, False, coding, labels, weights, covariates, date
-        )[0]
     frame = convert_frame(frame)
-    for name in people:
-        get_column(frame, name)
-    columns = find_trial_columns(frame, named_columns, False)
-    people_columns = list_covariate_columns(
-        covariates, list(frame.columns), (columns.first, columns.second)
+    if people is not None:
+        check_columns(frame, people)
+        columns = find_trial_columns(frame, named_columns, False)
+        covariate_columns = list_covariate_columns(
+            covariates, list(frame.columns), (columns.first, columns.second)
+        )
+        used_columns = {*columns.used, *people, *covariate_columns, date}
+        frame = frame.loc[:, [name for name in frame.columns if name in used_columns]]
+    data, _ = read_trials(
+        cls, frame, named_columns, False, coding, labels, weights, covariates, date
     )
-    used_columns = {*columns.used, *people, *people_columns, date}
-    kept_columns = [name for name in frame.columns if name in used_columns]
-    data = read_trials(
-        cls,
-        frame.loc[:, kept_columns],
-        named_columns,
-        False,
-        coding,
-        labels,
-        weights,
-        covariates,
-        date,
-    )[0]
+    if people is not None:
+        _check_people_columns(data, people)
+    return data
+
+
+def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> None:
+    """Raise unless the named columns describe the respondents."""
     if data.answers is None:
         raise DataError(
             "`people` describes respondents, but no column identifies them; name it with"
             " `respondent`."
         )
-    people_columns = [] if data.answers.people is None else list(data.answers.people.columns)
-    if not_constant := [name for name in people if name not in people_columns]:
+    people = data.answers.people
+    if not_constant := [name for name in names if people is None or name not in people.columns]:
         raise DataError(
             "Columns that describe respondents must be constant within each respondent; remove"
             f" {shorten(not_constant)}."
         )
-    return data
 
 
 def from_results(
@@ -421,12 +397,12 @@ def from_results(
     Parameters
     ----------
     frame : DataFrame
-        Rows without a result are left out.
+        Rows without a result are dropped.
     home, away : str, optional
         Columns of the two sides. None: recognised by their names (home and away, HomeTeam and
         AwayTeam, visitor and opponent, white and black, Heim and Gast; and the like).
     result : str, optional
-        Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None:
+        Column with H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None:
         recognised by its name (result, FTR, outcome), else the goals or scores of either side in
         two columns.
     respondent, count, covariates, date, coding, labels, weights
@@ -457,9 +433,10 @@ def from_results(
         "respondent": respondent,
         "count": count,
     }
-    return read_trials(cls, frame, named_columns, True, coding, labels, weights, covariates, date)[
-        0
-    ]
+    data, _ = read_trials(
+        cls, frame, named_columns, True, coding, labels, weights, covariates, date
+    )
+    return data
 
 
 def read_trials(
@@ -501,18 +478,18 @@ def from_wide(
     frame : DataFrame
         Empty cells were not answered. Other columns become `people`.
     coding : mapping, optional
-        What the values of the cells mean: {value: "first", "second", "tie" or "missing", no
+        Meanings of the values of the cells: {value: "first", "second", "tie" or "missing", no
         answer}. None: the label of the option chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie;
         or 0, 2 and 1 for a tie (with a warning).
     respondent : str, optional
-        Column of who answered. None: recognised, else every row is a respondent.
+        Column of respondents. None: recognised, else every row is a respondent.
     count : str, optional
         Column with the number of people who gave the answers of the row. None: recognised, else it
         is one.
     pairs : mapping, optional
         {column: (first option, second option)}. None: recognised by names such as "tea > milk",
         "tea:milk", "tea vs milk", V12 for the options 1 and 2; or V1, V2, V3, ... in the order (1,
-        2), (1, 3), (2, 3), (1, 4), ... of prefmod; or by the two labels that each column holds.
+        2), (1, 3), (2, 3), (1, 4), ... of prefmod; or by the two labels in each column.
     labels : sequence of str, optional
         Names for the options 1, 2, ... of columns that have numbers alone.
     weights : bool
@@ -541,8 +518,7 @@ def from_wide(
     """
     frame = convert_frame(frame)
     named_columns = {"respondent": respondent, "count": count}
-    for name in filter(None, (*named_columns.values(), *(pairs or ()))):
-        get_column(frame, name)
+    check_columns(frame, (*named_columns.values(), *(pairs or ())))
     if pairs is not None:
         options_by_column = {
             name: (format_label(pair[0]), format_label(pair[1])) for name, pair in pairs.items()
@@ -575,6 +551,39 @@ def build_comparisons(
     return data, outcomes.how
 
 
+def build_from_counts(
+    cls: "type[PairedComparisons]",
+    labels: tuple[str, ...],
+    rows: tuple[np.ndarray, ...],
+    details: tuple[RowRespondents | None, CovariateColumns | None, RowDates | None],
+    knows_order: bool,
+) -> "PairedComparisons":
+    """Build comparisons from rows with the counts of both options.
+
+    `rows` are first, second, wins, losses and ties; `details` are respondents, covariates and
+    dates of the rows.
+    """
+    first_indices, second_indices, wins, losses, tied = rows
+    row_respondents, covariates, row_dates = details
+    row_twice = np.tile(np.arange(len(first_indices)), 2)  # as won by the first, and by the second
+    if row_respondents is not None:
+        row_respondents = row_respondents.of_rows(row_twice)
+    if covariates is not None:
+        covariates = covariates._replace(values=covariates.values[row_twice])
+    if row_dates is not None:
+        row_dates = row_dates.of_rows(row_twice)
+    cells = (
+        np.append(first_indices, second_indices),
+        np.append(second_indices, first_indices),
+        np.append(wins, losses),
+        np.append(tied, 0.0 * tied),
+    )
+    in_order = np.repeat([True, False], len(first_indices))
+    return build_from_rows(
+        cls, labels, cells, (row_respondents, in_order, covariates), row_dates, knows_order
+    )
+
+
 def build_from_rows(
     cls: "type[PairedComparisons]",
     labels: tuple[str, ...],
@@ -592,32 +601,31 @@ def build_from_rows(
     *pair_fields, counts_in_order, answers, covariates = build_fields(
         labels, winner, loser, counts, tied, *details
     )
-    undated = cls._from_fields(
-        *pair_fields, counts_in_order if knows_order else None, answers, covariates
-    )
+    if not knows_order:
+        counts_in_order = None
     if row_dates is None:
-        return undated
+        return cls._from_fields(*pair_fields, counts_in_order, answers, covariates)
     row_respondents, in_order, described = details
     is_positive = counts + tied > 0
     covariate_values = np.zeros((len(counts), 0))
     if described is not None and in_order is not None:
         # of the winner over the loser
         covariate_values = np.where(in_order[:, None], described.values, -described.values)
-    respondent = (
-        np.zeros(0, np.int64) if row_respondents is None else row_respondents.number[is_positive]
-    )
+    respondent = np.zeros(0, np.int64)
+    if row_respondents is not None:
+        respondent = row_respondents.number[is_positive]
     counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
-    sides = winner[is_positive], loser[is_positive]
+    option_indices = winner[is_positive], loser[is_positive]
     dates = Dates.of_rows(
         row_dates.name,
         row_dates.unit,
         row_dates.number[is_positive],
-        sides,
+        option_indices,
         respondent,
         covariate_values[is_positive],
         counts_by_row,
     )
-    return cls._from_fields(*pair_fields, undated.forward, answers, covariates, dates)
+    return cls._from_fields(*pair_fields, counts_in_order, answers, covariates, dates)
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
@@ -628,7 +636,7 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        One row for each pair and direction with a count above 0. The ties of a pair stand in its
+        One row for each pair and direction with a count above 0. The ties of a pair are in its
         first row, which is there even if that option was never chosen. The labels are categorical,
         and so keep their order and the options that were never compared.
 
@@ -651,10 +659,10 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "chosen": pd.Categorical.from_codes(chosen[is_shown], categories),
         "rejected": pd.Categorical.from_codes(rejected[is_shown], categories),
-        "count": count[is_shown].astype(np.int64) if data._whole else count[is_shown],
+        "count": data._convert_counts(count[is_shown]),
     }
     if ties.any():
-        table["ties"] = ties[is_shown].astype(np.int64) if data._whole else ties[is_shown]
+        table["ties"] = data._convert_counts(ties[is_shown])
     return pd.DataFrame(table)
 
 
@@ -681,10 +689,12 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "a": labels[data.first],
         "b": labels[data.second],
-        "n": total.astype(np.int64) if data._whole else total,
+        "n": data._convert_counts(total),
         "proportion": data.wins / total,
     }
-    return pd.DataFrame(table | {"ties": data.tied / total} if data.tied.any() else table)
+    if data.tied.any():
+        table["ties"] = data.tied / total
+    return pd.DataFrame(table)
 
 
 def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
@@ -699,8 +709,10 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
             .reindex(index=list(names), columns=list(names))
             .to_numpy()
         )
+    if hasattr(ties, "toarray"):
+        ties = ties.toarray()
     try:
-        table = np.asarray(ties.toarray() if hasattr(ties, "toarray") else ties, float)
+        table = np.asarray(ties, float)
     except (TypeError, ValueError):
         raise DataError(
             "`ties` must be a table of numbers, with one row and one column per option."
@@ -728,8 +740,8 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
             f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an"
             " integer."
         )
-    first, second = np.nonzero(np.triu(table, 1))
-    return first, second, table[first, second]
+    first_indices, second_indices = np.nonzero(np.triu(table, 1))
+    return first_indices, second_indices, table[first_indices, second_indices]
 
 
 def build_fields(
@@ -753,23 +765,19 @@ def build_fields(
         raise DataError(
             f"Comparisons require at least two options; got {shorten(labels) or 'none'}."
         )
-    tied = np.zeros(len(counts)) if tied is None else tied
-    sums = sum_pair_counts(n_options, winner, loser, counts, tied)
-    if not len(sums[0]):
+    if tied is None:
+        tied = np.zeros(len(counts))
+    is_positive = counts + tied > 0
+    if not is_positive.any():
         raise DataError(
             f"There are no comparisons among the {n_options:,} options: every count is 0; check the"
             " counts."
         )
-    is_positive = counts + tied > 0
-    winner, loser, counts, tied = (
-        winner[is_positive],
-        loser[is_positive],
-        counts[is_positive],
-        tied[is_positive],
-    )
-    pair = np.searchsorted(sums[0] * n_options + sums[1], number_pairs(n_options, winner, loser))
+    winner, loser, counts, tied = (values[is_positive] for values in (winner, loser, counts, tied))
+    sums, pair = sum_pair_counts(n_options, winner, loser, counts, tied)
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
-    row_respondents = None if row_respondents is None else row_respondents.of_rows(is_positive)
+    if row_respondents is not None:
+        row_respondents = row_respondents.of_rows(is_positive)
     if in_order is not None:
         is_forward = in_order[is_positive] == is_first_winner
         forward_counts = [

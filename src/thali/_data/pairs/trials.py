@@ -12,11 +12,14 @@ from thali.errors import Argument, DataError
 
 from ..answers import RowRespondents, read_respondents
 from ..columns import (
+    check_columns,
     count_comparisons,
     describe_columns,
     drop_self_comparisons,
     encode_labels,
     get_column,
+    list_texts,
+    name_rows,
     note_omission,
     read_counts,
 )
@@ -35,6 +38,7 @@ from ..roles import (
     TIE_WORDS,
     WEIGHTS,
     column_names,
+    find_column_pairs,
     find_no_answers,
     map_plain_names,
     simplify_name,
@@ -84,7 +88,7 @@ class TrialVerdicts(NamedTuple):
 
 def decode_column(
     frame: "pd.DataFrame",
-    sides: tuple[str, str],
+    option_columns: tuple[str, str],
     chosen: str,
     coding: Mapping[Any, str] | None,
     game: bool = False,
@@ -101,21 +105,32 @@ def decode_column(
 
     codes, values = pd.factorize(frame[chosen])
     texts = list(map(format_label, values))
-    labels = [pd.factorize(frame[name]) for name in sides]
+    labels = [pd.factorize(frame[name]) for name in option_columns]
     option_labels = {format_label(value) for _, values in labels for value in values}
     coding, missing = split_missing(coding)
-    value_by_text = {} if coding is None else map_coding(coding)
+    value_by_text = map_coding(coding or {})
     no_answer_texts = find_no_answers(
-        texts, {*option_labels, *value_by_text, *sides}
+        texts, {*option_labels, *value_by_text, *option_columns}
     ) | missing & set(texts)
     texts = ["" if text in no_answer_texts else text for text in texts]
     uncoded_texts = ["" if text in value_by_text else text for text in texts]
     verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
     if coding is None or any(uncoded_texts):
         recognised = _recognise_outcomes(
-            frame, sides, chosen, codes, uncoded_texts, labels, game, count, coding
+            frame,
+            option_columns,
+            chosen,
+            codes,
+            uncoded_texts,
+            labels,
+            option_labels,
+            game,
+            count,
+            coding,
         )
-        description = recognised.how if coding is None else f"{recognised.how}, or coded outcomes"
+        description = recognised.how
+        if coding is not None:
+            description += ", or coded outcomes"
         outcome = np.where(np.isnan(verdicts.outcome), recognised.outcome, verdicts.outcome)
         verdicts = TrialVerdicts(
             outcome, description, tuple(sorted({*verdicts.ties, *recognised.ties}))
@@ -125,30 +140,34 @@ def decode_column(
 
 def _recognise_outcomes(
     frame: "pd.DataFrame",
-    sides: tuple[str, str],
+    option_columns: tuple[str, str],
     chosen: str,
     codes: np.ndarray,
     texts: list[str],
     labels: list[Any],
+    option_labels: set[str],
     game: bool,
     count: str | None,
     coding: Any,
 ) -> TrialVerdicts:
     """Recognise the outcomes in a column; `codes` are the indices of the texts."""
     # With a code for a side, other numbers and single letters are not sides.
-    option_labels = {format_label(value) for _, values in labels for value in values}
-    words = (*TIE_WORDS, *_TIED_GAME) if game else TIE_WORDS
+    words = TIE_WORDS
+    if game:
+        words = (*TIE_WORDS, *_TIED_GAME)
     ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
     is_open = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
         is_number(text) or len(text) == 1 for text in texts if text not in ties
     )
-    sides_by_text = None if is_open else _map_sides(texts, ties, sides, game)
+    sides_by_text = None
+    if not is_open:
+        sides_by_text = _map_sides(texts, ties, option_columns, game)
     label_outcomes = _decode_labels(codes, texts, ties, labels)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
     if not is_unread.any() and is_answered.any():
         if sides_by_text is not None:
-            side_outcomes = _decode_texts(codes, texts, sides_by_text)
+            side_outcomes = decode_texts(codes, texts, sides_by_text)
             if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
                 raise DataError(
                     f"Column {chosen!r} could contain labels of options or sides (1, 2, left,"
@@ -169,7 +188,7 @@ def _recognise_outcomes(
             Argument("coding"),
             "; correct it, or define it.",
         )
-    raise _build_unreadable_error(frame, sides, chosen, is_unread, set(texts), game, count)
+    raise _build_unreadable_error(frame, option_columns, chosen, is_unread, set(texts), game, count)
 
 
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
@@ -205,12 +224,14 @@ def _decode_labels(
         )[codes]
 
     verdict = numbered(codes, texts)
-    first, second = (
+    first_codes, second_codes = (
         numbered(codes, [format_label(value) for value in values]) for codes, values in labels
     )
     tied = np.array([*(text in ties for text in texts), False])[codes]
     outcome = np.where(
-        (verdict == first) & (verdict >= 0), FIRST, np.where(verdict == second, SECOND, np.nan)
+        (verdict == first_codes) & (verdict >= 0),
+        FIRST,
+        np.where(verdict == second_codes, SECOND, np.nan),
     )
     outcome[tied] = TIE
     outcome[verdict < 0] = np.nan
@@ -218,7 +239,7 @@ def _decode_labels(
 
 
 def _map_sides(
-    texts: list[str], ties: set[str], sides: tuple[str, str], game: bool
+    texts: list[str], ties: set[str], option_columns: tuple[str, str], game: bool
 ) -> dict[str, float] | None:
     """Map each text to an outcome if all are sides, numbers or ties; else None."""
     answers = [text for text in texts if text and text not in ties]
@@ -226,23 +247,21 @@ def _map_sides(
         return None
     if numbers := _map_numbers(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
-    words = _list_side_words(sides, game)
-    meaning = {text: words.get(simplify_name(text)) for text in answers}
-    if any(value is None for value in meaning.values()):
+    words = _list_side_words(option_columns, game)
+    if not all(simplify_name(text) in words for text in answers):
         return None
-    return {
-        text: float(value) for text, value in meaning.items() if value is not None
-    } | dict.fromkeys(ties, TIE)
+    return {text: words[simplify_name(text)] for text in answers} | dict.fromkeys(ties, TIE)
 
 
-def _list_side_words(sides: tuple[str, str], game: bool) -> dict[str, float]:
+def _list_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
     """List the words for either side, including the names of the columns."""
     words: dict[str, float] = {}
-    for first, second in (*MORE_SIDES, *SIDES):
+    for first_mark, second_mark in (*MORE_SIDES, *SIDES):
         for pattern in _SIDE_PATTERNS:
-            words |= {pattern.format(first): FIRST, pattern.format(second): SECOND}
-    words |= _GAME if game else {}
-    words |= {simplify_name(sides[0]): FIRST, simplify_name(sides[1]): SECOND}
+            words |= {pattern.format(first_mark): FIRST, pattern.format(second_mark): SECOND}
+    if game:
+        words |= _GAME
+    words |= {simplify_name(option_columns[0]): FIRST, simplify_name(option_columns[1]): SECOND}
     return words
 
 
@@ -257,7 +276,7 @@ def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | 
     return None
 
 
-def _decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
+def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
     """Decode texts by code, NaN for unknown texts."""
     return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
 
@@ -267,12 +286,12 @@ def _build_verdicts(
 ) -> TrialVerdicts:
     """Build the verdicts for a map of texts to outcomes."""
     ties = tuple(sorted(text for text, value in meaning.items() if value == TIE and text in texts))
-    return TrialVerdicts(_decode_texts(codes, texts, meaning), how, ties)
+    return TrialVerdicts(decode_texts(codes, texts, meaning), how, ties)
 
 
 def _build_unreadable_error(
     frame: "pd.DataFrame",
-    sides: tuple[str, str],
+    option_columns: tuple[str, str],
     chosen: str,
     is_unread: np.ndarray,
     texts: set[str],
@@ -292,32 +311,31 @@ def _build_unreadable_error(
             f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
             " define them with ",
             Argument("coding"),
-            f", or write {sides[0]!r} and {sides[1]!r}.",
+            f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
         )
-    words = _list_side_words(sides, game)
-    is_strange = is_unread & np.array(
-        [simplify_name(format_label(value)) not in words for value in frame[chosen]]
-    )
-    is_fault = is_strange if is_strange.any() else is_unread
+    words = _list_side_words(option_columns, game)
+    cells = list_texts(frame, chosen)
+    is_fault = is_unread & np.array([simplify_name(text) not in words for text in cells])
+    if not is_fault.any():
+        is_fault = is_unread
     row = int(is_fault.argmax())
-    text = format_label(frame[chosen].iloc[row])
+    text = cells[row]
     equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    number = count_comparisons(equal_rows, count)
-    repetitions = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
-    options = [format_label(frame[name].iloc[row]) for name in sides]
-    words = (
-        "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
-        if game
-        else "a side (left, right, first, second, 1, 2)"
-    )
+    repetitions, side_examples = "", "a side (left, right, first, second, 1, 2)"
+    if (number := count_comparisons(equal_rows, count)) > 1:
+        repetitions = f" (and {number - 1:,.0f} more times)"
+    if game:
+        side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
+    options = [format_label(frame[name].iloc[row]) for name in option_columns]
     return DataError(
         f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is"
         " neither"
-        f" an option of that row ({shorten(options)}), {words} nor a word for a tie; correct it,"
+        f" an option of that row ({shorten(options)}), {side_examples} nor a word for a tie;"
+        " correct it,"
         " or define it with ",
         Argument("coding"),
         " (as missing if it is not an"
-        f" answer).{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
+        f" answer).{suggest(text, [*options, *option_columns, *filter(str.isalpha, TIE_WORDS)])}",
     )
 
 
@@ -326,7 +344,7 @@ def _build_unreadable_error(
 
 _POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
 _SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
-_UNFINISHED = "*"  # in place of the result of a game of chess
+_UNFINISHED = "*"  # instead of the result of a game of chess
 _JSPSYCH = ("trialtype", "trialindex")
 
 
@@ -358,7 +376,7 @@ class TrialOutcomes(NamedTuple):
     # whether the winner, or the first of a tie, was shown first; None: unknown
     in_order: np.ndarray | None
     how: str  # description of how the rows were read
-    covariates: CovariateColumns | None = None  # of the rows, for what was shown first
+    covariates: CovariateColumns | None = None  # of the rows, for the option shown first
     when: RowDates | None = None
 
 
@@ -367,37 +385,43 @@ def find_trial_columns(
 ) -> TrialColumns:
     """Find the columns of trials by their usual names, unless given."""
     names = column_names(frame)
-    for name in filter(None, named_columns.values()):
-        get_column(frame, name)
+    check_columns(frame, named_columns.values())
     name_by_plain = map_plain_names(names)
-    first, second, is_home = _find_options(frame, names, named_columns, game)
-    taken = {first, second, *(name for name in named_columns.values() if name is not None)}
-    verdict = _find_verdict_columns(name_by_plain, first, second, named_columns, game, taken, names)
-    taken |= set(verdict)
-    respondent = named_columns.get("respondent") or next(
-        filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, taken)), None
+    first_column, second_column, is_home = _find_options(frame, names, named_columns, game)
+    used_columns = {
+        first_column,
+        second_column,
+        *(name for name in named_columns.values() if name is not None),
+    }
+    verdict = _find_verdict_columns(
+        name_by_plain, first_column, second_column, named_columns, game, used_columns, names
     )
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain, taken)
-    return TrialColumns(first, second, verdict, respondent, count, game or is_home)
+    used_columns |= set(verdict)
+    respondent = named_columns.get("respondent") or next(
+        filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, used_columns)),
+        None,
+    )
+    count = named_columns.get("count") or COUNT.find_column(name_by_plain, used_columns)
+    return TrialColumns(first_column, second_column, verdict, respondent, count, game or is_home)
 
 
 def _find_options(
     frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
 ) -> tuple[str, str, bool]:
     """Find the two columns of options, and whether the first side plays at home."""
-    first, second = named_columns.get("first"), named_columns.get("second")
-    if first is not None and second is not None:
-        return first, second, False
-    taken = set(filter(None, named_columns.values()))
+    first_column, second_column = named_columns.get("first"), named_columns.get("second")
+    if first_column is not None and second_column is not None:
+        return first_column, second_column, False
+    used_columns = set(named_columns.values())
     candidates = [
-        sides
-        for sides in find_side_columns(names)
-        if not taken & set(sides.columns)
-        and (sides.stem in STEMS or _share_labels(frame, sides))
-        and (sides.side[0] in GAMES or not game)
+        pair
+        for pair in find_side_columns(names)
+        if not used_columns & set(pair.columns)
+        and (pair.stem in STEMS or _have_shared_texts(frame, pair))
+        and (pair.side[0] in GAMES or not game)
     ]
-    for role, name in (("first", first), ("second", second)):
-        if not candidates or first is not None or second is not None:
+    for role, name in (("first", first_column), ("second", second_column)):
+        if not candidates or first_column is not None or second_column is not None:
             if name is None:
                 raise DataError(
                     "No column was recognised as the ",
@@ -406,7 +430,7 @@ def _find_options(
                     Argument(role),
                     ".",
                 )
-    candidates.sort(key=lambda sides: sides.stem not in STEMS)
+    candidates.sort(key=lambda pair: pair.stem not in STEMS)
     return (*candidates[0].columns, candidates[0].side[0] in GAMES)
 
 
@@ -429,47 +453,44 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    verdict = (RESULT if game else CHOSEN_OF_TWO).find_column(name_by_plain)
+    role, outcome = CHOSEN_OF_TWO, "was chosen"
+    if game:
+        role, outcome = RESULT, "won"
+    verdict = role.find_column(name_by_plain)
     try:
-        first, second, at_home = _find_options(frame, names, {}, game)
+        first_column, second_column, at_home = _find_options(frame, names, {}, game)
     except DataError:
-        return (
-            None
-            if verdict is None
-            else _describe_missing_option(frame, name_by_plain, verdict, game)
-        )
+        if verdict is None:
+            return None
+        return _describe_missing_option(frame, name_by_plain, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    alternatives = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
-    return MissingColumn(f"a column showing whether {alternatives}", "chosen", 3)
+    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome}"
+    return MissingColumn(description, "chosen", 3)
 
 
 def _describe_missing_option(
     frame: "pd.DataFrame", name_by_plain: dict[str, str], verdict: str, game: bool
 ) -> MissingColumn | None:
     """Describe the option columns that are missing next to a column of outcomes."""
-    for first, second in (*SIDES, *MORE_SIDES):
+    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
         for role, present_mark, missing_mark in (
-            ("second", first, second),
-            ("first", second, first),
+            ("second", first_mark, second_mark),
+            ("first", second_mark, first_mark),
         ):
-            for stem in (
-                ("", *sorted(STEMS))
-                if (len(present_mark) > 1 and len(missing_mark) > 1) or not game
-                else ()
-            ):
+            if game and min(len(present_mark), len(missing_mark)) < 2:
+                continue
+            for stem in ("", *sorted(STEMS)):
                 for pattern in ("{0}{1}", "{1}{0}"):
-                    name, partner = (
-                        pattern.format(stem, present_mark),
-                        pattern.format(stem, missing_mark),
-                    )
+                    name = pattern.format(stem, present_mark)
+                    partner = pattern.format(stem, missing_mark)
                     is_alone = (
                         name in name_by_plain
                         and partner not in name_by_plain
                         and name_by_plain[name] != verdict
                         and (stem or len(present_mark) > 1)
                     )
-                    if is_alone and (first in GAMES) == game:
+                    if is_alone and (first_mark in GAMES) == game:
                         column = name_by_plain[name]
                         if column.casefold().endswith(present_mark):  # write it like its partner
                             partner = column[: -len(present_mark)] + missing_mark
@@ -501,54 +522,54 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether other numeric columns describe both sides, like attributes."""
     import pandas as pd
 
-    sides = find_side_columns(column_names(frame))
-    marks = [pair.side for pair in sides if pair.columns == (columns.first, columns.second)]
+    side_pairs = find_side_columns(column_names(frame))
+    marks = [pair.side for pair in side_pairs if pair.columns == (columns.first, columns.second)]
     return any(
         pair.side in marks[:1]
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
         and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in pair.columns)
-        for pair in sides
+        for pair in side_pairs
     )
 
 
-def _share_labels(frame: "pd.DataFrame", sides: SideColumns) -> bool:
+def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
     """Return whether two columns contain text, with some values in common."""
     import pandas as pd
 
-    first, second = (frame[name] for name in sides.columns)
-    if any(pd.api.types.is_numeric_dtype(values.dtype) for values in (first, second)):
+    first_cells, second_cells = (frame[name] for name in pair.columns)
+    if any(pd.api.types.is_numeric_dtype(values.dtype) for values in (first_cells, second_cells)):
         return False
-    return bool(set(first.dropna().unique()) & set(second.dropna().unique()))
+    return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
 
 
 def _find_verdict_columns(
     name_by_plain: dict[str, str],
-    first: str,
-    second: str,
+    first_column: str,
+    second_column: str,
     named_columns: Mapping[str, str | None],
     game: bool,
-    taken: set[str],
+    used_columns: set[str],
     names: list[str],
 ) -> tuple[str, ...]:
     """Find the column of outcomes, or the two columns of goals."""
     if (named_column := named_columns.get("chosen")) is not None:
         return (named_column,)
-    for role in (RESULT, CHOSEN_OF_TWO) if game else (CHOSEN_OF_TWO, RESULT):
-        if (column := role.find_column(name_by_plain, taken)) is not None:
+    roles = (CHOSEN_OF_TWO, RESULT)
+    if game:
+        roles = (RESULT, CHOSEN_OF_TWO)
+    for role in roles:
+        if (column := role.find_column(name_by_plain, used_columns)) is not None:
             return (column,)
-    for sides in find_side_columns(names):
-        if sides.stem in GOALS.synonyms and not taken & set(sides.columns):
-            return sides.columns
-    for home, away in SHORT_GOALS if game else ():
-        if (
-            home in name_by_plain
-            and away in name_by_plain
-            and not taken & {name_by_plain[home], name_by_plain[away]}
-        ):
-            return name_by_plain[home], name_by_plain[away]
+    for pair in find_side_columns(names):
+        if pair.stem in GOALS.synonyms and not used_columns & set(pair.columns):
+            return pair.columns
+    for columns in find_column_pairs(name_by_plain, SHORT_GOALS):
+        if game and not used_columns & set(columns):
+            return columns
     raise DataError(
-        f"No column shows which of {first!r} and {second!r} was chosen; name it with ",
+        f"No column shows which of {first_column!r} and {second_column!r} was chosen; name it"
+        " with ",
         Argument("chosen"),
         ".",
     )
@@ -581,35 +602,29 @@ def read_trial_outcomes(
     rows, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     times = read_counts(rows, columns.count, weights)
-
-    def where(row: int, is_first: bool) -> str:
-        """Describe the position of a label."""
-        return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
-
-    names, first, second = encode_labels(
-        get_column(rows, columns.first), get_column(rows, columns.second), times, labels, where
+    option_columns = columns.first, columns.second
+    names, first_indices, second_indices = encode_labels(
+        *(get_column(rows, name) for name in option_columns), times, labels
     )
     is_first_chosen = outcome != SECOND
-    winner, loser = (
-        np.where(is_first_chosen, first, second),
-        np.where(is_first_chosen, second, first),
-    )
+    winner = np.where(is_first_chosen, first_indices, second_indices)
+    loser = np.where(is_first_chosen, second_indices, first_indices)
     tied = np.where(outcome == TIE, times, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
-    note_omission(n_omitted, verdicts.unknown, "row" if columns.count is None else "comparison")
+    note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
     row_respondents = read_respondents(rows, columns.respondent, columns.used)
-    covariate_rows = None
+    covariate_rows = row_dates = None
     if covariates is not None:
-        taken = (columns.first, columns.second, *columns.verdict, columns.count)
-        sides = columns.first, columns.second
-        covariate_rows = read_covariates(
-            rows, covariates, sides, [name for name in taken if name is not None]
-        )
+        used_columns = list(filter(None, (*option_columns, *columns.verdict, columns.count)))
+        covariate_rows = read_covariates(rows, covariates, option_columns, used_columns)
         description += f", covariates {shorten(covariate_rows.names, 12)}"
-    row_dates = None if date is None else read_dates(rows, date)
-    if row_dates is not None:
-        description += f", {'dates' if row_dates.unit == DAY else 'periods'} {date!r}"
+    if date is not None:
+        row_dates = read_dates(rows, date)
+        noun = "periods"
+        if row_dates.unit == DAY:
+            noun = "dates"
+        description += f", {noun} {date!r}"
     return TrialOutcomes(
         names,
         winner,
@@ -641,9 +656,14 @@ def _decode_verdict_column(
     codes, values = pd.factorize(frame[name])
     texts = list(map(format_label, values))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
-    outcomes = {} if coding else _read_scores(texts)
+    outcomes = _read_scores(texts)
     unfinished = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
-    if outcomes and {*texts} <= {*outcomes, *unfinished, ""} and not {*outcomes} & option_labels:
+    if (
+        not coding
+        and outcomes
+        and {*texts} <= {*outcomes, *unfinished, ""}
+        and not {*outcomes} & option_labels
+    ):
         verdicts = _build_verdicts(codes, texts, outcomes, "the score of both sides")
         return verdicts._replace(unknown=tuple(sorted(unfinished)))
     return decode_column(frame, columns[:2], name, coding, columns.game, columns.count)
@@ -669,7 +689,7 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
     """Decide each game by the higher number of goals."""
     from ..checks import check_numbers
 
-    sides = [
+    side_scores = [
         check_numbers(
             frame[name].to_numpy(dtype=object),
             lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
@@ -678,7 +698,7 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
         for name in columns.verdict
     ]
     return TrialVerdicts(
-        np.sign(sides[0] - sides[1]) * FIRST,
+        np.sign(side_scores[0] - side_scores[1]) * FIRST,
         f"the higher of {shorten(columns.verdict)}",
         ("equal",),
     )
@@ -686,13 +706,11 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
 
 def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
     """Describe the columns, and how outcomes were decoded."""
-    first, second = columns.first, columns.second
     if len(columns.verdict) == 2:
-        description = f"{first!r} against {second!r}, won by {verdicts.how}"
+        outcome = f"won by {verdicts.how}"
     else:
-        description = (
-            f"{first!r} against {second!r}, {columns.verdict[0]!r} contains {verdicts.how}"
-        )
+        outcome = f"{columns.verdict[0]!r} contains {verdicts.how}"
+    description = f"{columns.first!r} against {columns.second!r}, {outcome}"
     if verdicts.ties:
         description += f" (a tie: {shorten(verdicts.ties)})"
     return description + describe_columns(columns.count, columns.respondent)

@@ -31,11 +31,12 @@ from ..roles import (
     UNKNOWN_WORDS,
     WEIGHTS,
     column_names,
+    find_named_columns,
     find_no_answers,
     map_plain_names,
     simplify_name,
 )
-from .trials import FIRST, SECOND, TIE, TrialOutcomes, map_coding, split_missing
+from .trials import FIRST, SECOND, TIE, TrialOutcomes, decode_texts, map_coding, split_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +85,7 @@ def find_wide_columns(
     """
     names = column_names(frame)
     name_by_plain = map_plain_names(names)
-    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
+    respondent, count = find_named_columns(name_by_plain, named_columns, (RESPONDENT, COUNT))
     other_columns = [name for name in names if name not in (respondent, count)]
     coded_texts = {"", *map(format_label, coding or ())}
     texts = {
@@ -138,7 +138,9 @@ def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
 def compute_n_options(pairs: int) -> int | None:
     """Return the k of k (k - 1) / 2 pairs; None if no k fits."""
     k = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
-    return k if k * (k - 1) // 2 == pairs and k > 2 else None
+    if k < 3 or k * (k - 1) // 2 != pairs:
+        return None
+    return k
 
 
 def _match_labels(names: list[str]) -> dict[str, Pair]:
@@ -210,7 +212,8 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
     labels_by_column: dict[str, Pair] = {}
     for name in names:
         labels = sorted(text for text in texts[name] if simplify_name(text) not in _NO_LABELS)
-        labels = labels if len(labels) < 3 else sorted(set(labels) - find_no_answers(labels, ()))
+        if len(labels) > 2:
+            labels = sorted(set(labels) - find_no_answers(labels, ()))
         if len(labels) == 2 and not any(is_number(label) for label in labels):
             labels_by_column[name] = (labels[0], labels[1])
     shared = [label for pair in set(labels_by_column.values()) for label in pair]
@@ -219,7 +222,9 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
         for name, pair in labels_by_column.items()
         if all(shared.count(label) > 1 for label in pair)
     }
-    return labels_by_column if len(set(labels_by_column.values())) > 2 else {}
+    if len(set(labels_by_column.values())) < 3:
+        return {}
+    return labels_by_column
 
 
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
@@ -277,12 +282,12 @@ def read_wide_outcomes(
     row, column_index = np.nonzero(~np.isnan(outcome))
     if not row.size:
         raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
-    sides = np.array(
+    option_indices = np.array(
         [[label_indices[label] for label in pair] for pair in pairs.values()], np.int64
     )
     cell_outcomes = outcome[row, column_index]
     is_first_chosen = cell_outcomes != SECOND
-    first, second = sides[column_index].T
+    first_indices, second_indices = option_indices[column_index].T
     times, row_respondents = np.ones(len(frame)), None
     if columns.count is not None:
         times = read_counts(
@@ -292,12 +297,13 @@ def read_wide_outcomes(
         row_respondents = _read_row_respondents(frame, columns)
     tied = np.where(cell_outcomes == TIE, times[row], 0.0)
     cells = (
-        np.where(is_first_chosen, first, second),
-        np.where(is_first_chosen, second, first),
+        np.where(is_first_chosen, first_indices, second_indices),
+        np.where(is_first_chosen, second_indices, first_indices),
         times[row] - tied,
         tied,
     )
-    row_respondents = None if row_respondents is None else row_respondents.of_rows(row)
+    if row_respondents is not None:
+        row_respondents = row_respondents.of_rows(row)
     note_omission(np.isnan(outcome).all(axis=1).sum())
     return TrialOutcomes(
         names, *cells, row_respondents, None, _describe_wide_columns(columns, coded)
@@ -350,19 +356,14 @@ def _decode_outcomes(
         zip(pairs.items(), cells, texts, strict=True)
     ):
         labels = {pair[0]: FIRST, pair[1]: SECOND}
-        meaning = labels if shared_code is None else shared_code
-        if coding is not None and not any(map(is_number, pair)):
-            meaning = labels | meaning
-        n_dropped += int(
-            np.array([*(text in unknown for text in column_texts), False])[codes].sum()
-        )
-        column_texts = ["" if text in unknown else text for text in column_texts]
-        values_by_text = {
-            text: meaning.get(text, TIE if simplify_name(text) in TIE_WORDS else np.nan)
-            for text in column_texts
-        }
-        for text, value in values_by_text.items():
-            if text and np.isnan(value):
+        meaning = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
+        if shared_code is None or (coding is not None and not any(map(is_number, pair))):
+            meaning |= labels
+        meaning |= (shared_code or {}) | dict.fromkeys(unknown, np.nan)
+        is_unknown = np.array([*(text in unknown for text in column_texts), False])[codes]
+        n_dropped += int(is_unknown.sum())
+        for text in column_texts:
+            if text and text not in meaning:
                 row = frame.index[int((codes == column_texts.index(text)).argmax())]
                 raise DataError(
                     f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r}"
@@ -371,13 +372,17 @@ def _decode_outcomes(
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )
-        outcome[:, k] = np.array([*(values_by_text[text] for text in column_texts), np.nan])[codes]
-    note = (
-        f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(unknown))}) dropped"
-        if n_dropped
-        else ""
-    )
-    return outcome, description + note
+        outcome[:, k] = decode_texts(codes, column_texts, meaning)
+    if n_dropped:
+        description += (
+            f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(unknown))}) dropped"
+        )
+    return outcome, description
+
+
+def _is_tie_word(text: str) -> bool:
+    """Return whether a text is a word for a tie."""
+    return simplify_name(text) in TIE_WORDS
 
 
 def _recognise_code(

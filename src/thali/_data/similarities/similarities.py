@@ -1,4 +1,4 @@
-"""Similarities: how alike each two objects were judged."""
+"""Similarities: how similar each two objects were judged."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 class Similarities(JudgedByPeople):
-    r"""How alike each two objects are: one number for each measured pair, whichever of the two is
+    r"""How similar each two objects are: one number for each measured pair, whichever of the two is
     named first.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
 
-    The diagonal is not read, whatever it holds. Nothing can be changed after construction.
-    Dissimilarities (distances) cannot be told from similarities: turn them around with
+    The diagonal is not read. Nothing can be changed after construction.
+    Dissimilarities (distances) cannot be recognised as such: convert them with
     `from_dissimilarities`.
 
     Parameters
@@ -42,7 +42,7 @@ class Similarities(JudgedByPeople):
     matrix : array or DataFrame, shape (objects, objects)
         Similarities, on a scale of about 0 to 1 if the default priors are to fit; NaN or empty: not
         measured. Where only one of s_ij and s_ji is there, it is the pair's, so one triangle is
-        enough. A triangle of nothing but zeros beside one that holds other numbers is taken for
+        enough. A triangle of zeros next to one with other numbers is treated as
         empty, with a warning. Rows and columns of a DataFrame bear the same labels, in any order.
     labels : sequence of str, optional
         Names of the objects, all different; "0", "1", ... if neither they nor a DataFrame name
@@ -68,28 +68,28 @@ class Similarities(JudgedByPeople):
     values : float64 array, shape (pairs,)
         Their similarities.
     judgements : float64 array, shape (pairs,)
-        How many judgements each is the mean of; 1 everywhere if nothing is known of them.
+        How many judgements each is the mean of; 1 everywhere if these numbers are unknown.
     sigma : float or None
     answers : JudgedValues or None
-        Who judged which pair how similar, if that is known (`from_respondents`, or a list that says
-        who judged).
+        The similarities by respondent, if available (`from_respondents`, or a list with a column
+        of respondents).
     people : DataFrame or None
-        What a list says of those who judged: a row each.
+        Columns of a list that describe the respondents: one row each.
 
     Raises
     ------
     DataError
-        If `matrix` is not square, not symmetric, holds an infinite number or text off its diagonal,
-        names fewer than two objects or measures no pair; if labels do not match or are not
-        distinct; if `judgements` has another shape or labels, is not symmetric, or holds no number
-        above 0 for a measured pair.
+        If `matrix` is not square, not symmetric, contains an infinite number or text off its
+        diagonal, names fewer than two objects or measures no pair; if labels do not match or are
+        not distinct; if `judgements` has another shape or labels, is not symmetric, or contains no
+        number above 0 for a measured pair.
     ArgumentError
         If `symmetrize` or `sigma` is outside its range.
 
     Warns
     -----
     DataWarning
-        If a triangle of zeros was taken for empty.
+        If a triangle of zeros was treated as empty.
 
     References
     ----------
@@ -167,7 +167,7 @@ class Similarities(JudgedByPeople):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored, unless they describe who judged, and so are rows without a
+            Other columns are ignored, unless they describe respondents, and so are rows without a
             similarity, with a count of 0, or of an object with itself.
         first, second : str, optional
             Columns with the two objects. None: recognised by their names (first and second, a and
@@ -182,18 +182,18 @@ class Similarities(JudgedByPeople):
             pair in both orders with the same numbers is a symmetric table: it has each judgement
             once.
         respondent : str, optional
-            Column that says who judged. None: respondent, judge, rater, person, ... if there is
+            Column of respondents. None: respondent, judge, rater, person, ... if there is
             one. Where a row is one judgement it is kept who gave it, as `from_respondents` does,
             and the further columns that are the same in all rows of each judge are kept as
             `people`.
         labels : sequence of str, optional
-            All objects in the order wanted. None: the categories of a categorical column; else
+            All objects in the required order. None: the categories of a categorical column; else
             numbers in their order, names as they first appear.
         sigma : "standard error", float above 0, or None
             Of one judgement. "standard error": where each row is one judgement, and most pairs, and
             pairs on average, have two, that of judgements about the mean of their pair, as of
             `from_respondents`. None: the model learns it, as it does where there are fewer, where
-            all agree, where somebody judged a pair several times, and where most pairs have the
+            all agree, where a respondent judged a pair several times, and where most pairs have the
             same numbers in both orders.
 
         Returns
@@ -212,7 +212,7 @@ class Similarities(JudgedByPeople):
         Warns
         -----
         DataWarning
-            If somebody judged a pair several times, so that it is not kept who judged.
+            If a respondent judged a pair several times, so that respondents are not stored.
 
         Examples
         --------
@@ -229,13 +229,21 @@ class Similarities(JudgedByPeople):
             check_allowed("sigma", sigma, ("standard error",))
         frame = convert_frame(frame)
         frame = rename_as_text(frame)
-        named = [
-            None if name is None else str(name)
-            for name in (first, second, similarity, count, respondent)
-        ]
-        columns = find_pair_columns(list(frame.columns), *named)
+        named_columns = {
+            "first": first,
+            "second": second,
+            "similarity": similarity,
+            "count": count,
+            "respondent_column": respondent,
+        }
+        columns = find_pair_columns(
+            list(frame.columns),
+            **{role: str(name) for role, name in named_columns.items() if name is not None},
+        )
         measured, empirical, answers = read_pair_list(frame, columns, labels)
-        return cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
+        if isinstance(sigma, str):
+            sigma = empirical
+        return cls._build(measured, sigma, answers)
 
     @classmethod
     def from_dissimilarities(
@@ -262,7 +270,7 @@ class Similarities(JudgedByPeople):
             is not read; or the vector of all pairs that scipy.spatial.distance.pdist returns.
         how : "linear", "exponential" or callable
             The largest and the mean dissimilarity are taken over the measured pairs. A callable
-            gets the vector of their dissimilarities and returns as many finite similarities.
+            gets the vector of their dissimilarities and returns one finite similarity for each.
         labels, symmetrize
             As for `Similarities`; the mean is taken of the dissimilarities.
         sigma : float above 0, optional
@@ -278,7 +286,7 @@ class Similarities(JudgedByPeople):
         ------
         DataError
             Like `Similarities`; if a dissimilarity is negative; if all are 0 and `how` is
-            "exponential"; if what the callable returns is not as many finite numbers.
+            "exponential"; if the callable does not return one finite number for each.
         ArgumentError
             If `how` is none of these.
 
@@ -337,7 +345,7 @@ class Similarities(JudgedByPeople):
             among people, as Lee (2001) takes it, for every mean however many it is of (n_ij = 1);
             larger by about the root of their number, it asks the model only for what a single
             person's table would bear. A number: that of one judgement, known otherwise. None: the
-            model learns it, as it does where nobody judged the same pair as another, or all agree.
+            model learns it, as it does where no two respondents judged the same pair, or all agree.
 
         Returns
         -------
@@ -346,8 +354,8 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            Like `Similarities`, naming the person; if there is nobody, or labels differ between
-            people.
+            Like `Similarities`, naming the person; if there is no respondent, or labels differ
+            between people.
         ArgumentError
             If `symmetrize` or `sigma` is none of these.
 
@@ -366,7 +374,9 @@ class Similarities(JudgedByPeople):
             check_allowed("sigma", sigma, ("standard error", "deviation"))
         check_allowed("symmetrize", symmetrize, (None, "mean"))
         measured, empirical, answers = average_respondents(matrices, labels, symmetrize, sigma)
-        data = cls._build(measured, empirical if isinstance(sigma, str) else sigma, answers)
+        if isinstance(sigma, str):
+            sigma = empirical
+        data = cls._build(measured, sigma, answers)
         _warn_cleared_zeros(measured)
         return data
 
@@ -382,8 +392,7 @@ class Similarities(JudgedByPeople):
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """Replace the similarities, in the order of `first` and `second`."""
-        arrays = self.first, self.second, values, self.judgements
-        return self._from_fields(self.labels, *arrays, self.sigma, self._lowest_diagonal, None)
+        return self._copy_with_fields(values=values, answers=None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
         """Select some of the measured pairs, as leave-one-pair-out requires.
@@ -408,11 +417,9 @@ class Similarities(JudgedByPeople):
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
-        answers = (
-            None
-            if self.answers is None
-            else self.answers.select_positions(pairs, np.cumsum(pairs) - 1)
-        )
+        answers = self.answers
+        if answers is not None:
+            answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
         return type(self)._from_fields(
             self.labels, *arrays, self.sigma, self._lowest_diagonal, answers
         )
@@ -428,7 +435,7 @@ class Similarities(JudgedByPeople):
         Raises
         ------
         DataError
-            If the data do not say who judged.
+            If respondents are unknown.
         """
         if (answers := self.answers) is None:
             return super().by_respondent()
@@ -472,12 +479,12 @@ class Similarities(JudgedByPeople):
     def size_in_words(self) -> str:
         """Numbers of objects, similarities and judgements, as text."""
         possible = self.n_options * (self.n_options - 1) // 2
-        share = "" if self.n_pairs == possible else f" of {possible:,}"
-        noun = "similarity" if possible == 1 else "similarities"
-        return (
-            f"{format_plural(self.n_options, 'object')}, {self.n_pairs:,}{share}"
-            f" {noun}{self._describe_judgements()}"
-        )
+        size = f"{possible:,} similarities"
+        if possible == 1:
+            size = "1 similarity"
+        if self.n_pairs < possible:
+            size = f"{self.n_pairs:,} of {size}"
+        return f"{format_plural(self.n_options, 'object')}, {size}{self._describe_judgements()}"
 
     def _details(self) -> Facts:
         """Return the facts that a notebook shows in addition to the size."""
@@ -503,11 +510,13 @@ class Similarities(JudgedByPeople):
     def _describe_judgements(self) -> str:
         """Describe the numbers of judgements per pair; "" if all are 1."""
         minimum, maximum = float(self.judgements.min()), float(self.judgements.max())
-        if maximum == 1 and minimum == maximum:
+        if minimum == maximum == 1:
             return ""
-        if minimum == maximum:
-            return ", each" * (self.n_pairs > 1) + f" based on {maximum:,.6g} judgements"
-        return f", each based on {minimum:,.6g} to {maximum:,.6g} judgements"
+        if minimum < maximum:
+            return f", each based on {minimum:,.6g} to {maximum:,.6g} judgements"
+        if self.n_pairs == 1:
+            return f" based on {maximum:,.6g} judgements"
+        return f", each based on {maximum:,.6g} judgements"
 
     @property
     def n_pairs(self) -> int:
@@ -548,15 +557,16 @@ class Similarities(JudgedByPeople):
                 " for means."
             )
         new_indices = np.array([labels.index(label) for label in self.labels])
-        first, second = new_indices[self.first], new_indices[self.second]
-        lower, higher = np.minimum(first, second), np.maximum(first, second)
+        first_indices, second_indices = new_indices[self.first], new_indices[self.second]
+        lower, higher = (
+            np.minimum(first_indices, second_indices),
+            np.maximum(first_indices, second_indices),
+        )
         order = np.lexsort((higher, lower))
         pairs = lower[order], higher[order], self.values[order], self.judgements[order]
-        answers = (
-            None
-            if self.answers is None
-            else self.answers.select_positions(np.ones(len(order), bool), np.argsort(order))
-        )
+        answers = self.answers
+        if answers is not None:
+            answers = answers.select_positions(np.ones(len(order), bool), np.argsort(order))
         return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":
@@ -611,9 +621,9 @@ class Similarities(JudgedByPeople):
             "second": pd.Categorical.from_codes(self.second, labels),
             "similarity": self.values.copy(),
         }
-        return pd.DataFrame(
-            table | ({} if (self.judgements == 1).all() else {"count": self.judgements.copy()})
-        )
+        if not (self.judgements == 1).all():
+            table["count"] = self.judgements.copy()
+        return pd.DataFrame(table)
 
 
 def _warn_cleared_zeros(measured: MeasuredPairs) -> None:

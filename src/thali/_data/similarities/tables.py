@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import format_label, format_plural, shorten
+from thali._labels import find_label_indices, format_label, format_plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
-from ..columns import encode_labels, get_column, note, number_pairs, read_counts
+from ..columns import encode_labels, get_column, list_cells, note, number_pairs, read_counts
 from ..described_columns import find_side_columns
 from ..roles import (
     COUNT,
@@ -20,9 +20,10 @@ from ..roles import (
     ROW_COLUMN,
     SIMILARITY,
     STEMS,
+    find_column_pairs,
     map_plain_names,
 )
-from ..squares import SquareTableWords, describe_cell, read_square_table
+from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ ROUNDING = 1e-8  # share of the range below which s_ij and s_ji differ only by r
 class MeasuredPairs(NamedTuple):
     """Measured pairs, first < second, row by row, each a mean of judgements.
 
-    `layout` describes the part of the table with the pairs; the flags record unusual zeros and
+    `layout` describes where the table contains the pairs; the flags record unusual zeros and
     diagonals.
     """
 
@@ -88,13 +89,7 @@ def read_measured_pairs(
     names, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
     n = len(names)
     diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
-    if table.dtype.kind not in "biuf":
-        table = table.astype(object)
-        np.fill_diagonal(table, None)
-    table = check_numbers(
-        table, lambda k: describe_cell(names, k // n, k % n), "similarity"
-    ).reshape(n, n)
-    np.fill_diagonal(table, np.nan)
+    table = convert_numbers(table, names, "similarity")
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
@@ -119,12 +114,21 @@ def read_measured_pairs(
     combined = upper_share * above + (1.0 - upper_share) * below
     values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, combined))
     measured = np.flatnonzero(~np.isnan(values))
-    first, second = i[measured].astype(np.int64), j[measured].astype(np.int64)
+    first_indices, second_indices = i[measured].astype(np.int64), j[measured].astype(np.int64)
     values, n_judgements = values[measured], n_judgements[measured]
-    check_judgements_known(names, first, second, n_judgements)
-    has_lowest_diagonal = _is_diagonal_lowest(np.array(diagonal), first, second, values)
+    check_judgements_known(names, first_indices, second_indices, n_judgements)
+    has_lowest_diagonal = _is_diagonal_lowest(
+        np.array(diagonal), first_indices, second_indices, values
+    )
     return MeasuredPairs(
-        names, first, second, values, n_judgements, layout, has_cleared_zeros, has_lowest_diagonal
+        names,
+        first_indices,
+        second_indices,
+        values,
+        n_judgements,
+        layout,
+        has_cleared_zeros,
+        has_lowest_diagonal,
     )
 
 
@@ -164,7 +168,9 @@ def compute_similarities(
     """Convert a vector of dissimilarities to similarities; `pair` names a pair in errors."""
     if (is_wrong := (distance < 0) | np.isinf(distance)).any():
         k = int(is_wrong.argmax())
-        problem = "negative" if distance[k] < 0 else "infinite"
+        problem = "infinite"
+        if distance[k] < 0:
+            problem = "negative"
         raise DataError(
             f"The dissimilarity of {describe_pair(k)} is {distance[k]:g}, which is {problem};"
             " dissimilarities must be >= 0."
@@ -188,16 +194,16 @@ def is_symmetric(table: np.ndarray) -> bool:
 
 
 def _find_layout(table: np.ndarray) -> tuple[str, bool]:
-    """Return the part of the table with similarities, and whether zeros were cleared."""
+    """Return where the table contains similarities, and whether zeros were cleared."""
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
     upper = np.triu(np.ones((n, n), dtype=bool), k=1)
-    for empty, side in ((upper, "lower triangle"), (upper.T, "upper triangle")):
+    for empty, triangle in ((upper, "lower triangle"), (upper.T, "upper triangle")):
         if np.isnan(table[empty]).all():
-            return side, False
+            return triangle, False
         if not table[empty].any() and np.nan_to_num(table[empty.T]).any():
             table[empty] = np.nan
-            return side, True
+            return triangle, True
     return "square table", False
 
 
@@ -226,7 +232,9 @@ def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
 def _compute_tolerance(table: np.ndarray) -> float:
     """Compute the difference that is due to rounding."""
     measured = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
-    return ROUNDING * float(np.ptp(measured)) if measured.size else 0.0
+    if not measured.size:
+        return 0.0
+    return ROUNDING * float(np.ptp(measured))
 
 
 def _convert_leniently(value: Any) -> float:
@@ -240,14 +248,14 @@ def _convert_leniently(value: Any) -> float:
 
 
 def _is_diagonal_lowest(
-    diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values: np.ndarray
+    diagonal: np.ndarray, first_indices: np.ndarray, second_indices: np.ndarray, values: np.ndarray
 ) -> bool:
     """Return whether the diagonal is the minimum of every row, as for distances."""
     # In most rows it must be smaller than all other values.
     # A diagonal of 0 that means "not measured" does not count if many similarities are 0.
     smallest = np.full(len(diagonal), np.inf)
-    np.minimum.at(smallest, first, values)
-    np.minimum.at(smallest, second, values)
+    np.minimum.at(smallest, first_indices, values)
+    np.minimum.at(smallest, second_indices, values)
     return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))
 
 
@@ -255,13 +263,11 @@ def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
     """Check that a conversion returned finite numbers, one per pair."""
     try:
         converted = np.array(similarity, dtype=np.float64)
-        description = (
-            f"an array of shape {converted.shape}"
-            if converted.shape != (pairs,)
-            else "some values that are not finite"
-        )
+        description = f"an array of shape {converted.shape}"
     except (TypeError, ValueError):
         converted, description = np.empty(0), type(similarity).__name__
+    if converted.shape == (pairs,):
+        description = "some values that are not finite"
     if converted.shape != (pairs,) or not np.isfinite(converted).all():
         raise DataError(
             f"`how` must return {pairs:,} finite numbers, one similarity per dissimilarity; got"
@@ -289,13 +295,7 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
             )
         row_indices = [judgement_labels.index(name) for name in names]
         table = table[np.ix_(row_indices, row_indices)]
-    if table.dtype.kind not in "biuf":
-        table = table.astype(object)
-        np.fill_diagonal(table, None)
-    table = check_numbers(
-        table, lambda k: describe_cell(names, k // n, k % n), "number of judgements"
-    ).reshape(n, n)
-    np.fill_diagonal(table, np.nan)
+    table = convert_numbers(table, names, "number of judgements")
     is_wrong = (table < 0) | (table > MAX_EXACT_COUNT)
     if is_wrong.any():
         k = int(is_wrong.argmax())
@@ -324,14 +324,18 @@ def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.nd
 
 
 def check_judgements_known(
-    names: tuple[str, ...], first: np.ndarray, second: np.ndarray, numbers: np.ndarray
+    names: tuple[str, ...],
+    first_indices: np.ndarray,
+    second_indices: np.ndarray,
+    numbers: np.ndarray,
 ) -> None:
     """Raise if a measured similarity has no number of judgements."""
     is_unknown = np.isnan(numbers)
     if is_unknown.any():
         k = int(is_unknown.argmax())
         raise DataError(
-            f"The similarity {describe_cell(names, int(first[k]), int(second[k]))} was measured,"
+            f"The similarity {describe_cell(names, int(first_indices[k]), int(second_indices[k]))}"
+            " was measured,"
             " but `judgements` is empty or 0 there; enter the number of judgements, or make the"
             " similarity empty (NaN)."
         )
@@ -344,64 +348,65 @@ def average_respondents(
 
     A "deviation" sigma applies to the mean itself, however many people judged the pair.
     """
-    labels = None if labels is None else tuple(labels)
-    matrix_by_name = None
+    if labels is not None:
+        labels = tuple(labels)
+    matrices_in_order = matrices
     if isinstance(matrices, Mapping):
-        matrix_by_name = {format_label(name): matrix for name, matrix in matrices.items()}
-    if matrix_by_name is not None and len(matrix_by_name) < len(matrices):
-        raise DataError(
-            f"Respondents must have unique names; got {shorten(list(map(format_label, matrices)))}."
-        )
-    matrices_in_order = _list_matrices(
-        matrices if matrix_by_name is None else list(matrix_by_name.values())
-    )
-    respondents = (
-        tuple(str(number + 1) for number in range(len(matrices_in_order)))
-        if matrix_by_name is None
-        else tuple(matrix_by_name)
-    )
+        matrices_in_order = list(matrices.values())
+    matrices_in_order = _list_matrices(matrices_in_order)
+    respondents: Iterable[Any] = range(1, len(matrices_in_order) + 1)
+    if isinstance(matrices, Mapping):
+        respondents = matrices
+    respondents = tuple(map(format_label, respondents))
+    if len(set(respondents)) < len(respondents):
+        raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
     people = [
         _read_one_respondent(number, matrix, labels, symmetrize)
         for number, matrix in enumerate(matrices_in_order, start=1)
     ]
     names = people[0].labels
-    n = len(names)
-    values_by_person = np.full((len(people), n, n), np.nan)
-    for number, (person, measured_by_person) in enumerate(
-        zip(values_by_person, people, strict=True), start=1
-    ):
-        if set(measured_by_person.labels) != set(names):
-            raise DataError(
-                f"All tables must have the same labels; respondent {number} has"
-                f" {shorten(measured_by_person.labels)}, but respondent 1 has {shorten(names)}."
-            )
-        new_indices = np.array([names.index(label) for label in measured_by_person.labels])
-        first_index, second_index = (
-            new_indices[measured_by_person.first],
-            new_indices[measured_by_person.second],
-        )
-        person[first_index, second_index] = person[second_index, first_index] = (
-            measured_by_person.values
-        )
-    i, j = np.triu_indices(n, k=1)
+    values_by_person = np.stack(
+        [_sort_objects(person, names, number) for number, person in enumerate(people, start=1)]
+    )
+    i, j = np.triu_indices(len(names), k=1)
     pairs = values_by_person[:, i, j]
     is_measured = ~np.isnan(pairs).all(axis=0)
-    first, second, pairs = (
-        i[is_measured].astype(np.int64),
-        j[is_measured].astype(np.int64),
-        pairs[:, is_measured],
-    )
-    mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
-    has_lowest_diagonal = all(person.lowest_diagonal for person in people)
-    cleared = [person.layout for person in people if person.zeros_not_read]
-    layout, zeros = (cleared or ["mean over respondents"])[0], bool(cleared)
+    first_indices, second_indices = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
+    pairs = pairs[:, is_measured]
+    mean, empirical = np.empty(0), None
     judges = (~np.isnan(pairs)).sum(axis=0)
-    n_judgements = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
+    if pairs.size:
+        mean = np.nanmean(pairs, axis=0)
+        empirical = _estimate_sigma(pairs, mean, judges, sigma)
+    n_judgements = judges.astype(float)
+    if sigma == "deviation":
+        n_judgements = np.ones(len(mean))
+    cleared = [person.layout for person in people if person.zeros_not_read]
     measured = MeasuredPairs(
-        names, first, second, mean, n_judgements, layout, zeros, has_lowest_diagonal
+        names,
+        first_indices,
+        second_indices,
+        mean,
+        n_judgements,
+        (cleared or ["mean over respondents"])[0],
+        bool(cleared),
+        all(person.lowest_diagonal for person in people),
     )
-    empirical = _estimate_sigma(pairs, mean, judges, sigma) if pairs.size else None
     return measured, empirical, JudgedValues.of_table(respondents, pairs)
+
+
+def _sort_objects(person: MeasuredPairs, names: tuple[str, ...], number: int) -> np.ndarray:
+    """Return a respondent's similarities as a square table, with the objects in this order."""
+    if set(person.labels) != set(names):
+        raise DataError(
+            f"All tables must have the same labels; respondent {number} has"
+            f" {shorten(person.labels)}, but respondent 1 has {shorten(names)}."
+        )
+    table = np.full((len(names), len(names)), np.nan)
+    new_indices = find_label_indices(person.labels, names)
+    first_indices, second_indices = new_indices[person.first], new_indices[person.second]
+    table[first_indices, second_indices] = table[second_indices, first_indices] = person.values
+    return table
 
 
 def _list_matrices(matrices: Any) -> list[Any]:
@@ -456,7 +461,9 @@ def _estimate_judgement_sigma(
 
 def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
     """Return sigma, or None if it is only due to rounding."""
-    return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None
+    if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())):
+        return sigma
+    return None
 
 
 # Lists of pairs with their similarity: their columns, and the mean of repeated rows ---------------
@@ -480,12 +487,12 @@ class SimilarityColumns(NamedTuple):
     who: str | None = None
 
     def __str__(self) -> str:
-        by = f" by {self.who!r}" if self.who else ""
-        weighted = f", rows weighted by {self.count!r}" if self.count else ""
-        return (
-            f"table of pairs, {self.similarity!r} of {self.first!r} and"
-            f" {self.second!r}{by}{weighted}"
-        )
+        description = f"table of pairs, {self.similarity!r} of {self.first!r} and {self.second!r}"
+        if self.who:
+            description += f" by {self.who!r}"
+        if self.count:
+            description += f", rows weighted by {self.count!r}"
+        return description
 
 
 def find_pair_columns(
@@ -504,11 +511,7 @@ def find_pair_columns(
         )
     if first is None or second is None:
         candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
-        candidates += [
-            (name_by_plain[a], name_by_plain[b])
-            for a, b in ROW_COLUMN
-            if a in name_by_plain and b in name_by_plain
-        ]
+        candidates += find_column_pairs(name_by_plain, ROW_COLUMN)
         if not candidates:
             raise DataError(*_explain_missing_columns(names, name_by_plain))
         _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")
@@ -529,7 +532,7 @@ def find_pair_columns(
     if count is None:
         candidates = list(COUNT.each(unused_columns, (similarity,)))
         _check_only_one(list(map(repr, candidates)), "the number of judgements per row")
-        count = candidates[0] if candidates else None
+        count = next(iter(candidates), None)
     respondent_column = respondent_column or next(
         RESPONDENT.surely(unused_columns, (similarity, count)), None
     )
@@ -542,13 +545,10 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
     If `accept_vague`, a column named "rating" is accepted.
     """
     name_by_plain = map_plain_names(names)
-    if (
-        next(
-            SIMILARITY.each(name_by_plain) if accept_vague else SIMILARITY.surely(name_by_plain),
-            None,
-        )
-        is None
-    ):
+    columns = SIMILARITY.surely(name_by_plain)
+    if accept_vague:
+        columns = SIMILARITY.each(name_by_plain)
+    if next(columns, None) is None:
         return False
     try:
         find_pair_columns(names)
@@ -569,8 +569,9 @@ def read_pair_list(
         raise DataError("The table has no rows, so it contains no similarities.")
     series = get_column(frame, columns.similarity)
     column_text = f"column {columns.similarity!r}"
-    raw = series.to_numpy(dtype=object) if series.hasnans else series.to_numpy()
-    values = check_numbers(raw, lambda k: f"in row {frame.index[k]}, {column_text}", "similarity")
+    values = check_numbers(
+        list_cells(series), lambda k: f"in row {frame.index[k]}, {column_text}", "similarity"
+    )
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
         raise DataError(
@@ -578,17 +579,13 @@ def read_pair_list(
             " be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
-    first, second = get_column(frame, columns.first), get_column(frame, columns.second)
-
-    def place(row: int, is_first: bool) -> str:
-        """Describe the position of a label."""
-        return (
-            f"in row {frame.index[row]}, column {columns.first if is_first else columns.second!r}"
-        )
-
+    first_labels, second_labels = (
+        get_column(frame, columns.first),
+        get_column(frame, columns.second),
+    )
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
     names, first_index, second_index = encode_labels(
-        first, second, np.zeros(len(frame)), labels, place
+        first_labels, second_labels, np.zeros(len(frame)), labels
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
@@ -618,7 +615,7 @@ def _average_judged_rows(
     counts: np.ndarray,
     row_respondents: RowRespondents,
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
-    """Average the judgements of each pair, and return who judged it."""
+    """Average the judgements of each pair, and return its respondents."""
     # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
     pair = number_pairs(n, i, j)
@@ -674,17 +671,11 @@ def _average_pairs(
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
     mean = base + excess / n_judgements
     is_square = _is_written_twice(i < j, pair_index, values == base[pair_index], counts)
-    measured = MeasuredPairs(
-        names,
-        pairs // n,
-        pairs % n,
-        mean,
-        n_judgements / 2.0 if is_square else n_judgements,
-        "table of pairs",
-    )
+    measured = MeasuredPairs(names, pairs // n, pairs % n, mean, n_judgements, "table of pairs")
+    if is_square:
+        return measured._replace(judgements=n_judgements / 2.0), None
     if (
-        is_square
-        or not len(pairs)
+        not len(pairs)
         or min(np.median(n_judgements), np.mean(n_judgements)) < 2.0
         or (counts != 1.0).any()
     ):

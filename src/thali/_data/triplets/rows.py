@@ -19,7 +19,15 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..checks import are_integers, check_counts
-from ..columns import find_label_positions, get_column, number_pairs, read_counts, sort_texts
+from ..columns import (
+    choose_labels,
+    describe_columns,
+    find_label_positions,
+    get_column,
+    number_distinct_rows,
+    number_pairs,
+    read_counts,
+)
 from ..roles import (
     ANCHOR,
     COUNT,
@@ -28,6 +36,7 @@ from ..roles import (
     ODD,
     RESPONDENT,
     SIMILAR_TWO,
+    find_column_pairs,
     map_plain_names,
     simplify_name,
 )
@@ -36,7 +45,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Pair = tuple[str, str]
-RowDescriber = Callable[[int], str]  # a row in words
+RowDescriber = Callable[[int], str]  # describes a row
 MAX_OBJECTS = 2**31  # the key of a pair must fit into 64 bits
 
 
@@ -49,7 +58,11 @@ class TripletQuestions(NamedTuple):
 
 
 def build_set_questions(
-    n: int, members: np.ndarray, first: np.ndarray, second: np.ndarray, times: np.ndarray
+    n: int,
+    members: np.ndarray,
+    first_positions: np.ndarray,
+    second_positions: np.ndarray,
+    times: np.ndarray,
 ) -> TripletQuestions:
     """Build questions from sets of objects (questions, size).
 
@@ -59,7 +72,9 @@ def build_set_questions(
     pair_positions = np.zeros((members.shape[1],) * 2, np.int64)
     pair_positions[low, high] = pair_positions[high, low] = np.arange(len(low))
     return TripletQuestions(
-        number_pairs(n, members[:, low], members[:, high]), pair_positions[first, second], times
+        number_pairs(n, members[:, low], members[:, high]),
+        pair_positions[first_positions, second_positions],
+        times,
     )
 
 
@@ -115,43 +130,26 @@ def sum_questions(
     return (start, key // n, key % n, np.concatenate(counts)), answer_positions
 
 
-def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows in lexicographic order, and return one row of each."""
-    row_code = np.zeros(len(rows), np.int64)
-    for codes in rows.T:
-        _, codes = np.unique(codes, return_inverse=True)
-        _, row_code = np.unique(row_code * (int(codes.max()) + 1) + codes, return_inverse=True)
-    _, first_rows = np.unique(row_code, return_index=True)
-    return row_code, first_rows
-
-
 def check_question_names(
-    parts: Iterable[tuple[TripletQuestions, np.ndarray]],
-    n: int,
-    labels: Any,
-    describe: RowDescriber,
+    questions: TripletQuestions, names: np.ndarray, labels: Any, describe: RowDescriber
 ) -> None:
     """Raise if two answers to one question, by its name, are from different sets."""
-    set_by_name: dict[Any, tuple[tuple[int, ...], int]] = {}
-    row = 0
-    for questions, names in parts:
-        for pairs, name in zip(
-            np.sort(questions.pairs, axis=1).tolist(), names.tolist(), strict=True
-        ):
-            first_set = set_by_name.setdefault(name, (tuple(pairs), row))
-            if first_set[0] != tuple(pairs):
-                raise DataError(
-                    f"Question {name!r} has different sets:"
-                    f" {_describe_objects(first_set[0], n, labels)}"
-                    f" {describe(first_set[1])}, {_describe_objects(pairs, n, labels)}"
-                    f" {describe(row)}; use different names for different questions."
-                )
-            row += 1
+    row_by_name: dict[Any, int] = {}
+    sets = np.sort(questions.pairs, axis=1).tolist()
+    for row, name in enumerate(names.tolist()):
+        first_row = row_by_name.setdefault(name, row)
+        if sets[first_row] != sets[row]:
+            raise DataError(
+                f"Question {name!r} has different sets:"
+                f" {_describe_objects(sets[first_row], labels)} {describe(first_row)},"
+                f" {_describe_objects(sets[row], labels)} {describe(row)}; use different names for"
+                " different questions."
+            )
 
 
-def _describe_objects(pairs: Iterable[int], n: int, labels: Sequence[str]) -> str:
+def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
     """Describe the objects of some pairs."""
-    objects = sorted({side for key in pairs for side in divmod(key, n)})
+    objects = sorted({object_index for key in pairs for object_index in divmod(key, len(labels))})
     return f"({shorten([labels[i] for i in objects])})"
 
 
@@ -173,45 +171,36 @@ def encode_objects(
         """Describe the position of a cell."""
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
-    object_labels = (
-        sort_texts(list(dict.fromkeys(texts))) if labels is None else check_labels(labels)
-    )
+    object_labels = choose_labels(labels, texts)
     return find_label_positions(
         codes, texts, object_labels, place, "The name of an object"
     ).reshape(-1, m), object_labels
 
 
 def read_objects(
-    array: np.ndarray, labels: Iterable[Any] | None, describe: RowDescriber
+    array: np.ndarray, labels: Iterable[Any] | None, counts: Any
+) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
+    """Convert rows of objects, names or indices, to indices.
+
+    Return the indices, the labels, and the number of times of each row.
+    """
+    members, names = _encode_array(array, labels)
+    check_distinct_objects(members, names, describe_row)
+    return members, names, read_times(counts, len(array))
+
+
+def _encode_array(
+    array: np.ndarray, labels: Iterable[Any] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Convert rows of objects, names or indices, to indices, and return the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         indices = array.astype(np.int64)
-        object_labels = None if labels is None else check_labels(labels)
-        n_allowed = (
-            min(MAX_OBJECTS, 10 * indices.size + 1000)
-            if object_labels is None
-            else len(object_labels)
-        )
-        is_wrong = ((indices < 0) | (indices >= n_allowed)).any(axis=1)
-        if is_wrong.any():
-            k = int(is_wrong.argmax())
-            invalid_number = next(int(x) for x in indices[k] if not 0 <= x < n_allowed)
-            allowed = (
-                f"positions in `labels`, from 0 to {n_allowed - 1}"
-                if object_labels is not None
-                else ">= 0"
-            )
-            if object_labels is None and invalid_number >= n_allowed:
-                allowed = (
-                    f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs"
-                    " as strings"
-                )
-            raise DataError(
-                f"{invalid_number} {describe(k)} is not a valid object number; object numbers are"
-                f" {allowed}."
-            )
-        return indices, object_labels or tuple(map(str, range(int(indices.max()) + 1)))
+        if labels is None:
+            _check_object_numbers(indices, None)
+            return indices, tuple(map(str, range(int(indices.max()) + 1)))
+        object_labels = check_labels(labels)
+        _check_object_numbers(indices, len(object_labels))
+        return indices, object_labels
     if array.dtype.kind == "f":
         raise DataError(
             "`triplets` contains non-integer numbers; give positions or names of objects. For a"
@@ -225,11 +214,34 @@ def read_objects(
     )
 
 
-def read_times(counts: Any, n_rows: int, describe: RowDescriber) -> np.ndarray:
+def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
+    """Raise unless indices are positions among labels, or small numbers without labels."""
+    n_allowed = n_labels
+    if n_allowed is None:
+        n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000)
+    is_wrong = (indices < 0) | (indices >= n_allowed)
+    if not is_wrong.any():
+        return
+    invalid_number, allowed = int(indices[is_wrong][0]), ">= 0"
+    if n_labels is not None:
+        allowed = f"positions in `labels`, from 0 to {n_allowed - 1}"
+    elif invalid_number >= n_allowed:
+        allowed = (
+            f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs as"
+            " strings"
+        )
+    row = int(is_wrong.any(axis=1).argmax())
+    raise DataError(
+        f"{invalid_number} {describe_row(row)} is not a valid object number; object numbers are"
+        f" {allowed}."
+    )
+
+
+def read_times(counts: Any, n_rows: int) -> np.ndarray:
     """Check the number of times each question had its answer; 1 by default."""
     if counts is None:
         return np.ones(n_rows)
-    times = check_counts(counts, describe)
+    times = check_counts(counts, describe_row)
     if times.shape != (n_rows,):
         raise DataError(
             f"`counts` must have one number per row; got {len(times):,} for"
@@ -249,11 +261,14 @@ def check_three_columns(triplets: Any) -> np.ndarray:
     except ValueError:  # rows of several lengths
         rows = np.empty((0,))
     if rows.ndim == 2 and rows.shape[1] == 3 and len(rows):
-        return rows.astype(object) if rows.dtype.kind in "US" else rows
-    square = rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows)
-    hint = " For a square table of similarities, use Similarities(matrix)." if square else ""
-    if rows.ndim == 2 and rows.shape[1] > 3 and not square:
+        if rows.dtype.kind in "US":
+            rows = rows.astype(object)
+        return rows
+    hint = ""
+    if rows.ndim == 2 and rows.shape[1] > 3:
         hint = " For larger sets, use Triplets.from_sets(sets, chosen)."
+    if rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows):
+        hint = " For a square table of similarities, use Similarities(matrix)."
     raise DataError(
         "`triplets` must have one row (i, j, k) per question, with k the odd one out; got shape"
         f" {rows.shape}.{hint}"
@@ -303,9 +318,11 @@ def read_sets(
             f" {format_plural(len(pairs_by_set), 'set')}"
             f" and {format_plural(len(answers), 'pair')}."
         )
-    names = _list_names(pairs_by_set, labels)
+    names = choose_labels(
+        labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
+    )
     label_indices, n = index_labels(names), len(names)
-    times, parts = read_times(counts, len(pairs_by_set), describe_row), []
+    times, parts = read_times(counts, len(pairs_by_set)), []
     for m in sorted({len(pairs) for pairs in pairs_by_set}):
         rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
         keys = np.array(
@@ -363,15 +380,6 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
                 " objects with names."
             )
     return pairs
-
-
-def _list_names(pairs_by_set: list[list[Pair]], labels: Iterable[Any] | None) -> tuple[str, ...]:
-    """Return the labels, or all names in order."""
-    if labels is not None:
-        return check_labels(labels)
-    return sort_texts(
-        list(dict.fromkeys(name for pairs in pairs_by_set for pair in pairs for name in pair))
-    )
 
 
 def _compute_pair_key(
@@ -448,7 +456,7 @@ class TripletColumns(NamedTuple):
         return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
 
     def __str__(self) -> str:
-        count_text = f", counts in {self.count!r}" if self.count else ""
+        count_text = describe_columns(self.count, None)
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
             closer = f"{nearer!r} closer than {farther!r} to {anchor!r}"
@@ -457,8 +465,8 @@ class TripletColumns(NamedTuple):
         if self.odd is not None:
             odd = f"{self.odd!r} the odd one out"
             return f"one triplet per row, {object_range}, with {odd}{count_text}"
-        first, second = self.chosen or ("", "")
-        pair = f"{first!r} and {second!r} the most similar pair"
+        first_column, second_column = self.chosen or ("", "")
+        pair = f"{first_column!r} and {second_column!r} the most similar pair"
         return f"one set per row, {object_range}, with {pair}{count_text}"
 
 
@@ -473,31 +481,26 @@ def find_triplet_columns(
     count = named_columns.get("count") or COUNT.find_column(name_by_plain)
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
-    def with_who(found: TripletColumns) -> TripletColumns:
-        who = named_columns.get("respondent") or next(
-            RESPONDENT.surely(name_by_plain, found.used), None
+    def with_who(columns: TripletColumns) -> TripletColumns:
+        respondent = named_columns.get("respondent") or next(
+            RESPONDENT.surely(name_by_plain, columns.used), None
         )
-        return found._replace(who=who)
+        return columns._replace(who=respondent)
 
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
-        sides = [
+        role_columns = [
             named_columns.get(role.name) or role.find_column(name_by_plain) or ""
             for role in (ANCHOR, NEARER, FARTHER)
         ]
-        if all(sides):
-            return with_who(TripletColumns(tuple(sides), **other_columns))
+        if all(role_columns):
+            return with_who(TripletColumns(tuple(role_columns), **other_columns))
     odd = named_columns.get("odd") or ODD.find_column(name_by_plain)
-    pairs = [
-        (name_by_plain[a], name_by_plain[b])
-        for a, b in SIMILAR_TWO
-        if a in name_by_plain and b in name_by_plain
-    ]
     chosen = named_columns.get("chosen")
-    if not chosen and "odd" not in named_columns and pairs:
-        chosen = pairs[0]
-    taken = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
+    if not chosen and "odd" not in named_columns:
+        chosen = next(iter(find_column_pairs(name_by_plain, SIMILAR_TWO)), None)
+    used_names = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = named_columns.get("objects") or _find_series(
-        {short: name for short, name in name_by_plain.items() if short not in taken}
+        {short: name for short, name in name_by_plain.items() if short not in used_names}
     )
     if not objects and "odd" in named_columns:  # it may be one of the three
         objects = _find_series(
@@ -513,11 +516,9 @@ def find_triplet_columns(
         odd = next((name_by_plain[name] for name in ODD_BY_PLACE if name in name_by_plain), None)
     if not objects or (odd is None) == (chosen is None):
         return None
-    return with_who(
-        TripletColumns(
-            tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **other_columns
-        )
-    )
+    if chosen is not None:
+        chosen = (chosen[0], chosen[1])
+    return with_who(TripletColumns(tuple(objects), odd, chosen, **other_columns))
 
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
@@ -527,7 +528,9 @@ def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | No
     objects = _find_series(
         {short: name for short, name in name_by_plain.items() if short not in ODD.sure}
     )
-    return (objects if len(objects) == 3 else ()), odd
+    if len(objects) != 3:
+        objects = ()
+    return objects, odd
 
 
 def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
@@ -538,10 +541,9 @@ def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
             for short, name in name_by_plain.items()
             if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
         }
-        start = 0 if 0 in numbered else 1
-        columns = [numbered[k] for k in range(start, start + len(numbered)) if k in numbered]
-        if len(columns) > 2 and len(columns) == len(numbered):
-            return tuple(columns)
+        start = min(numbered, default=1)
+        if len(numbered) > 2 and start <= 1 and max(numbered) == start + len(numbered) - 1:
+            return tuple(numbered[k] for k in sorted(numbered))
     for letters in LETTERS:
         for stem in OBJECTS:
             if all(f"{stem}{letter}" in name_by_plain for letter in letters):
@@ -573,22 +575,20 @@ def read_answers(
         odd = _find_named_object(frame, columns.odd, members, names, columns.objects)
         questions = build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
     elif columns.chosen is not None:
-        first, second = (
+        first_positions, second_positions = (
             _find_named_object(frame, name, members, names, columns.objects)
             for name in columns.chosen
         )
-        if (is_same := first == second).any():
+        if (is_same := first_positions == second_positions).any():
             k = int(is_same.argmax())
-            raise DataError(
-                f"The two chosen objects {where(k)} are both {names[members[k, first[k]]]!r}; give"
-                " a pair."
-            )
-        questions = build_set_questions(n, members, first, second, times)
+            name = names[members[k, first_positions[k]]]
+            raise DataError(f"The two chosen objects {where(k)} are both {name!r}; give a pair.")
+        questions = build_set_questions(n, members, first_positions, second_positions, times)
     else:
         questions = build_anchored_questions(n, members, times)
     if columns.question is not None:
         question_names = get_column(frame, columns.question).to_numpy(dtype=object)
-        check_question_names([(questions, question_names)], n, names, where)
+        check_question_names(questions, question_names, names, where)
     return names, questions
 
 
@@ -619,22 +619,16 @@ def _find_named_object(
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
     column_at = {simplify_name(column): k for k, column in enumerate(objects)}
-    by_name = np.array([*(column_at.get(simplify_name(text), -1) for text in texts), -1], np.int64)[
-        codes
-    ]
-    by_number = np.array([*(_parse_position(text, len(objects)) for text in texts), -1], np.int64)[
-        codes
-    ]
-    for indices in (by_name, by_number):
+    texts.append("")  # of code -1, an empty cell
+    by_name = [column_at.get(simplify_name(text), -1) for text in texts]
+    by_number = [_parse_position(text, len(objects)) for text in texts]
+    for indices in (np.array(by_name)[codes], np.array(by_number)[codes]):
         if (indices >= 0).all():
             return indices
     k = int((~is_named.any(axis=1)).argmax())
-    cell_text = texts[codes[k]] if codes[k] >= 0 else ""
-    problem = (
-        f"contains {cell_text!r}, which is not one"
-        if cell_text
-        else "is empty, but must contain one"
-    )
+    problem = "is empty, but must contain one"
+    if cell_text := texts[codes[k]]:
+        problem = f"contains {cell_text!r}, which is not one"
     shown_objects = shorten([names[int(i)] for i in members[k]])
     raise DataError(
         f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects};"
@@ -644,4 +638,6 @@ def _find_named_object(
 
 def _parse_position(text: str, maximum: int) -> int:
     """Parse a number from 1 to `most` as a position; -1 for other texts."""
-    return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= maximum else -1
+    if text.isdecimal() and 1 <= int(text) <= maximum:
+        return int(text) - 1
+    return -1

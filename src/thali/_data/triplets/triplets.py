@@ -15,7 +15,7 @@ from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_resp
 from ..checks import convert_whole_counts
 from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
-from ..facts import MAX_LISTED, format_pair_share, format_value_range
+from ..facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
 from ..people import group_people, list_people_facts
@@ -25,15 +25,12 @@ from .rows import (
     TripletQuestions,
     build_anchored_questions,
     build_set_questions,
-    check_distinct_objects,
     check_three_columns,
-    describe_row,
     find_triplet_columns,
     read_answers,
     read_objects,
     read_responses,
     read_sets,
-    read_times,
     sum_questions,
 )
 
@@ -42,17 +39,17 @@ if TYPE_CHECKING:
 
 
 class Triplets(JudgedByPeople):
-    """Which pair of objects was called the most similar, out of which set of pairs.
+    """The pair of objects that was called the most similar, out of each set of pairs.
 
     An odd one out of three objects names the other two as the most similar pair of the three. A set
-    may hold all pairs of four objects or more, the two pairs of an anchor with either of two
+    may contain all pairs of four objects or more, the two pairs of an anchor with either of two
     objects, or any two pairs and more. Answers to the same set are counted. Nothing can be changed
     after construction.
 
     Parameters
     ----------
     triplets : array, shape (questions, 3)
-        Rows (i, j, k): of these objects k is the odd one out. Whole numbers are positions, from 0;
+        Rows (i, j, k): of these objects k is the odd one out. Integers are positions, from 0;
         text is names.
     labels : sequence of str, optional
         Names of the objects, those never asked about included. None: "0", "1", ..., or the names in
@@ -75,8 +72,8 @@ class Triplets(JudgedByPeople):
     Raises
     ------
     DataError
-        If there is no answer, a row does not have three different objects, an object has no name,
-        or a count is no whole number of 0 or more.
+        If no question was answered, a row does not have three different objects, an object has no
+        name, or a count is not an integer of 0 or more.
 
     References
     ----------
@@ -114,9 +111,7 @@ class Triplets(JudgedByPeople):
         self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
     ) -> None:
         rows = check_three_columns(triplets)
-        members, names = read_objects(rows, labels, describe_row)
-        check_distinct_objects(members, names, describe_row)
-        times = read_times(counts, len(rows), describe_row)
+        members, names, times = read_objects(rows, labels, counts)
         n, odd = len(names), np.full(len(rows), 2)
         self._fill(names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
 
@@ -142,13 +137,13 @@ class Triplets(JudgedByPeople):
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored.
+            Other columns are ignored.
         objects : sequence of str, optional
             Columns with the objects of a question, three or more. None: object1, object2, ...;
             image1, ...; item1, ...; a, b, c; i, j, k; first, second, third.
         odd : str, optional
             Column with the odd one out of three: its label, the name of its column, or its number
-            from 1. None: odd, odd_one_out, outlier, ...; choice, beside image1, image2 and image3.
+            from 1. None: odd, odd_one_out, outlier, ...; choice, next to image1, image2 and image3.
         chosen : (str, str), optional
             Columns with the two objects that are the most similar of the set. None: chosen1 and
             chosen2, pair1 and pair2, similar1 and similar2.
@@ -161,10 +156,10 @@ class Triplets(JudgedByPeople):
             Column that names the question: then answers to one question must be out of the same
             set.
         respondent : str, optional
-            Column that says who answered. None: respondent, participant, person, ... if there is
+            Column of respondents. None: respondent, participant, person, ... if there is
             one.
         labels : sequence of str, optional
-            All objects in the order wanted. None: numbers in their order, names as they first
+            All objects in the required order. None: numbers in their order, names as they first
             appear.
         weights : bool
             Fractional counts are meant; otherwise they are an error.
@@ -190,20 +185,20 @@ class Triplets(JudgedByPeople):
         """
         frame = convert_frame(frame)
         frame = rename_as_text(frame)
-        given = {
+        named_columns = {
             "objects": objects,
             "odd": odd,
             "chosen": chosen,
             "anchor": anchor,
             "nearer": nearer,
         }
-        given |= {
+        named_columns |= {
             "farther": farther,
             "count": count,
             "question": question,
             "respondent": respondent,
         }
-        columns = find_triplet_columns(list(frame.columns), given)
+        columns = find_triplet_columns(list(frame.columns), named_columns)
         if columns is None:
             raise DataError(
                 f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets;"
@@ -211,8 +206,8 @@ class Triplets(JudgedByPeople):
             )
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = read_answers(frame, columns, labels, weights)
-        who = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._fill(names, [questions], who)
+        row_respondents = read_respondents(frame, columns.who, columns.used)
+        return cls.__new__(cls)._fill(names, [questions], row_respondents)
 
     @classmethod
     def from_anchored(
@@ -248,35 +243,28 @@ class Triplets(JudgedByPeople):
 
         Examples
         --------
-        Queries and responses as cblearn has them, of which each query begins with the anchor:
+        Queries and responses as in cblearn, where each query begins with the anchor:
 
         >>> queries, responses = np.array([[0, 1, 2], [2, 1, 0]]), [1, -1]
         >>> Triplets.from_anchored(*queries.T, responses=responses)
         Triplets(3 objects, 2 sets of 2 pairs, 2 answers)
         """
-        lengths = {len(each) for each in (anchor, nearer, farther)}
+        lengths = {len(objects) for objects in (anchor, nearer, farther)}
         if len(lengths) > 1:
             raise DataError(
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."
             )
         rows = check_three_columns(
-            np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1)
+            np.stack([np.asarray(objects) for objects in (anchor, nearer, farther)], axis=1)
         )
         if responses is not None:
             rows = rows.copy()
             turned = ~read_responses(responses, len(rows))
             rows[turned] = rows[turned][:, [0, 2, 1]]
-        members, names = read_objects(rows, labels, describe_row)
-        check_distinct_objects(members, names, describe_row)
-        return cls.__new__(cls)._fill(
-            names,
-            [
-                build_anchored_questions(
-                    len(names), members, read_times(counts, len(rows), describe_row)
-                )
-            ],
-        )
+        members, names, times = read_objects(rows, labels, counts)
+        questions = build_anchored_questions(len(names), members, times)
+        return cls.__new__(cls)._fill(names, [questions])
 
     @classmethod
     def from_sets(
@@ -305,7 +293,7 @@ class Triplets(JudgedByPeople):
         Raises
         ------
         DataError
-            As of `Triplets`, or if a pair was chosen that its set does not hold.
+            As of `Triplets`, or if a pair was chosen that its set does not contain.
 
         Examples
         --------
@@ -364,7 +352,7 @@ class Triplets(JudgedByPeople):
 
     def take(self, sets: np.ndarray) -> "Triplets":
         """Select sets by a mask or by numbers, with all objects."""
-        numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
+        numbers = np.arange(self.n_sets)[sets]
         sizes = self.sizes[numbers]
         start = part_bounds(sizes)
         indices = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
@@ -378,22 +366,14 @@ class Triplets(JudgedByPeople):
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same questions with other counts, of unknown respondents."""
-        return self._from_fields(
-            self.labels, self.start, self.first, self.second, np.array(counts, float), None
-        )
+        return self._copy_with_fields(counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
         """Select the answers of some people, by their indices, with all objects."""
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
-        selected = self._from_fields(
-            self.labels,
-            self.start,
-            self.first,
-            self.second,
-            np.bincount(answers.place, answers.times, len(self.counts)),
-            answers,
-        )
+        counts = np.bincount(answers.place, answers.times, len(self.counts))
+        selected = self._copy_with_fields(counts=counts, answers=answers)
         return selected.take(np.add.reduceat(selected.counts, self.start[:-1]) > 0)
 
     def _require_answers(self) -> ChosenPlaces:
@@ -413,12 +393,12 @@ class Triplets(JudgedByPeople):
         Returns
         -------
         dict
-            From the name of each person who answered to their `Triplets`.
+            From the name of each respondent to their `Triplets`.
 
         Raises
         ------
         DataError
-            If the data do not say who answered.
+            If respondents are unknown.
         """
         answers = self._require_answers()
         return {
@@ -432,7 +412,7 @@ class Triplets(JudgedByPeople):
         Parameters
         ----------
         column : str
-            A column of `people`; those for whom it is empty are in no group.
+            A column of `people`; respondents with an empty cell are in no group.
 
         Returns
         -------
@@ -442,7 +422,7 @@ class Triplets(JudgedByPeople):
         Raises
         ------
         DataError
-            If the data do not say who answered, or nothing of that name is known of them.
+            If respondents are unknown, or no column of `people` has this name.
 
         Examples
         --------
@@ -472,22 +452,26 @@ class Triplets(JudgedByPeople):
         for number, part in enumerate(parts):
             indices = np.array([object_indices[label] for label in part.labels])
             keys = number_pairs(len(labels), indices[part.first], indices[part.second])
-            given = np.arange(len(part.counts)), part.counts, np.zeros(len(part.counts), np.int64)
+            positions_of_answers = (
+                np.arange(len(part.counts)),
+                part.counts,
+                np.zeros(len(part.counts), np.int64),
+            )
             if len(answers_by_part) == len(parts):
-                given = (
+                positions_of_answers = (
                     answers_by_part[number].place,
                     answers_by_part[number].times,
                     answers_by_part[number].respondent,
                 )
-            set_index = part.set_of[given[0]]
-            rows.append((keys, part.start[set_index], part.sizes[set_index], given))
+            set_index = part.set_of[positions_of_answers[0]]
+            rows.append((keys, part.start[set_index], part.sizes[set_index], positions_of_answers))
         questions, respondents = [], []
         for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
             chunks = []
-            for number, (keys, first, sizes, (position, times, respondent)) in enumerate(rows):
+            for number, (keys, starts, sizes, (position, times, respondent)) in enumerate(rows):
                 is_m = sizes == m
-                pairs = keys[first[is_m, None] + np.arange(m)]
-                chunks.append((pairs, position[is_m] - first[is_m], times[is_m]))
+                pairs = keys[starts[is_m, None] + np.arange(m)]
+                chunks.append((pairs, position[is_m] - starts[is_m], times[is_m]))
                 respondents.append((number, respondent[is_m]))
             arrays = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
             questions.append(TripletQuestions(*arrays))
@@ -504,14 +488,14 @@ class Triplets(JudgedByPeople):
         return self.__new__(type(self))._fill(labels, questions, row_respondents)
 
     def __str__(self) -> str:
-        smallest, largest = int(self.sizes.min()), int(self.sizes.max())
-        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
-        parts = (
+        parts = [
             format_plural(self.n_options, "object"),
-            f"{format_plural(self.n_sets, 'set')} of {sizes} pairs",
-        )
-        respondents = [] if self.answers is None else [str(self.answers)]
-        return ", ".join([*parts, format_plural(self.n_answers, "answer"), *respondents])
+            f"{format_plural(self.n_sets, 'set')} of {format_extremes(self.sizes)} pairs",
+            format_plural(self.n_answers, "answer"),
+        ]
+        if self.answers is not None:
+            parts.append(str(self.answers))
+        return ", ".join(parts)
 
     def _details(self) -> Facts:
         """Return the facts that a notebook shows in addition to the size."""
@@ -588,8 +572,8 @@ class Triplets(JudgedByPeople):
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """List the pairs of one set, by their labels."""
         indices = slice(self.start[number], self.start[number + 1])
-        sides = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
-        return [(self.labels[a], self.labels[b]) for a, b in sides]
+        index_pairs = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
+        return [(self.labels[a], self.labels[b]) for a, b in index_pairs]
 
     def example(self) -> str:
         """Describe one answer.
@@ -602,9 +586,9 @@ class Triplets(JudgedByPeople):
         position = int(self.counts.argmax())
         number = int(np.searchsorted(self.start, position, side="right")) - 1
         pairs = self.pairs_of(number)
-        first, second = pairs[position - int(self.start[number])]
-        members = list(dict.fromkeys(side for pair in pairs for side in pair))
-        return f"{first!r} and {second!r} the most similar of {shorten(members)}"
+        first_label, second_label = pairs[position - int(self.start[number])]
+        members = list(dict.fromkeys(label for pair in pairs for label in pair))
+        return f"{first_label!r} and {second_label!r} the most similar of {shorten(members)}"
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of objects that were never shown, or not together.
@@ -616,7 +600,9 @@ class Triplets(JudgedByPeople):
         ):
             warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
         if unshown := self.never_judged:
-            was, its = ("was", "its") if len(unshown) == 1 else ("were", "their")
+            was, its = "were", "their"
+            if len(unshown) == 1:
+                was, its = "was", "its"
             message = (
                 f"{shorten(unshown)} {was} never shown, so {its} features depend only on the prior."
             )

@@ -19,6 +19,15 @@ def draw_index(rng: Any, n: Any) -> Any:
 
 
 @scalar
+def draw_other_index(rng: Any, n: Any, i: Any) -> Any:
+    """Draw an index uniformly from 0, ..., n - 1 without i."""
+    j = draw_index(rng, n - 1)
+    if j >= i:
+        j += 1
+    return j
+
+
+@scalar
 def draw_poisson(rng: Any, mean: Any) -> Any:
     """Draw a Poisson count by unit-rate arrivals (compiled `rng.poisson` allocates)."""
     count = 0

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from thali._data.columns import note_omission
+from thali._data.columns import describe_columns, note_omission
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import SIMILARITIES
 from thali._data.roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
@@ -22,20 +22,24 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     names = map_plain_names(table.names)
     group = CARD_GROUP.find_column(names, (respondent,))
     card = CARD.find_column(names, (respondent, group))
-    who = respondent or RESPONDENT.find_column(names, (group, card))
-    if who is None or card is None or group is None:
+    respondent_column = respondent or RESPONDENT.find_column(names, (group, card))
+    if respondent_column is None or card is None or group is None:
         return None
-    frame = table.frame.loc[:, [who, card, group]].map(format_label)
-    if (frame.groupby(who)[group].nunique() < 2).all() or len({*frame[card]} - {""}) < 3:
+    frame = table.frame.loc[:, [respondent_column, card, group]].map(format_label)
+    if (frame.groupby(respondent_column)[group].nunique() < 2).all() or len(
+        {*frame[card]} - {""}
+    ) < 3:
         return None
-    how = f"card sorts, {group!r} contains the group of {card!r}, respondents in {who!r}"
+    meaning = "share of the respondents who put two cards in one group"
+    description = f"card sorts, {group!r} contains the group of {card!r}"
+    description += describe_columns(None, respondent_column)
 
     def convert() -> tuple[Similarities, str]:
         data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
-        return data, f"{how}: {data}, share of the respondents who put two cards in one group"
+        return data, f"{description}: {data}, {meaning}"
 
-    roles = ColumnsRead((card,), (group,), (), who, answer=(who,))
-    return Reading(SIMILARITIES, NAME, how, table, convert, roles=roles)
+    roles = ColumnsRead((card,), (group,), (), respondent_column, answer=(respondent_column,))
+    return Reading(SIMILARITIES, NAME, description, table, convert, roles=roles)
 
 
 def compare_cards(frame: pd.DataFrame) -> Similarities:

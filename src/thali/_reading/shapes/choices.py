@@ -1,5 +1,6 @@
 """Table shapes of choices from sets: long table, rankings, best-worst choices, best choices."""
 
+from functools import partial
 from typing import Any
 
 from thali._data.choices import Choices
@@ -129,7 +130,9 @@ def find_long_lack(table: RawTable) -> Lack | None:
         for roles, lack in _REQUIRED_ROLES
         if all(role.find_column(names) is None for role in roles)
     ]
-    return missing[0]._replace(near=2) if len(missing) == 1 else None
+    if len(missing) != 1:
+        return None
+    return missing[0]._replace(near=2)
 
 
 LONG_TABLE = Shape(
@@ -169,30 +172,24 @@ def match_rankings(
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
+    convert = partial(_read_rankings, table, named_columns, unranked_rule, weights)
     ranking_table = find_ranking_columns(table.frame, named_columns, unranked_rule)
-    if ranking_table is None and (option is None or rank is None) and unranked is None:
+    if ranking_table is None:
+        if (option is None or rank is None) and unranked is None:
+            return None
+        return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
+    square = table.square
+    if square is not None and (ranking_table.shape == LONG or not square.is_bare):
         return None
-    if (
-        ranking_table is not None
-        and table.square is not None
-        and (ranking_table.shape == LONG or not table.square.is_bare)
-    ):
+    if ranking_table.shape == OPTIONS and _has_other_answers(table, ranking_table):
         return None
-    if (
-        ranking_table is not None
-        and ranking_table.shape == OPTIONS
-        and _has_other_answers(table, ranking_table)
-    ):
-        return None
-    description = "rankings" if ranking_table is None else describe_layout(ranking_table)
-    roles = None if ranking_table is None else _read_ranking_roles(ranking_table)
     return Reading(
         CHOICES,
         _RANKINGS,
-        description,
+        describe_layout(ranking_table),
         table,
-        lambda: _read_rankings(table, named_columns, unranked_rule, weights),
-        roles=roles,
+        convert,
+        roles=_read_ranking_roles(ranking_table),
     )
 
 
@@ -214,11 +211,10 @@ def _read_ranking_roles(ranking_table: RankingColumns) -> ColumnsRead:
     """Return the columns of a table of rankings."""
     options = tuple(filter(None, (*ranking_table.columns, ranking_table.group)))
     counts = tuple(filter(None, (ranking_table.count,)))
-    answer_columns = tuple(filter(None, (ranking_table.respondent, ranking_table.group)))
-    is_long = ranking_table.shape == LONG
-    return ColumnsRead(
-        options, (), counts, ranking_table.respondent, answer=answer_columns if is_long else None
-    )
+    answer_columns = None
+    if ranking_table.shape == LONG:
+        answer_columns = tuple(filter(None, (ranking_table.respondent, ranking_table.group)))
+    return ColumnsRead(options, (), counts, ranking_table.respondent, answer=answer_columns)
 
 
 def _read_rankings(

@@ -6,10 +6,9 @@ from typing import Any
 import pandas as pd
 
 from thali._data.choices.long import LONG_ROLES, find_columns, is_long_table
-from thali._data.columns import get_column, is_row_number
+from thali._data.columns import get_column, is_row_number, read_row_texts
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.frame import find_task_columns
-from thali._data.experiments.levels import read_row_texts
 from thali._data.experiments.wide import find_none_word, find_wide_tasks, list_numbered_columns
 from thali._data.kinds import CHOICES, EXPERIMENTS
 from thali._data.roles import (
@@ -43,9 +42,11 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     attributes = list_attributes(table)
     if not known and not attributes:
         return None
-    description = "choices of one of several alternatives"
-    description += f", described by {shorten(attributes)}" if attributes else ""
-    other_kind = CHOICES if has_position_labels(table) else ""
+    description, other_kind = "choices of one of several alternatives", ""
+    if attributes:
+        description += f", described by {shorten(attributes)}"
+    if has_position_labels(table):
+        other_kind = CHOICES
     convert = partial(_read_long, table, options)
     availability_columns = AVAILABLE.each(map_plain_names(table.names))
     return Reading(
@@ -110,8 +111,9 @@ def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
 
 def _describe_experiment(data: ChoiceExperiment) -> str:
     """Describe the size of the data and the numeric attributes."""
-    names = data.scheme.measured
-    return f"{data}; numeric: {shorten(names)}" if names else str(data)
+    if names := data.scheme.measured:
+        return f"{data}; numeric: {shorten(names)}"
+    return str(data)
 
 
 def list_attributes(table: RawTable) -> list[str]:
@@ -119,11 +121,7 @@ def list_attributes(table: RawTable) -> list[str]:
     if not is_long_table(table.frame):
         return []
     column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
-    keys = dict.fromkeys(
-        column_of_role[role]
-        for role in ("respondent", "choice_id")
-        if column_of_role[role] is not None
-    )
+    keys = {column_of_role["respondent"], column_of_role["choice_id"]} - {None}
     choice_sets = table.frame.groupby(list(keys), sort=False)
     other_columns = [
         name

@@ -1,12 +1,12 @@
 """Table shapes of paired comparisons: squares, lists, trials, results, one column per pair."""
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from thali._data.columns import get_column, refuse_thousands
+from thali._data.columns import check_columns, get_column, refuse_thousands
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.pairs import PairedComparisons
@@ -77,7 +77,9 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
     is_sure = not (square.is_bare and table.named and square.has_diagonal)
     is_doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
-    other_kind = SIMILARITIES if is_doubtful else ""
+    other_kind = ""
+    if is_doubtful:
+        other_kind = SIMILARITIES
     convert, question = partial(_read_square, table, square, weights), _question_square(square)
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
@@ -243,9 +245,8 @@ def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
     """Build the reading of a list of comparisons."""
-    for name in ("count", "losses", "respondent", "date"):
-        if named_columns[name] is not None:
-            get_column(table.frame, named_columns[name])
+    named_roles = ("count", "losses", "respondent", "date")
+    check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))
     convert = partial(_read_list, table, column_sets, named_columns, weights)
     pair_columns = _fill_column_roles(column_sets[0], table, named_columns)
@@ -340,17 +341,21 @@ def _read_list(
         table.frame, columns, weights=weights or columns.weighted, **data_options
     )
     n_empty = int(is_uncounted(table.frame, columns).sum())
-    omission_note = f"; {format_plural(n_empty, 'row')} without counts dropped" if n_empty else ""
-    covariate_note = (
-        f", covariates {shorten(data.covariates.names)}" if data.covariates is not None else ""
-    )
-    return data, f"{columns}{covariate_note}: {data}{omission_note}"
+    sentence = str(columns)
+    if data.covariates is not None:
+        sentence += f", covariates {shorten(data.covariates.names)}"
+    sentence += f": {data}"
+    if n_empty:
+        sentence += f"; {format_plural(n_empty, 'row')} without counts dropped"
+    return data, sentence
 
 
 def find_list_lack(table: RawTable) -> Lack | None:
     """Return the column that is missing next to one column of a pair."""
     missing_column = find_missing_column(table.names)
-    return None if missing_column is None else Lack(*missing_column)
+    if missing_column is None:
+        return None
+    return Lack(*missing_column)
 
 
 LIST = Shape(
@@ -373,10 +378,31 @@ LIST = Shape(
 # Paired comparisons as trials: each row names both options and the chosen one, as arena logs do
 
 
-_TRIALS = "table of trials"
+ROLES = ("first", "second", "chosen", "respondent", "count")
 
 
-def match_trials(
+class SideLayout(NamedTuple):
+    """A layout with two columns of options, and one of the outcome: trials or games."""
+
+    name: str
+    is_game: bool
+    arguments: tuple[str, ...]  # names of the roles, in their order
+    named_by: tuple[str, ...]  # arguments that select the layout
+    description: str
+
+
+TRIALS = SideLayout("table of trials", False, ROLES, ("first", "second"), "one trial per row")
+GAMES = SideLayout(
+    "table of results",
+    True,
+    ("home", "away", "result", "respondent", "count"),
+    ("home", "away", "result"),
+    "one game per row",
+)
+
+
+def _match_sides(
+    layout: SideLayout,
     table: RawTable,
     coding: Any = None,
     weights: bool = False,
@@ -384,52 +410,41 @@ def match_trials(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Match two columns of options and one of the chosen option, perhaps named."""
-    return _match_sides(_TRIALS, False, table, columns, coding, weights, covariates, date)
-
-
-def _match_sides(
-    name: str,
-    is_game: bool,
-    table: RawTable,
-    columns: dict[str, str | None],
-    coding: Any,
-    weights: bool,
-    covariates: Any,
-    date: str | None,
-) -> Reading | None:
-    """Match a table of trials or games; the reading is sure if the cells agree."""
+    """Match two columns of options and one of the outcome; sure if they are named or agree."""
     named_columns = {
-        role: columns.get(argument)
-        for role, argument in zip(ROLES, RESULTS if is_game else ROLES, strict=True)
+        role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
-    is_named = any(
-        columns.get(argument) is not None for argument in (GAMES_BY if is_game else TRIALS_BY)
-    )
-    convert = partial(
-        _read_trials, table, named_columns, is_game, coding, weights, covariates, date
-    )
+    is_named = any(columns.get(argument) is not None for argument in layout.named_by)
+    data_options = {"weights": weights, "covariates": covariates, "date": date}
+    convert = partial(_read_trials, layout, table, named_columns, coding, data_options)
     try:
-        side_columns = find_trial_columns(table.frame, named_columns, is_game)
+        side_columns = find_trial_columns(table.frame, named_columns, layout.is_game)
     except DataError:
         if not is_named or not table.named:
             return None
-        return Reading(PAIRS, name, name, table, convert)
-    if side_columns.game != is_game or (table.square is not None and not is_named):
+        return Reading(PAIRS, layout.name, layout.name, table, convert)
+    if side_columns.game != layout.is_game or (table.square is not None and not is_named):
         return None
-    sides = side_columns.first, side_columns.second
-    description = f"{sides[0]!r} against {sides[1]!r}, won by {side_columns.verdict[-1]!r}"
+    option_columns = side_columns.first, side_columns.second
+    description = (
+        f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
+    )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
-    counts = () if side_columns.count is None else (side_columns.count,)
-    extra_columns = list_covariate_columns(covariates, table.names, sides)
-    extra_columns += [date] if date in table.names else []
-    countable = (*sides, *side_columns.verdict, *extra_columns, *counts), counts
+    counts = tuple(filter(None, [side_columns.count]))
+    extra_columns = list_covariate_columns(covariates, table.names, option_columns)
+    if date is not None and date in table.names:
+        extra_columns.append(date)
+    countable = (*option_columns, *side_columns.verdict, *extra_columns, *counts), counts
     roles = ColumnsRead(
-        sides, side_columns.verdict, counts, side_columns.respondent, judged=not is_game
+        option_columns,
+        side_columns.verdict,
+        counts,
+        side_columns.respondent,
+        judged=not layout.is_game,
     )
     return Reading(
         PAIRS,
-        name,
+        layout.name,
         description,
         table,
         convert,
@@ -441,41 +456,32 @@ def _match_sides(
 
 
 def _read_trials(
+    layout: SideLayout,
     table: RawTable,
     named_columns: dict[str, str | None],
-    is_game: bool,
     coding: Any,
-    weights: bool,
-    covariates: Any,
-    date: str | None,
+    data_options: dict[str, Any],
 ) -> tuple[PairedComparisons, str]:
     """Read comparisons from trials or games."""
-    data_options: dict[str, Any] = {"weights": weights, "covariates": covariates, "date": date}
     data, description = PairedComparisons._of_trials(
-        table.frame, named_columns, is_game, coding, **data_options
+        table.frame, named_columns, layout.is_game, coding, **data_options
     )
-    return data, f"{GAMES if is_game else TRIALS}, {description}: {data}"
+    return data, f"{layout.description}, {description}: {data}"
 
 
-ROLES = ("first", "second", "chosen", "respondent", "count")
-RESULTS = ("home", "away", "result", "respondent", "count")
-TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
-TRIALS, GAMES = "one trial per row", "one game per row"
-
-
-def _find_sides_lack(table: RawTable, is_game: bool) -> Lack | None:
+def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
     """Return the missing outcome, option or column name of trials or games."""
-    near_match = describe_missing(table.frame, is_game)
+    near_match = describe_missing(table.frame, layout.is_game)
     if near_match is None:
         return None
-    arguments = RESULTS if is_game else ROLES
-    return Lack(near_match.what, arguments[ROLES.index(near_match.role)], near_match.near)
+    argument = layout.arguments[ROLES.index(near_match.role)]
+    return Lack(near_match.what, argument, near_match.near)
 
 
 TRIAL_TABLE = Shape(
-    _TRIALS,
+    TRIALS.name,
     PAIRS,
-    match_trials,
+    partial(_match_sides, TRIALS),
     expected=(
         "one trial per row, with the columns 'left', 'right' (or 'a', 'b'; 'option1', 'option2';"
         " 'model_a', 'model_b') and 'chosen' (or 'winner', 'response'), which contains the chosen"
@@ -483,8 +489,8 @@ TRIAL_TABLE = Shape(
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
-    named_by=TRIALS_BY,
-    lacks=partial(_find_sides_lack, is_game=False),
+    named_by=TRIALS.named_by,
+    lacks=partial(_find_sides_lack, TRIALS),
     main=("first", "second", "chosen"),
 )
 
@@ -492,34 +498,19 @@ TRIAL_TABLE = Shape(
 # Paired comparisons as results of games: each row names both sides and the result or goals
 
 
-_RESULTS = "table of results"
-
-
-def match_results(
-    table: RawTable,
-    coding: Any = None,
-    weights: bool = False,
-    covariates: Any = None,
-    date: str | None = None,
-    **columns: str | None,
-) -> Reading | None:
-    """Match two columns of sides and their result, perhaps named."""
-    return _match_sides(_RESULTS, True, table, columns, coding, weights, covariates, date)
-
-
 RESULT_TABLE = Shape(
-    _RESULTS,
+    GAMES.name,
     PAIRS,
-    match_results,
+    partial(_match_sides, GAMES),
     expected=(
         "one game per row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0,"
         " -1) or the goals of both sides"
     ),
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
-    named_by=GAMES_BY,
-    lacks=partial(_find_sides_lack, is_game=True),
-    main=("home", "away", "result"),
+    named_by=GAMES.named_by,
+    lacks=partial(_find_sides_lack, GAMES),
+    main=GAMES.named_by,
 )
 
 
@@ -547,8 +538,7 @@ def match_wide(
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
     named_columns = {"respondent": respondent, "count": count}
-    for name in filter(None, named_columns.values()):
-        get_column(table.frame, name)
+    check_columns(table.frame, named_columns.values())
     wide_table = find_wide_columns(table.frame, named_columns, coding)
     if wide_table is None:
         return None
@@ -569,7 +559,9 @@ def _read_wide(
     data, description = PairedComparisons._of_outcomes(
         read_wide_outcomes(table.frame, wide_table, coding, None, weights)
     )
-    row = "one respondent per row" if data.respondents else "one pattern of answers per row"
+    row = "one pattern of answers per row"
+    if data.respondents:
+        row = "one respondent per row"
     return data, f"{row}, {description}: {data}"
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from thali._data import roles
 from thali._data.choices import Choices
+from thali._data.columns import describe_columns
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import CHOICES
 from thali._labels import format_label
@@ -23,26 +24,30 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)
-    who = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
-    others = [name for name in table.names if name not in (*signed, task, who)]
-    option = others[0] if len(others) == 1 else OPTION.find_column(names, (*signed, task, who))
+    respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
+    other_columns = [name for name in table.names if name not in (*signed, task, respondent_column)]
+    option = OPTION.find_column(names, (*signed, task, respondent_column))
+    if len(other_columns) == 1:
+        (option,) = other_columns
     if len(signed) != 1 or task is None or option is None:
         return None
-    keys, (column,) = tuple(name for name in (who, task) if name is not None), signed
+    keys, (column,) = tuple(name for name in (respondent_column, task) if name is not None), signed
     marks = table.frame[column].map(_read_mark)
     frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
     if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
-    how = f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best"
-    how += " and -1 for the worst" + (f", respondents in {who!r}" if who else "")
+    description = (
+        f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and -1"
+        f" for the worst{describe_columns(None, respondent_column)}"
+    )
 
     def convert() -> tuple[Choices, str]:
         renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
-        data = Choices.from_best_worst(renamed, respondent=who)
-        return data, f"{how}: {data}"
+        data = Choices.from_best_worst(renamed, respondent=respondent_column)
+        return data, f"{description}: {data}"
 
-    read = ColumnsRead((option, task), (column,), (), who, answer=keys)
-    return Reading(CHOICES, NAME, how, table, convert, roles=read)
+    read = ColumnsRead((option, task), (column,), (), respondent_column, answer=keys)
+    return Reading(CHOICES, NAME, description, table, convert, roles=read)
 
 
 def _is_signed(cells: Any) -> bool:

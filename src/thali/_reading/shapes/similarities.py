@@ -48,7 +48,9 @@ def match_square(
     square = table.square
     has_list_names = table.named and are_similarity_columns(table.names, accept_vague=True)
     if square is None:
-        mismatch = "" if has_list_names or not table.named else describe_non_square(table.frame)
+        if has_list_names or not table.named:
+            return None
+        mismatch = describe_non_square(table.frame)
         if not mismatch:
             return None
         convert = partial(raise_error, mismatch)
@@ -57,7 +59,9 @@ def match_square(
         return None
     is_sure = table.is_triangle or square.has_similarities or dissimilarities is not None
     convert = partial(_read_square, table, square, symmetrize, dissimilarities)
-    question = None if dissimilarities else _question_distances(square)
+    question = None
+    if not dissimilarities:
+        question = _question_distances(square)
     return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure, doubt=question)
 
 
@@ -154,10 +158,12 @@ def _read_sheets(
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
         matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
-        for first, second, similarity in zip(
+        for first_index, second_index, similarity in zip(
             measures.first, measures.second, measures.values, strict=True
         ):
-            matrix.iloc[first, second] = matrix.iloc[second, first] = similarity
+            matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
+                similarity
+            )
         matrices[title] = matrix
     data = Similarities.from_respondents(matrices)
     return data, f"{description}: {data}, means over respondents; diagonals ignored"
@@ -191,7 +197,9 @@ def match_list(
     `known`: the data are similarities, so an unclear column of similarities is an error.
     `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
     """
-    names = table.names if table.named else []
+    names = []
+    if table.named:
+        names = table.names
     if names and table.square is None and (known or dissimilarities is not None):
         measure = _find_measure(table, respondent, dissimilarities is not None)
         if measure is not None:
@@ -225,7 +233,7 @@ def _build_list_reading(
 ) -> Reading:
     """Build the reading of a list of similarities."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
-    counts = () if columns.count is None else (columns.count,)
+    counts = tuple(filter(None, [columns.count]))
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
     convert = partial(_read_list, table, respondent, measure, how_similar)
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
@@ -234,17 +242,20 @@ def _build_list_reading(
 def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
     """Return the column of dissimilarities, or the only numeric measure."""
     plain_names = map_plain_names(table.names)
-    if named_column := DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(
-        plain_names
-    ):
-        return named_column if of_dissimilarities else None
+    named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
+    if named_column and of_dissimilarities:
+        return named_column
+    if named_column:
+        return None
     try:
         key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}
     except DataError:
         return None
     names = [name for name in table.names if name not in key_columns]
     measures = [name for name in names if can_be_measure(name, get_column(table.frame, name))]
-    return measures[0] if len(measures) == 1 else None
+    if len(measures) != 1:
+        return None
+    return measures[0]
 
 
 def _read_list(
