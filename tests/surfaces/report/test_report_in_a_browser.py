@@ -19,7 +19,7 @@ from helpers.tiny_models import TINY
 
 import thali as th
 import thali._choice.answers.simulator as simulator
-from thali._choice.answers.logit_chooser import RespondentClasses, round_tastes
+from thali._choice.answers.logit_chooser import AttributeCoding, RespondentClasses, round_tastes
 from thali._choice.answers.simulator import (
     FIRST_CHOICE,
     MarketAttribute,
@@ -27,7 +27,6 @@ from thali._choice.answers.simulator import (
     OpeningMarket,
     ShareSettings,
 )
-from thali._choice.coding import AttributeCoding
 from thali._model.finding import Finding
 from thali._people.respondent_columns import describe_respondents
 from thali._surfaces.html import Chapter, Document, build_section, render_document

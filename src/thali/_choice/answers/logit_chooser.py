@@ -16,6 +16,7 @@ from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
 from thali._people.respondent_columns import MarketRespondents, describe_respondents
 
+from ..coding import AttributeCoding, encode_attribute_cells, read_task_cells
 from .chooser import (
     AS_FITTED,
     LOGIT,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from ..coding import AttributeCoding, Coding
+    from ..coding import Coding
 
 _N_NEWCOMERS = 1_024  # new respondents drawn in each draw, approximately
 _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products are drawn
@@ -109,8 +110,6 @@ class LogitChooser(Chooser):
         self._draws = np.arange(len(tastes))  # indices among all draws of the model
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
-        from ..coding import read_task_cells
-
         return read_task_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 
     def level_cells(self) -> list[np.ndarray]:
@@ -572,9 +571,7 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
     )
 
 
-def _convert_code(
-    code: float | None, part: "AttributeCoding", is_shown: np.ndarray
-) -> float | None:
+def _convert_code(code: float | None, part: AttributeCoding, is_shown: np.ndarray) -> float | None:
     """Convert a level code to a number, or to its index among shown levels."""
     if code is None:
         return None
@@ -607,7 +604,7 @@ class RespondentClasses(NamedTuple):
 class LogitTastes(NamedTuple):
     """Tastes of P respondents or classes in D draws, as integer multiples of steps."""
 
-    parts: "tuple[AttributeCoding, ...]"  # columns of each attribute, for shown levels
+    parts: tuple[AttributeCoding, ...]  # columns of each attribute, for shown levels
     codes: np.ndarray  # (D, P, p) int16
     steps: np.ndarray  # (p,)
     crossed: tuple[tuple[int, int], ...]  # additional columns: products of two columns
@@ -619,8 +616,6 @@ class LogitTastes(NamedTuple):
 
     def distinguish_products(self, n_products: int) -> Self:
         """Return tastes for products whose last cell is their number, or None."""
-        from ..coding import AttributeCoding
-
         return self._replace(parts=(*self.parts, AttributeCoding(np.zeros((n_products + 1, 0)))))
 
     def adjust(self, scale: float, takes_first: bool) -> Self:
@@ -668,8 +663,6 @@ class LogitTastes(NamedTuple):
 
     def encode_market(self, market: Sequence[Product]) -> np.ndarray:
         """Return the model matrix of the products, shape (products, p)."""
-        from ..coding import encode_attribute_cells
-
         return encode_attribute_cells(self.parts, self.crossed, np.array(market, float))
 
     def pack(self) -> dict[str, Any]:
@@ -703,7 +696,7 @@ class LogitTastes(NamedTuple):
 
 
 def round_tastes(
-    parts: "Sequence[AttributeCoding]",
+    parts: Sequence[AttributeCoding],
     tastes: np.ndarray,
     crossed: Sequence[tuple[int, int]] = (),
     respondents: int | None = None,

@@ -313,10 +313,7 @@ def tabulate_best_products(
 def _tabulate_lines(
     space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
 ) -> "pandas.DataFrame":
-    """Tabulate the lines with the largest objective, one row per product.
-
-    `figures` contain a number per line.
-    """
+    """Tabulate the lines with the largest objective, with the figures of each line."""
     from thali._tables import Table
 
     rows = []
