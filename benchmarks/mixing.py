@@ -51,7 +51,7 @@ def run(name: str, minutes: float, seed: int) -> None:
     model: Any = th.AdditiveClustering(sigma=MEASURED.get(name))
     with silence_warnings():
         parts = model._parts(data)
-        task = model._task(data, DRAWS, TUNE, THIN)
+        task = model.prepare(data, DRAWS, TUNE, THIN).task
     chains = build_chains(task, 4, seed)
     chains[0].run_until(1)  # compiles
     begin = time.process_time()

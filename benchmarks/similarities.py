@@ -40,7 +40,7 @@ def sampling(name: str, model):
 def run(model, data, seconds: float, seed: int) -> FeatureChain:
     """A chain of about so many CPU seconds from a draw of the prior, the first tenth of it
     tuning."""
-    task = model._task(data, 1, 1, 1)
+    task = model.prepare(data, 1, 1, 1).task
     pilot = FeatureChain(replace(task, draws=10**6, tune=2_000), np.random.default_rng(0))
     pilot.run_until(2_000)
     begin = time.process_time()
@@ -108,7 +108,7 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
         model = th.AdditiveClustering(
             sigma=0.1, alpha=0.5, weight_prior=(1.0, 1.0), tempering=False
         )
-        chain = FeatureChain(model._task(data, 10**4, 1_000, 10**4), np.random.default_rng(1))
+        chain = FeatureChain(model.prepare(data, 10**4, 1_000, 10**4).task, np.random.default_rng(1))
         chain.run_until(2_000)
         begin, columns = time.process_time(), 0
         for _ in range(10):

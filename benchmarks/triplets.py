@@ -143,7 +143,7 @@ def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
     began = time.process_time()
     data = th.Triplets(rows_of(made.data), made.data.labels)
     read = time.process_time() - began
-    task = th.AdditiveClustering()._task(data, 1, sweeps, 1)
+    task = th.AdditiveClustering().prepare(data, 1, sweeps, 1).task
     chain = FeatureChain(task, np.random.default_rng(0))
     chain.run_until(1)  # compiles
     _put(chain, made.features, made.weights)

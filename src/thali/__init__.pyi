@@ -12,7 +12,7 @@ from . import testing as testing
 from ._aspects.maximum_likelihood.ratio import likelihood_ratio as likelihood_ratio
 from ._aspects.models.additive import AdditiveClustering as AdditiveClustering
 from ._aspects.models.elimination import EliminationByAspects as EliminationByAspects
-from ._aspects.models.open import LatentFeatureModel as LatentFeatureModel
+from ._aspects.models.latent_feature_model import LatentFeatureModel as LatentFeatureModel
 from ._choice.latent_class.model import LatentClassLogit as LatentClassLogit
 from ._choice.logits.hierarchical import HierarchicalLogit as HierarchicalLogit
 from ._choice.logits.multinomial import MultinomialLogit as MultinomialLogit

@@ -16,7 +16,9 @@ LEAST, MOST = 1e-100, 1e100  # limits of numbers that are squared
 
 def _name_argument(name: str | Fact) -> Fact:
     """Return the name of an argument as a fact of a message."""
-    return name if isinstance(name, Fact) else Argument(name)
+    if isinstance(name, Fact):
+        return name
+    return Argument(name)
 
 
 def is_list(argument: Any) -> TypeGuard[Iterable[Any]]:
@@ -26,11 +28,7 @@ def is_list(argument: Any) -> TypeGuard[Iterable[Any]]:
 
 def check_integer(name: str | Fact, argument: Any, least: int) -> int:
     """Return an integer from `least` to 10^9; otherwise raise."""
-    if isinstance(argument, bool) or not isinstance(argument, numbers.Integral) or argument < least:
-        raise ArgumentError(
-            _name_argument(name), f" must be an integer >= {least}; got {argument!r}."
-        )
-    number = int(argument)
+    number = _check_least(name, argument, least)
     if number > MAX_COUNT:
         raise ArgumentError(
             _name_argument(name),
@@ -39,15 +37,23 @@ def check_integer(name: str | Fact, argument: Any, least: int) -> int:
     return number
 
 
+def _check_least(name: str | Fact, argument: Any, least: int) -> int:
+    """Return an integer of at least `least`; otherwise raise."""
+    if isinstance(argument, bool) or not isinstance(argument, numbers.Integral) or argument < least:
+        raise ArgumentError(
+            _name_argument(name), f" must be an integer >= {least}; got {argument!r}."
+        )
+    return int(argument)
+
+
 def check_integers(name: str, argument: Any, least: int) -> tuple[int, ...]:
     """Return one or several integers, each at least `least`, sorted."""
-    is_sequence = is_list(argument)
-    numbers = tuple(
-        check_integer(name, number, least) for number in (argument if is_sequence else (argument,))
-    )
+    if not is_list(argument):
+        argument = (argument,)
+    numbers = {check_integer(name, number, least) for number in argument}
     if not numbers:
         raise ArgumentError(Argument(name), f" must be one or more integers >= {least}; got none.")
-    return tuple(sorted(set(numbers)))
+    return tuple(sorted(numbers))
 
 
 def convert_to_float(number: Any) -> float:
@@ -73,13 +79,14 @@ def check_run_length(draws: int, tune: int, chains: int, thin: int) -> None:
         )
 
 
+def _is_real(argument: Any) -> TypeGuard[numbers.Real]:
+    """Return whether a value is a real number, and not a boolean."""
+    return isinstance(argument, numbers.Real) and not isinstance(argument, bool)
+
+
 def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
     """Return a number from 1e-100 to 1e100, so that its square is a float."""
-    if (
-        isinstance(argument, bool)
-        or not isinstance(argument, numbers.Real)
-        or not 0.0 < convert_to_float(argument) < math.inf
-    ):
+    if not _is_real(argument) or not 0.0 < convert_to_float(argument) < math.inf:
         raise ArgumentError(
             _name_argument(name),
             f", {meaning}, must be a positive finite number; got {argument!r}.",
@@ -95,9 +102,9 @@ def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
 def check_allowed(name: str, argument: Any, choices: tuple[Any, ...]) -> Any:
     """Return the argument if it is one of the choices; otherwise raise."""
     if argument not in choices:
-        requirement, separator = (
-            (" must be one of ", ", ") if len(choices) > 2 else (" must be ", " or ")
-        )
+        requirement, separator = " must be ", " or "
+        if len(choices) > 2:
+            requirement, separator = " must be one of ", ", "
         raise ArgumentError(
             Argument(name), requirement, listed(name, choices, separator), f"; got {argument!r}."
         )
@@ -123,8 +130,9 @@ def _check_unit_interval(
     name: str | Fact, argument: Any, meaning: str, included_ends: tuple[float, ...], interval: str
 ) -> float:
     """Return a number between 0 and 1, or one of the included ends."""
-    is_number = isinstance(argument, numbers.Real) and not isinstance(argument, bool)
-    if not is_number or not (0.0 < float(argument) < 1.0 or float(argument) in included_ends):
+    if not _is_real(argument) or not (
+        0.0 < float(argument) < 1.0 or float(argument) in included_ends
+    ):
         raise ArgumentError(
             _name_argument(name), f", {meaning}, must be in {interval}; got {argument!r}."
         )
@@ -133,6 +141,4 @@ def _check_unit_interval(
 
 def check_seed(name: str | Fact, argument: Any) -> int:
     """Return an integer of at least 0; otherwise raise."""
-    if isinstance(argument, bool) or not isinstance(argument, numbers.Integral) or argument < 0:
-        raise ArgumentError(_name_argument(name), f" must be an integer >= 0; got {argument!r}.")
-    return int(argument)
+    return _check_least(name, argument, 0)

@@ -60,6 +60,13 @@ class DescribedObject:
         return format_html(self._description())
 
 
+class PrintedObject(DescribedObject):
+    """An object that prints its description as text."""
+
+    def __repr__(self) -> str:
+        return format_text(self._description())
+
+
 def format_html(description: Description) -> str:
     """Return a description as HTML for any part of a page.
 
@@ -87,10 +94,10 @@ def format_html(description: Description) -> str:
         parts.append(f"<div>{escape_unprintable(table)}</div>")
     if description.text:
         lines = description.text.split("\n")
-        more_line = (
-            [f"... and {len(lines) - _MAX_LINES:,} more lines"] if len(lines) > _MAX_LINES else []
-        )
-        parts.append(f"<pre>{_escape_html(chr(10).join([*lines[:_MAX_LINES], *more_line]))}</pre>")
+        if len(lines) > _MAX_LINES:
+            lines[_MAX_LINES:] = [f"... and {len(lines) - _MAX_LINES:,} more lines"]
+        text = "\n".join(lines)
+        parts.append(f"<pre>{_escape_html(text)}</pre>")
     if description.note:
         css_class = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[
             description.good
@@ -110,6 +117,7 @@ def format_text(description: Description) -> str:
       pairs    1
     """
     width = max((len(name) for name, _ in description.facts), default=0)
+    separator = "\n"
     parts = [
         _shorten_line(description.title, _LONGEST_TITLE),
         *(
@@ -123,8 +131,9 @@ def format_text(description: Description) -> str:
             float_format=format_for_python, max_rows=_MAX_LINES, index=index
         )
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
+        separator = "\n\n"
     parts = [part for part in (*parts, description.text, description.note) if part]
-    return escape_unprintable(("\n" if description.table is None else "\n\n").join(parts))
+    return escape_unprintable(separator.join(parts))
 
 
 def _format_fact_html(fact_value: str | tuple[str, ...]) -> str:
@@ -151,14 +160,18 @@ def _format_fact_text(fact_value: str | tuple[str, ...]) -> str:
 
 def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
     """Join the first names, and the number of the others."""
-    n_more = len(names) - len(first_names)
-    return ", ".join([*first_names, *([f"... and {n_more:,} more"] if n_more else [])])
+    text = ", ".join(first_names)
+    if n_more := len(names) - len(first_names):
+        text += f", ... and {n_more:,} more"
+    return text
 
 
 def _shorten_line(text: str, max_length: int) -> str:
     """Return a text as one line of limited length."""
     line = " ".join(text.split())
-    return line if len(line) <= max_length else f"{line[: max_length - 3].rstrip()}..."
+    if len(line) <= max_length:
+        return line
+    return f"{line[: max_length - 3].rstrip()}..."
 
 
 def _escape_html(text: str) -> str:
@@ -170,7 +183,9 @@ def drop_empty_columns(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """Drop columns that are NaN in every row, except columns of a square table."""
     row_names = set(table.index)
     is_kept = [name in row_names or not is_empty for name, is_empty in table.isna().all().items()]
-    return table.loc[:, is_kept] if len(table) else table
+    if len(table):
+        return table.loc[:, is_kept]
+    return table
 
 
 def is_numbered(table: "pandas.DataFrame") -> bool:

@@ -32,11 +32,9 @@ class Marks(NamedTuple):
 
 def format_names(names: Any) -> str:
     """Return a name, or several names separated by commas."""
-    return (
-        ", ".join(map(format_names, names))
-        if isinstance(names, tuple | list | set | frozenset)
-        else str(names)
-    )
+    if isinstance(names, tuple | list | set | frozenset):
+        return ", ".join(map(format_names, names))
+    return str(names)
 
 
 TERMINAL_MARKS = Marks(format_names, "-", "inf", "< ")
@@ -54,7 +52,9 @@ def format_number(number: float) -> str:
     >>> format_number(0.47449), format_number(1234.4), format_number(-0.0), format_number(2e20)
     ('0.474', '1,234', '0', '2e+20')
     """
-    return f"{number:,.0f}" if 100 <= abs(number) < _HUGE else f"{number + 0.0:.3g}"
+    if 100 <= abs(number) < _HUGE:
+        return f"{number:,.0f}"
+    return f"{number + 0.0:.3g}"
 
 
 def format_factor(odds_factor: float) -> str:
@@ -65,11 +65,9 @@ def format_factor(odds_factor: float) -> str:
     >>> format_factor(1.000873), format_factor(0.5), format_factor(1.0)
     ('1.00087', '0.5', '1')
     """
-    return (
-        f"{1.0 + float(f'{odds_factor - 1.0:.2g}'):.10g}"
-        if abs(odds_factor - 1.0) < 0.1
-        else format_number(odds_factor)
-    )
+    if abs(odds_factor - 1.0) < 0.1:
+        return f"{1.0 + float(f'{odds_factor - 1.0:.2g}'):.10g}"
+    return format_number(odds_factor)
 
 
 def format_probability(chance: float) -> str:
@@ -80,7 +78,11 @@ def format_probability(chance: float) -> str:
     >>> format_probability(0.474), format_probability(0.999), format_probability(0.0)
     ('0.47', '> 0.99', '< 0.01')
     """
-    return "> 0.99" if chance > 0.99 else "< 0.01" if chance < 0.01 else f"{chance:.2f}"
+    if chance > 0.99:
+        return "> 0.99"
+    if chance < 0.01:
+        return "< 0.01"
+    return f"{chance:.2f}"
 
 
 def format_p_value(p_value: float) -> str:
@@ -91,7 +93,9 @@ def format_p_value(p_value: float) -> str:
     >>> format_p_value(0.0123), format_p_value(1e-9)
     ('p = 0.012', 'p < 0.001')
     """
-    return f"p = {p_value:.3f}" if p_value >= 0.001 else "p < 0.001"
+    if p_value >= 0.001:
+        return f"p = {p_value:.3f}"
+    return "p < 0.001"
 
 
 def format_percent(share: float, decimals: int = 0) -> str:
@@ -137,16 +141,22 @@ def format_cell(column: str, content: Any, decimals: int | None, marks: Marks) -
     `decimals`: None means three, fewer for counts and for large numbers.
     """
     if isinstance(content, bool | np.bool_):
-        return "yes" if content else "no"
+        if content:
+            return "yes"
+        return "no"
     if isinstance(content, Integral):
         return f"{content:,}"
     if not isinstance(content, Real):
-        return marks.missing if content is None or str(content) == "<NA>" else marks.name(content)
+        if content is None or str(content) == "<NA>":
+            return marks.missing
+        return marks.name(content)
     content = float(content)
     if math.isnan(content):
         return marks.missing
-    if math.isinf(content):
-        return f"{'-' if content < 0 else ''}{marks.infinite}"
+    if content == math.inf:
+        return marks.infinite
+    if content == -math.inf:
+        return f"-{marks.infinite}"
     if column == "r_hat" and content > LARGEST_R_HAT:
         return f"> {LARGEST_R_HAT:.0f}"
     if decimals is None and (is_count(column) or abs(content) >= _LARGE):
@@ -160,7 +170,9 @@ def format_cell(column: str, content: Any, decimals: int | None, marks: Marks) -
 
 def format_for_python(number: float) -> str:
     """Format a number printed in Python, with six digits."""
-    return f"{number + 0.0:.6g}" if number == 0.0 or 1e-3 <= abs(number) < 1e6 else f"{number:.3g}"
+    if number == 0.0 or 1e-3 <= abs(number) < 1e6:
+        return f"{number + 0.0:.6g}"
+    return f"{number:.3g}"
 
 
 def count_two_digit_decimals(number: float) -> int:

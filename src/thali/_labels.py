@@ -53,7 +53,9 @@ def format_label(cell: Any) -> str:
         number = float(cell)
         if math.isnan(number):
             return ""
-        return str(int(cell)) if number.is_integer() else str(number)
+        if number.is_integer():
+            return str(int(cell))
+        return str(number)
     return normalise_spelling(str(cell))
 
 
@@ -67,7 +69,9 @@ def normalise_spelling(text: str) -> str:
     >>> normalise_spelling(" green tea ")
     'green tea'
     """
-    stripped = (text if text.isprintable() else escape_unprintable(text)).strip()
+    if not text.isprintable():
+        text = escape_unprintable(text)
+    stripped = text.strip()
     if stripped.isascii():
         return stripped
     normalised = unicodedata.normalize("NFC", stripped).translate(_EQUIVALENT_LETTERS).strip()
@@ -92,7 +96,9 @@ def _letter_width(letter: str) -> int:
     """Return the width of a letter on a terminal."""
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    return 1
 
 
 def check_labels(names: Iterable[Any], title: str = "Labels") -> tuple[str, ...]:
@@ -144,7 +150,9 @@ def escape_formula(cell: str) -> str:
     >>> escape_formula("=HYPERLINK(1)"), escape_formula("-0.5")
     ("'=HYPERLINK(1)", '-0.5')
     """
-    return f"'{cell}" if cell[:1] in _FORMULA and not is_number(cell) else cell
+    if cell[:1] in _FORMULA and not is_number(cell):
+        return f"'{cell}"
+    return cell
 
 
 def unescape_formula(cell: str) -> str:
@@ -155,7 +163,9 @@ def unescape_formula(cell: str) -> str:
     >>> unescape_formula("'+5 GB"), unescape_formula("'tis")
     ('+5 GB', "'tis")
     """
-    return cell[1:] if cell[:1] == "'" and escape_formula(cell[1:]) == cell else cell
+    if cell[:1] == "'" and escape_formula(cell[1:]) == cell:
+        return cell[1:]
+    return cell
 
 
 def is_number(cell: str) -> bool:
@@ -190,34 +200,39 @@ def suggest(name: str, known_names: Sequence[str]) -> str:
     for candidate in known_names:
         folded.setdefault(candidate.casefold(), candidate)
     similar_names = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f" Did you mean {folded[similar_names[0]]!r}?" if similar_names else ""
+    if similar_names:
+        return f" Did you mean {folded[similar_names[0]]!r}?"
+    return ""
 
 
 def shorten(names: Sequence[str], max_names: int = 6) -> str:
     """Return the names, quoted; at most `most` are written."""
-    remaining = [f"{len(names) - max_names:,} more"] if len(names) > max_names else []
-    return _join_with_and([*map(repr, names[:max_names]), *remaining])
+    quoted_names = list(map(repr, names[:max_names]))
+    if len(names) > max_names:
+        quoted_names.append(f"{len(names) - max_names:,} more")
+    return _join_with_and(quoted_names)
 
 
 def format_plural(number: float, noun: str) -> str:
     """Return a number with its noun: "1 pair", "8,424 pairs"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    if number == 1:
+        return f"{number:,} {noun}"
+    return f"{number:,} {noun}s"
 
 
 def simplify_number(number: float) -> int | float:
     """Return a number as an integer if it is one."""
-    return int(number) if float(number).is_integer() else float(number)
+    if float(number).is_integer():
+        return int(number)
+    return float(number)
 
 
 def list_names(names: Iterable[Any], max_names: int = 6) -> str:
-    """Return names for a sentence; at most `most` are written."""
+    """Return names for a sentence; at most `max_names` are written."""
     names = [str(name) for name in names]
-    written_names = (
-        names
-        if len(names) <= max_names
-        else [*names[: max_names - 1], f"{len(names) - max_names + 1:,} more"]
-    )
-    return _join_with_and(written_names)
+    if len(names) > max_names:
+        names[max_names - 1 :] = [f"{len(names) - max_names + 1:,} more"]
+    return _join_with_and(names)
 
 
 def _join_with_and(names: list[str]) -> str:

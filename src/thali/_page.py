@@ -32,9 +32,13 @@ def build_policy(
     ]
     script_sources = " ".join([*(f"'sha256-{digest}'" for digest in digests), *loads[0]])
     style_sources = " ".join(["'unsafe-inline'", *loads[1]])
-    directives = f" script-src {script_sources};" if script_sources else ""
-    directives += f" connect-src {sends_to};" if sends_to else ""
-    directives += " font-src data:;" if loads[1] else ""
+    directives = ""
+    if script_sources:
+        directives += f" script-src {script_sources};"
+    if sends_to:
+        directives += f" connect-src {sends_to};"
+    if loads[1]:
+        directives += " font-src data:;"
     return (
         f"default-src 'none'; img-src data:; style-src {style_sources};{directives} base-uri"
         " 'none'; form-action 'none'"

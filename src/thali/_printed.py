@@ -3,16 +3,14 @@
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from ._described import DescribedObject, Description, format_text
+from ._described import Description, PrintedObject
 
 if TYPE_CHECKING:
     import pandas
 
-    from ._tables import Table
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class PrintedResult(DescribedObject):
+class PrintedResult(PrintedObject):
     """A result with a data frame `.table`, printed with its title and a sentence."""
 
     title: str
@@ -28,15 +26,15 @@ class PrintedResult(DescribedObject):
 
     def to_latex(self, buf: Any = None, **settings: Any) -> Any:
         """Return `.table` in LaTeX, or write it; see `Table.to_latex`."""
-        return self._table().to_latex(buf, **settings)
+        return self.table.to_latex(buf, **settings)
 
     def to_markdown(self, buf: Any = None, **settings: Any) -> Any:
         """Return `.table` in Markdown, or write it; see `Table.to_markdown`."""
-        return self._table().to_markdown(buf, **settings)
+        return self.table.to_markdown(buf, **settings)
 
     def to_excel(self, excel_writer: Any, **settings: Any) -> None:
         """Write `.table` as an Excel workbook; see `Table.to_excel`."""
-        self._table().to_excel(excel_writer, **settings)
+        self.table.to_excel(excel_writer, **settings)
 
     def tables(self) -> "dict[str, pandas.DataFrame]":
         """Return all tables of the result by name, "table" first.
@@ -66,16 +64,5 @@ class PrintedResult(DescribedObject):
             )
         return table_by_name
 
-    def _table(self) -> "Table":
-        """Return the table as a `Table`, which formats it for papers."""
-        from ._tables import Table
-
-        return Table(self.table)
-
     def _description(self) -> Description:
         return Description(self.title, table=self.table, note=self.note)
-
-    def __str__(self) -> str:
-        return format_text(self._description())
-
-    __repr__ = __str__

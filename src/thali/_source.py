@@ -44,7 +44,10 @@ def read_source(path: str | Path | Source) -> Source:
         raise DataError(f"{str(path)!r} is a device; give a file or a pipe.")
     try:
         with open(path, "rb") as file:
-            content = file.read() if stat.S_ISREG(file_mode) else _read_pipe(file, path.name)
+            if stat.S_ISREG(file_mode):
+                content = file.read()
+            else:
+                content = _read_pipe(file, path.name)
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except MemoryError:
@@ -101,7 +104,7 @@ def _explain_absence(path: Path, error: OSError | ValueError) -> str:
                 f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist or"
                 " cannot be reached."
             )
-        neighbours = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+        neighbours = [file.name for file in path.parent.iterdir()]
     except (OSError, ValueError):
         neighbours = []
     if isinstance(error, OSError) and not isinstance(error, FileNotFoundError | NotADirectoryError):
@@ -115,4 +118,6 @@ def _suggest_file(path: Path, neighbours: list[str]) -> str:
     for name in sorted(neighbours):
         stems.setdefault(Path(name).stem.casefold(), name)
     similar_stems = difflib.get_close_matches(path.stem.casefold(), stems, n=1, cutoff=0.75)
-    return f" Did you mean {stems[similar_stems[0]]!r}?" if similar_stems else ""
+    if similar_stems:
+        return f" Did you mean {stems[similar_stems[0]]!r}?"
+    return ""

@@ -33,7 +33,9 @@ def _escape_latex(text: Any) -> str:
     """Return a name escaped for LaTeX."""
     escaped = "".join(_LATEX_ESCAPES.get(letter, letter) for letter in _format_name(text))
     # a preceding \\ would read a bracket or star as its argument
-    return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped
+    if escaped[:1] not in ("[", "*"):
+        return escaped
+    return f"{{}}{escaped}"
 
 
 def _escape_markdown(text: Any) -> str:
@@ -85,10 +87,14 @@ class Table(pd.DataFrame):
         str or None
         """
         index = settings.setdefault("index", not is_numbered(self))
-        column_format = "l" * (self.index.nlevels if index else 0)
-        column_format += "".join(
-            "r" if _is_numeric(self.iloc[:, k]) else "l" for k in range(self.shape[1])
-        )
+        column_format = ""
+        if index:
+            column_format = "l" * self.index.nlevels
+        for k in range(self.shape[1]):
+            if _is_numeric(self.iloc[:, k]):
+                column_format += "r"
+            else:
+                column_format += "l"
         settings.setdefault("column_format", column_format)
         return format_text_table(self, LATEX, digits).to_latex(buf, escape=False, **settings)
 
@@ -111,24 +117,26 @@ class Table(pd.DataFrame):
         str or None
         """
         text_table = format_text_table(self, MARKDOWN, digits)
-        is_right_aligned = [_is_numeric(self.iloc[:, k]) for k in range(self.shape[1])]
         rows = [list(map(str, text_table.columns)), *text_table.to_numpy().tolist()]
-        if not is_numbered(self) if index is None else index:
-            names = ["" if name is None else str(name) for name in text_table.index.names]
-            index_rows = [
-                [*label] if isinstance(label, tuple) else [label] for label in text_table.index
-            ]
-            rows = [
-                [*map(str, label), *row]
-                for label, row in zip([names, *index_rows], rows, strict=True)
-            ]
-            is_right_aligned = [False] * len(names) + is_right_aligned
-        rows.insert(1, ["--:" if is_right else ":--" for is_right in is_right_aligned])
-        cells = [
-            "| " + " | ".join(row) + " |" if k != 1 else "|" + "|".join(row) + "|"
-            for k, row in enumerate(rows)
-        ]
-        text = "\n".join(cells)
+        if index is None:
+            index = not is_numbered(self)
+        alignments = []
+        if index:
+            alignments = [":--"] * self.index.nlevels
+            labels = [[name or "" for name in text_table.index.names]]
+            for label in text_table.index:
+                if not isinstance(label, tuple):
+                    label = (label,)
+                labels.append([*map(str, label)])
+            rows = [[*label, *row] for label, row in zip(labels, rows, strict=True)]
+        for k in range(self.shape[1]):
+            if _is_numeric(self.iloc[:, k]):
+                alignments.append("--:")
+            else:
+                alignments.append(":--")
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        lines.insert(1, f"|{'|'.join(alignments)}|")
+        text = "\n".join(lines)
         if buf is None:
             return text
         if isinstance(buf, str | Path):
@@ -180,33 +188,27 @@ class Table(pd.DataFrame):
         plain.to_excel(writer, **settings)
         sheet = writer.sheets[sheet_name]
         formats = [_choose_excel_format(self.iloc[:, k], digits) for k in range(self.shape[1])]
-        n_columns_before = settings.get("startcol", 0) + (self.index.nlevels if index else 0)
+        n_columns_before = settings.get("startcol", 0)
+        if index:
+            n_columns_before += self.index.nlevels
         for row in sheet.iter_rows():
             for cell in row:
+                k = cell.column - 1 - n_columns_before
                 if cell.data_type == "f":  # a name that begins with an equals sign
                     cell.data_type = "s"
-                elif cell.data_type == "n" and 0 <= cell.column - 1 - n_columns_before < len(
-                    formats
-                ):
-                    cell.number_format = formats[cell.column - 1 - n_columns_before]
+                elif cell.data_type == "n" and 0 <= k < len(formats):
+                    cell.number_format = formats[k]
 
 
-def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None = None) -> pd.DataFrame:
+def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None) -> pd.DataFrame:
     """Return the table with every cell and name as text."""
-    columns = [
-        [written_cell(column, number, decimals, marks) for number in cells]
-        for column, cells, decimals in (
-            (
-                str(name),
-                table.iloc[:, k].tolist(),
-                _count_column_decimals(str(name), table.iloc[:, k], digits),
-            )
-            for k, name in enumerate(table.columns)
-        )
-    ]
-    text_table = pd.DataFrame(
-        dict(enumerate(columns)), index=_rename_index(table.index, marks.name), dtype=object
-    )
+    columns = {}
+    for k, name in enumerate(table.columns):
+        decimals = _count_column_decimals(table.iloc[:, k], digits)
+        columns[k] = [
+            written_cell(str(name), number, decimals, marks) for number in table.iloc[:, k].tolist()
+        ]
+    text_table = pd.DataFrame(columns, index=_rename_index(table.index, marks.name), dtype=object)
     return text_table.set_axis(
         pd.Index([marks.name(name) for name in table.columns], dtype=object), axis=1
     )
@@ -214,7 +216,10 @@ def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None = No
 
 def _rename_index(index: pd.Index, format_label: Callable[[Any], str]) -> pd.Index:
     """Return the index with every label and name as text."""
-    names = [None if level is None else format_label(level) for level in index.names]
+    names = list(index.names)
+    for level, name in enumerate(names):
+        if name is not None:
+            names[level] = format_label(name)
     if isinstance(index, pd.MultiIndex):
         return pd.MultiIndex.from_tuples(
             [tuple(map(format_label, labels)) for labels in index], names=names
@@ -227,17 +232,21 @@ def _is_numeric(column: pd.Series) -> bool:
     return column.dtype.kind in "iuf"
 
 
-def _count_column_decimals(column: str, numbers: pd.Series, digits: int | None) -> int:
+def _count_column_decimals(numbers: pd.Series, digits: int | None) -> int:
     """Return the decimals of a column."""
     if not _is_numeric(numbers):
-        return DECIMALS if digits is None else digits
-    return count_decimals(column, numbers.tolist(), digits)
+        if digits is None:
+            return DECIMALS
+        return digits
+    return count_decimals(str(numbers.name), numbers.tolist(), digits)
 
 
 def _choose_excel_format(numbers: pd.Series, digits: int | None) -> str:
     """Return the number format of a column in Excel."""
-    decimals = _count_column_decimals(str(numbers.name), numbers, digits)
-    return "0." + "0" * decimals if decimals else "0"
+    decimals = _count_column_decimals(numbers, digits)
+    if decimals:
+        return "0." + "0" * decimals
+    return "0"
 
 
 def _format_name(names: Any) -> str:
@@ -247,7 +256,9 @@ def _format_name(names: Any) -> str:
 
 def _format_excel_cell(cell: Any) -> Any:
     """Return a number unchanged, and any other cell as text."""
-    return cell if cell is None or isinstance(cell, int | float) else _format_name(cell)
+    if cell is None or isinstance(cell, int | float):
+        return cell
+    return _format_name(cell)
 
 
 def require_excel() -> None:

@@ -52,11 +52,10 @@ def one_line(message: object) -> str:
     "It is 'tea'."
     """
     lines = _cut_middle(str(message), 10 * LONGEST).splitlines()
-    text = (
-        " ".join(line.strip() for line in lines if line.strip())
-        if len(lines) > 1
-        else "".join(lines)
-    )
+    if len(lines) > 1:
+        text = " ".join(line.strip() for line in lines if line.strip())
+    else:
+        text = "".join(lines)
     return _cut_middle(_QUOTED.sub(_shorten_quote, text), LONGEST)
 
 
@@ -109,10 +108,10 @@ PYTHON = Words()
 
 
 class Fact:
-    """A part of a message with a different text on each surface."""
+    """A part of a message, worded differently in Python, command line and app."""
 
     def render(self, words: Words) -> str:
-        """Return the fact in the words of a surface."""
+        """Format the fact for Python, command line or app."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -126,7 +125,7 @@ class Argument(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """Return the name in the words of a surface."""
+        """Format the name for Python, command line or app."""
         return words.argument(self.name)
 
 
@@ -144,7 +143,7 @@ class Setting(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """Return argument and value in the words of a surface."""
+        """Format argument and value for Python, command line or app."""
         return words.setting(self.name, self.value)
 
 
@@ -160,7 +159,7 @@ class Value(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """Return the value in the words of a surface."""
+        """Format the value for Python, command line or app."""
         return words.value(self.argument, self.value)
 
 
@@ -171,7 +170,7 @@ class ModelName(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """Return the model in the words of a surface."""
+        """Format the model for Python, command line or app."""
         return words.model(self.name)
 
 
@@ -183,8 +182,10 @@ class InPython(Fact):
     elsewhere: str | Fact = ""
 
     def render(self, words: Words) -> str:
-        """Return the text for the reader of a surface."""
-        return self.text if words.is_python() else _render_parts((self.elsewhere,), words)
+        """Return the text for Python, or the other one for command line and app."""
+        if words.is_python():
+            return self.text
+        return _render_part(self.elsewhere, words)
 
 
 class Message(Fact):
@@ -200,7 +201,7 @@ class Message(Fact):
         self.parts = parts
 
     def render(self, words: Words) -> str:
-        """Return the sentence in the words of a surface."""
+        """Format the sentence for Python, command line or app."""
         return _render_parts(self.parts, words)
 
     def __repr__(self) -> str:
@@ -217,9 +218,11 @@ class Clause(Message):
     """
 
     def render(self, words: Words) -> str:
-        """Return the clause in the words of a surface, or ""."""
+        """Format the clause; "" if command line or app cannot set its argument."""
         named = (part.name for part in self.parts if isinstance(part, Argument | Setting))
-        return super().render(words) if all(map(words.has, named)) else ""
+        if all(map(words.has, named)):
+            return super().render(words)
+        return ""
 
 
 def one_of(
@@ -233,11 +236,15 @@ def one_of(
 
 
 def _render_parts(parts: tuple[object, ...], words: Words) -> str:
-    """Return parts of a message as text in the words of a surface."""
-    return "".join(
-        part.render(words) if isinstance(part, Fact | _MessageWithParts) else str(part)
-        for part in parts
-    )
+    """Format the parts of a message for Python, command line or app, joined."""
+    return "".join(_render_part(part, words) for part in parts)
+
+
+def _render_part(part: object, words: Words) -> str:
+    """Format a text, fact or nested error for Python, command line or app."""
+    if isinstance(part, Fact | _MessageWithParts):
+        return part.render(words)
+    return str(part)
 
 
 # errors -------------------------------------------------------------------------------------------
@@ -249,7 +256,7 @@ class _MessageWithParts:
     args: tuple[Any, ...]
 
     def render(self, words: Words) -> str:
-        """Return the message in the words of a surface."""
+        """Format the message for Python, command line or app."""
         return one_line(_render_parts(self.args, words))
 
     def __str__(self) -> str:

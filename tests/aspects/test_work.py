@@ -8,7 +8,7 @@ import pytest
 from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.samplers.cost_model import compute_cost_ratio
+from thali._aspects.samplers.chains import SamplingTask
 from thali._aspects.state import COLUMNS, make_empty_state
 from thali._data.groups import GroupedData
 
@@ -329,4 +329,4 @@ def chain_of_levels(n_levels):
 
 def test_chains_may_have_ladders_of_different_lengths():
     chains = [chain_of_levels(2), chain_of_levels(4)]
-    assert compute_cost_ratio(ForecastTask(), chains) == pytest.approx(1.5)
+    assert SamplingTask.compute_cost_ratio(ForecastTask(), chains) == pytest.approx(1.5)

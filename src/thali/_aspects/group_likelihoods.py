@@ -193,13 +193,13 @@ def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
 
 
 def _stack_pairs(parts: Sequence[Any]) -> Any:
-    """Stack the pairs of groups, padded to the same number of blocks."""
+    """Stack pairs over groups, padded to equal numbers of blocks."""
     max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
     return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in parts], _PAIR_FIELDS)
 
 
-def _stack_covariates(parts: Sequence[Any]) -> Any:
-    """Stack the pairs with covariates of groups."""
+def _stack_covariate_pairs(parts: Sequence[Any]) -> Any:
+    """Stack pairs and their covariates over groups, padded to equal numbers of blocks."""
     n_blocks = max(part.x.shape[1] for part in parts)
     x = np.stack(
         [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in parts]
@@ -212,7 +212,7 @@ _STACKERS: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     OfferedSets: _stack_sets,
     AnsweredPairSets: _stack_pair_sets,
     **dict.fromkeys(_PAIR_CLASSES, _stack_pairs),
-    **dict.fromkeys(COVARIATE_CLASSES, _stack_covariates),
+    **dict.fromkeys(COVARIATE_CLASSES, _stack_covariate_pairs),
 }
 
 

@@ -113,8 +113,10 @@ def draw_new_slopes(rng: Any, model: Any, base: Any, k: Any) -> None:
         fill_lifts(model.known, base.slope, base.lift, k)
 
 
-def make_common_weights(n: int, rows: int, model: GroupModel, groups: int) -> CommonWeights:
-    """Make common weights at the prior mean for every column and option."""
+def make_common_weights(
+    n_options: int, n_columns: int, model: GroupModel, n_groups: int
+) -> CommonWeights:
+    """Start common weights of all columns and options at the prior mean."""
     mean_weight = model.shape / model.rate
     kappa = model.kappa
     if not model.similar:
@@ -123,13 +125,13 @@ def make_common_weights(n: int, rows: int, model: GroupModel, groups: int) -> Co
         kappa = KAPPA_SHAPE / KAPPA_RATE
     n_slopes = model.known.shape[1]
     return CommonWeights(
-        np.full(rows, mean_weight),
-        np.full(n, mean_weight),
+        np.full(n_columns, mean_weight),
+        np.full(n_options, mean_weight),
         np.array([kappa, 0.5, 0.0, 0.0]),
-        np.ones((groups, rows)),
-        np.ones((groups, n)),
-        np.zeros((rows, n_slopes)),
-        np.zeros((n, n_slopes)),
+        np.ones((n_groups, n_columns)),
+        np.ones((n_groups, n_options)),
+        np.zeros((n_columns, n_slopes)),
+        np.zeros((n_options, n_slopes)),
     )
 
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
+from .state import ALPHA, COLUMNS
+
 # --------------------------------------------------------------------------------------------------
 # priors
 
@@ -85,6 +87,14 @@ def may_flip(prior: Any) -> None:
 @generic
 def set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     """Store the concentration in b.real[ALPHA] and update dependent rates."""
+
+
+@scalar
+def fill_rates(prior: Any, b: Any) -> None:
+    """Fill the log rates of all columns, and the other rates that follow from alpha."""
+    set_alpha(prior, b, b.real[ALPHA])
+    for k in range(b.whole[COLUMNS]):
+        b.log_rate[k] = log_rate(prior, b, k, b.m[k])
 
 
 @generic

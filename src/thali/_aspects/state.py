@@ -79,28 +79,28 @@ def count_grid_nodes(n: int) -> int:
     return max(96, math.ceil(math.log(2.4e13 * (1 + n)) * math.sqrt(n) / 1.45))
 
 
-def make_empty_state(n: int, capacity: int, nodes: int | None = None) -> FeatureState:
+def make_empty_state(n: int, capacity: int, n_nodes: int | None = None) -> FeatureState:
     """Make a state without columns for n options.
 
-    `nodes` is the number of nodes of a tree, 2 n if None.
+    `n_nodes` is the number of nodes of a tree, 2 n if None.
     """
-    rows = capacity + 2
-    if nodes is None:
-        nodes = 2 * n
+    n_rows = capacity + 2
+    if n_nodes is None:
+        n_nodes = 2 * n
     return FeatureState(
-        Z=np.zeros((rows, n + 1)),
-        w=np.zeros(rows),
-        m=np.zeros(rows, np.int64),
-        log_rate=np.zeros(rows),
-        pi=np.zeros(rows),
-        owning=np.zeros((rows, nodes), np.int64),  # untouched zeros take no memory
-        log_one=np.zeros((rows, nodes)),
+        Z=np.zeros((n_rows, n + 1)),
+        w=np.zeros(n_rows),
+        m=np.zeros(n_rows, np.int64),
+        log_rate=np.zeros(n_rows),
+        pi=np.zeros(n_rows),
+        owning=np.zeros((n_rows, n_nodes), np.int64),  # untouched zeros take no memory
+        log_one=np.zeros((n_rows, n_nodes)),
         s=np.zeros(n + 1),
         z=np.zeros(n),
         log_bessel=np.zeros(n),
         by_size=np.zeros(n + 1),
         singles=np.zeros(n, np.int64),
-        order=np.zeros(rows, np.int64),
+        order=np.zeros(n_rows, np.int64),
         option_order=np.zeros(n, np.int64),
         block=np.zeros(32),
         candidates=np.zeros(5),

@@ -231,7 +231,7 @@ def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[b
 def _compute_scales(
     coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]
 ) -> np.ndarray:
-    """Return scales of all columns: sd of numbers over products, otherwise 1."""
+    """Return a scale per column: sd if numeric, product if an interaction, else 1."""
     # Scales of interactions are products of scales.
     scale = np.ones(len(coding.names))
     matrix = coding.encode_codes(products)

@@ -77,7 +77,7 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
     range_standardization = compute_standardization(scan.ends, np.array(names, dtype=object))
     unit, rows, blocks = range_standardization.unit, sum(scan.rows), [x for x, _ in scan.pairs]
     mean = sum_over_blocks(_sum_scaled, zip(blocks), unit) / rows
-    squares = sum_over_blocks(_sum_squares, zip(blocks), unit, mean)
+    squares = sum_over_blocks(_sum_squared_deviations, zip(blocks), unit, mean)
     return Standardization(
         unit, mean, np.where(range_standardization.varies, np.sqrt(squares / rows), np.inf)
     )
@@ -202,6 +202,6 @@ def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
     return (np.asarray(x, np.float64) / unit).sum(axis=0)
 
 
-def _sum_squares(x: Any, unit: Any, mean: Any) -> np.ndarray:
-    """Sum squared deviations of scaled covariates from their means."""
+def _sum_squared_deviations(x: Any, unit: Any, mean: Any) -> np.ndarray:
+    """Sum squared deviations of each column of x / unit from its mean."""
     return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

@@ -28,14 +28,12 @@ from thali.errors import (
     ConvergenceWarning,
     Fact,
     IncompleteWarning,
-    InPython,
     InterruptedWarning,
-    Message,
     ThaliError,
 )
 
 from .engine import ignore_sigint
-from .job import BY_EVIDENCE, Fit, format_fit_key, open_job
+from .job import BY_EVIDENCE, Fit, advise_resuming, format_fit_key, open_job
 from .scorer import BASE
 from .table import NOT_RUN
 
@@ -81,8 +79,9 @@ def compare_by_evidence(
         fits = number_models(models)
         if folder is not None:
             folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "models")
-        is_parallel = len(models) > 1 and has_workers()
-        if is_parallel:
+        run_tasks = run_serially
+        if len(models) > 1 and has_workers():
+            run_tasks = partial(run_all, cores=None)
             run = run._replace(cores=run.cores or 1, progressbar=False)
         tasks = [
             EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=seed), os.getpid())
@@ -94,18 +93,13 @@ def compare_by_evidence(
         interrupted = batch.finish(
             Progress(False, "", len(tasks)),
             lambda record: record["seconds"],
-            partial(run_all, cores=None) if is_parallel else run_serially,
+            run_tasks,
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
         table = build_table_of_records(models, batch.records, base, odds)
     table.attrs["interrupted"] = interrupted
-    resume_advice = InPython(
-        "set job=FOLDER to be able to resume", "add --out DIR to be able to resume"
-    )
-    warn_about_evidence(
-        table, resume_advice if job is None else f"repeat the call to resume from '{job}'"
-    )
+    warn_about_evidence(table, advise_resuming(job))
     return table
 
 
@@ -113,26 +107,27 @@ def build_table_of_records(
     names: Iterable[str],
     records: Mapping[str, Record],
     base: float | None,
-    odds: Mapping[str, float] | None = None,
+    odds: Mapping[str, float],
 ) -> "pandas.DataFrame":
     """Return the table of the models with records.
 
     `odds` are the prior odds; None means equal odds.
     """
-    fits = number_models(names)
-    evidence: dict[str, LogEvidence] = {
-        fit[0]: decode(records[format_fit_key(fit)]["evidence"], {})
-        for fit in fits
-        if format_fit_key(fit) in records
-    }
-    missing = {name: NOT_RUN for name, _ in fits if name not in evidence}
-    prior = np.array([1.0 if odds is None else odds[name] for name in evidence])
+    evidence: dict[str, LogEvidence] = {}
+    missing = {}
+    for fit in number_models(names):
+        if format_fit_key(fit) in records:
+            evidence[fit[0]] = decode(records[format_fit_key(fit)]["evidence"], {})
+        else:
+            missing[fit[0]] = NOT_RUN
+    prior = np.array([odds[name] for name in evidence])
     return build_evidence_table(evidence, prior / prior.sum(), base, missing)
 
 
 def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
     """Warn about missing and unreliable evidence."""
-    evidence_by_name, missing = table.attrs["evidence"], table.attrs["missing"]
+    evidence_by_name = table.attrs["evidence"]
+    missing = table.attrs["missing"]
     if waiting := list(missing["model"]):
         category, start = IncompleteWarning, "The"
         if table.attrs["interrupted"]:
@@ -146,7 +141,7 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
             )
         )
     if unusable := [name for name, evidence in evidence_by_name.items() if not evidence.usable]:
-        warn(ConvergenceWarning(*Message(*_format_unusable(unusable, evidence_by_name)).parts))
+        warn(ConvergenceWarning(*_format_unusable(unusable, evidence_by_name)))
 
 
 def number_models(names: Iterable[str]) -> list[Fit]:
@@ -192,10 +187,10 @@ def _check_model(name: str, model: Any, data: Any) -> None:
         raise type(error)(f"Model {name!r}: ", error) from None
 
 
-def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float] | None:
+def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
     """Return the checked prior odds of the models; None means equal odds."""
     if prior_odds is None:
-        return None
+        return dict.fromkeys(models, 1.0)
     if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(models):
         raise ArgumentError(
             Argument("prior_odds"),
@@ -265,42 +260,31 @@ def build_evidence_table(
     from thali._tables import Table
 
     names = list(evidence_by_name)
-    log_evidence = np.array([evidence.value for evidence in evidence_by_name.values()])
-    error = np.array([evidence.standard_error for evidence in evidence_by_name.values()])
-    probability, probability_se = compute_posterior_probabilities(log_evidence, error, prior)
-    best = int(np.argmax(log_evidence))
-    base_rows, base_values = ([], []) if base is None else ([BASE], [base])
-    padding = [math.nan] * len(base_rows)
-    all_log_evidence = np.append(base_values, log_evidence)
-    log_factors = log_evidence[best] - all_log_evidence
-    errors = np.append([0.0] * len(base_rows), error)
-    evidence_against = [
-        "" if row == len(base_rows) + best else classify_evidence(log_factor)
-        for row, log_factor in enumerate(log_factors)
-    ]
-    table = Table(
-        {
-            "log_evidence": all_log_evidence,
-            "std_error": errors,
-            "df": [
-                *[math.inf] * len(base_rows),
-                *(evidence.df for evidence in evidence_by_name.values()),
-            ],
-            "probability": [*padding, *probability],
-            "probability_se": [*padding, *probability_se],
-            "log_bayes_factor": log_factors,
-            "log_bayes_factor_se": np.where(log_factors == 0.0, 0.0, np.hypot(errors, error[best])),
-            "evidence_against": evidence_against,
-            "usable": [
-                *[True] * len(base_rows),
-                *(evidence.usable for evidence in evidence_by_name.values()),
-            ],
-        },
-        index=pd.Index([*base_rows, *names], name="model"),
+    rows = {
+        name: (evidence.value, evidence.standard_error, evidence.df, evidence.usable)
+        for name, evidence in evidence_by_name.items()
+    }
+    if base is not None:
+        rows = {BASE: (base, 0.0, math.inf, True)} | rows
+    index = pd.Index(list(rows), name="model")
+    table = Table(list(rows.values()), index, ["log_evidence", "std_error", "df", "usable"])
+    models = table.loc[names]
+    best = models["log_evidence"].idxmax()
+    table.loc[names, "probability"], table.loc[names, "probability_se"] = (
+        compute_posterior_probabilities(
+            models["log_evidence"].to_numpy(), models["std_error"].to_numpy(), prior
+        )
     )
+    log_factors = models.loc[best, "log_evidence"] - table["log_evidence"]
+    errors = np.hypot(table["std_error"], models.loc[best, "std_error"])
+    table["log_bayes_factor"] = log_factors
+    table["log_bayes_factor_se"] = errors.where(log_factors != 0.0, 0.0)
+    table["evidence_against"] = log_factors.map(classify_evidence)
+    table.loc[best, "evidence_against"] = ""
+    table["usable"] = table.pop("usable")
     table.attrs.update(
         by=EVIDENCE,
-        best=names[best],
+        best=best,
         evidence=evidence_by_name,
         prior=dict(zip(names, prior.tolist(), strict=True)),
         fits=len(evidence_by_name) + len(missing),
@@ -350,52 +334,50 @@ def _build_sensitivity_table(
     # A change applies to all models with such a prior.
     import pandas as pd
 
+    unchanged = pd.DataFrame(
+        [(evidence.value, evidence.standard_error) for evidence in evidence_by_name.values()],
+        list(evidence_by_name),
+        ["log_evidence", "std_error"],
+    )
     changes = {
-        name: evidence.sensitivity
+        name: evidence.sensitivity[["log_evidence", "std_error"]]
         for name, evidence in evidence_by_name.items()
         if evidence.sensitivity is not None
     }
-    tables = []
+    tables = {}
     for change in dict.fromkeys(label for rows in changes.values() for label in rows.index):
-        table = pd.DataFrame(
-            {
-                "prior": change,
-                "model": list(evidence_by_name),
-                "log_evidence": [evidence.value for evidence in evidence_by_name.values()],
-                "std_error": [evidence.standard_error for evidence in evidence_by_name.values()],
-            }
+        table = unchanged.copy()
+        for name, rows in changes.items():
+            if change in rows.index:
+                table.loc[name] = rows.loc[change]
+        table["probability"], _ = compute_posterior_probabilities(
+            table["log_evidence"].to_numpy(), table["std_error"].to_numpy(), prior
         )
-        for i, name in enumerate(evidence_by_name):
-            if name in changes and change in changes[name].index:
-                for column in ("log_evidence", "std_error"):
-                    table.loc[i, column] = float(changes[name].loc[change, column])
-        log_evidence = table["log_evidence"].to_numpy()
-        probability, _ = compute_posterior_probabilities(
-            log_evidence, table["std_error"].to_numpy(), prior
-        )
-        table["probability"] = probability
-        table["log_bayes_factor"] = log_evidence.max() - log_evidence
-        tables.append(table)
-    return pd.concat(tables).set_index(["prior", "model"])
+        table["log_bayes_factor"] = table["log_evidence"].max() - table["log_evidence"]
+        tables[change] = table
+    return pd.concat(tables, names=["prior", "model"])
 
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     """Return sentences about the best model, the other models, and unreliable evidence."""
-    best, evidence_by_name = table.attrs["best"], table.attrs["evidence"]
+    best = table.attrs["best"]
+    evidence_by_name = table.attrs["evidence"]
     row = table.loc[best]
-    prior = table.attrs["prior"]
-    equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
+    odds_text = "these prior odds"
+    if len(set(table.attrs["prior"].values())) == 1:
+        odds_text = "equal prior odds"
     factors = {
         name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]])
         for name in evidence_by_name
+        if name != best
     }
-    near = [
-        name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error
-    ]
-    caveat = f", but cannot be distinguished from {shorten(near)}" if near else ""
+    near = [name for name, (factor, error) in factors.items() if factor < 2.0 * error]
+    caveat = ""
+    if near:
+        caveat = f", but cannot be distinguished from {shorten(near)}"
     sentences = []
-    if others := [name for name in factors if name != best]:
-        second = min(others, key=lambda name: factors[name])
+    if factors:
+        second = min(factors, key=lambda name: factors[name])
         verb = "support {!r} over {!r}"
         if second in near:
             verb = "do not separate {!r} and {!r}"
@@ -403,14 +385,15 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
             verb = "hardly favour {!r} over {!r}"
         size = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {verb.format(best, second)} ({size}).")
-    sentences += [
+    sentences.append(
         f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
-        f" {row['std_error']:.2f}) and, with {equal}, a posterior probability of"
+        f" {row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
         f" {_format_probability(row['probability'])}{caveat}."
-    ]
-    for name in others:
-        factor, error = factors[name]
-        unsure = ", not distinguishable from 0" if name in near else ""
+    )
+    for name, (factor, error) in factors.items():
+        unsure = ""
+        if name in near:
+            unsure = ", not distinguishable from 0"
         sentences.append(
             f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
             f" {error:.2f}{unsure}); by Kass & Raftery (1995) the evidence against {name!r} is"
@@ -439,8 +422,10 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
 def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
     """Return a sentence about the best models under other priors."""
     log_evidence = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"]
-    winners = {change: model for change, (_, model) in log_evidence.idxmax().items()}
-    clauses = [f"{model!r} ({change})" for change, model in winners.items() if model != best]
+    winners = {prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()}
+    clauses = [
+        f"{model!r} ({prior_change})" for prior_change, model in winners.items() if model != best
+    ]
     if not clauses:
         return (
             f"{best!r} has the highest evidence under each of the {len(winners)} other priors"
@@ -451,4 +436,6 @@ def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
 
 def _format_probability(probability: float) -> str:
     """Return a probability as text."""
-    return "> 0.999" if probability > 0.999 else f"{probability:.3f}"
+    if probability > 0.999:
+        return "> 0.999"
+    return f"{probability:.3f}"

@@ -71,8 +71,9 @@ class TaskSplitter(TaskDataSplitter):
             )
         n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
         if n_folds is None:
-            n_tasks = max(1, int(counts.min()) // 4) if hold_out is None else hold_out
-            return [select_held_tasks(self.tasks, n_tasks, None)]
+            if hold_out is None:
+                hold_out = max(1, int(counts.min()) // 4)
+            return [select_held_tasks(self.tasks, hold_out, None)]
         fold = np.concatenate([rng.permutation(count) % n_folds for count in counts])
         return [fold == k for k in range(n_folds)]
 
@@ -96,7 +97,7 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
 
     def __init__(self, data: Choices) -> None:
         Splitter.__init__(self, data)
-        self.tasks = ScoredOccasions(data)
+        self.tasks = ScoredOccasions.from_choices(data)
         self.knows_people: bool = self.tasks.knows_people
 
     @property
@@ -145,14 +146,8 @@ class QuestionSplitter(EvenSplitter):
     def __init__(self, data: Any) -> None:
         super().__init__(data)
         self.questions = data.questions()
-        if not np.array_equal(self.questions.counts, np.floor(self.questions.counts)):
-            raise DataError(
-                "compare leaves out whole answers, but these have fractional weights; give integer"
-                " counts."
-            )
-        self.places = np.repeat(
-            np.arange(len(self.questions.counts)), self.questions.counts.astype(np.int64)
-        )
+        _refuse_fractions(self.questions.counts, "answers")
+        self.places = _repeat_answers(self.questions.counts)
         self.set = self.questions.question[self.places]
 
     @property
@@ -185,6 +180,20 @@ class QuestionSplitter(EvenSplitter):
         )
 
 
+def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
+    """Raise if counts of answers are fractional."""
+    if not np.array_equal(counts, np.floor(counts)):
+        raise DataError(
+            f"compare leaves out whole {noun}, but these have fractional weights; give integer"
+            " counts."
+        )
+
+
+def _repeat_answers(counts: np.ndarray) -> np.ndarray:
+    """Return the index of each answer as often as it was given."""
+    return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+
+
 class ScoredOccasions:
     """The occasions of `Choices`, sorted by respondent, for scores of choices.
 
@@ -203,21 +212,27 @@ class ScoredOccasions:
         If counts are fractional.
     """
 
-    data: "Choices"
-    questions: Questions
-    respondent_index: np.ndarray  # the respondent of each occasion; -1 if unknown
-    answer: np.ndarray
-    set: np.ndarray
-    knows_people: bool
-    respondents: tuple[str, ...]
-    respondent_of_task: np.ndarray
+    def __init__(
+        self,
+        data: Choices,
+        questions: Questions,
+        respondent_index: np.ndarray,  # the respondent of each occasion; -1 if unknown
+        answer: np.ndarray,
+    ) -> None:
+        self.data, self.questions = data, questions
+        self.respondent_index, self.answer = respondent_index, answer
+        self.set = questions.question[answer]
+        self.knows_people = questions.given is not None
+        self.respondents = tuple(str(number + 1) for number in range(len(answer)))
+        self.respondent_of_task = np.arange(len(answer))
+        if self.knows_people:
+            respondents, self.respondent_of_task = np.unique(respondent_index, return_inverse=True)
+            self.respondents = tuple(data.respondents[k] for k in respondents)
 
-    def __init__(self, data: Choices) -> None:
-        if not np.array_equal(data.times, np.floor(data.times)):
-            raise DataError(
-                "compare leaves out whole choices, but these have fractional weights; give integer"
-                " counts."
-            )
+    @classmethod
+    def from_choices(cls, data: Choices) -> "ScoredOccasions":
+        """Return all occasions of the data, each answer as often as it was given."""
+        _refuse_fractions(data.times, "choices")
         if data.n_ties:
             raise DataError(
                 "Held-out choices cannot be ties in rankings, but the data contain"
@@ -227,31 +242,12 @@ class ScoredOccasions:
             )
         questions = data.questions()
         answers = np.flatnonzero(questions.counts)
-        respondents, times = np.full(len(answers), -1), questions.counts[answers]
+        respondents = np.full(len(answers), -1)
+        times = questions.counts[answers]
         if questions.given is not None:
             _, respondents, answers, times = questions.given
-        rows = np.repeat(np.arange(len(answers)), times.astype(np.int64))
-        self._fill(data, questions, respondents[rows], answers[rows])
-
-    def _fill(
-        self,
-        data: Choices,
-        questions: Questions,
-        respondent_index: np.ndarray,
-        answer: np.ndarray,
-    ) -> "ScoredOccasions":
-        """Set the fields of scored occasions, and return them."""
-        self.data, self.questions = data, questions
-        self.respondent_index, self.answer = respondent_index, answer
-        self.set = questions.question[answer]
-        self.knows_people = questions.given is not None
-        if self.knows_people:
-            respondents, self.respondent_of_task = np.unique(respondent_index, return_inverse=True)
-            self.respondents = tuple(data.respondents[k] for k in respondents)
-        else:
-            self.respondents = tuple(str(number + 1) for number in range(len(answer)))
-            self.respondent_of_task = np.arange(len(answer))
-        return self
+        rows = _repeat_answers(times)
+        return cls(data, questions, respondents[rows], answers[rows])
 
     @property
     def n_tasks(self) -> int:
@@ -287,9 +283,8 @@ class ScoredOccasions:
 
     def take(self, occasions: np.ndarray) -> "ScoredOccasions":
         """Return some of the occasions."""
-        respondents, answer = self.respondent_index[occasions], self.answer[occasions]
-        return ScoredOccasions.__new__(ScoredOccasions)._fill(
-            self.data, self.questions, respondents, answer
+        return ScoredOccasions(
+            self.data, self.questions, self.respondent_index[occasions], self.answer[occasions]
         )
 
     @cached_property
@@ -346,11 +341,9 @@ class HitScorer(Scorer):
     per_unit_text: ClassVar[str]
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        log_score, hits, sizes = (
-            self.log_score(score_table),
-            score_table.frame("hits"),
-            score_table.observed("sizes"),
-        )
+        log_score = self.log_score(score_table)
+        hits = score_table.frame("hits")
+        sizes = score_table.observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
@@ -363,7 +356,8 @@ class HitScorer(Scorer):
         return f"held-out {self.called}"
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        row, guessing = table.loc[best], table.loc[BASE, "log_score"]
+        row = table.loc[best]
+        guessing = table.loc[BASE, "log_score"]
         return (
             f"{best!r} predicts the {self.describe_test_data(table)} best: log score"
             f" {row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing:.3f}),"
@@ -374,7 +368,6 @@ class HitScorer(Scorer):
 class ChoiceScorer(HitScorer):
     """Log probability of the choice of each task, and hits of the most probable alternative."""
 
-    fields = {"chosen": list, "hits": list, "seconds": float}
     units = "tasks"
     unit = "respondent"
     level = "respondent"
@@ -400,8 +393,10 @@ class ChoiceScorer(HitScorer):
     per_unit_text = "per choice"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        is_experiment = isinstance(test, ChoiceExperiment)
-        predicted = model.predict_proba(test) if is_experiment else test.predict_alternatives(model)
+        if isinstance(test, ChoiceExperiment):
+            predicted = model.predict_proba(test)
+        else:
+            predicted = test.predict_alternatives(model)
         chosen, hits = score_choices(check_probabilities(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
@@ -411,7 +406,9 @@ class ChoiceScorer(HitScorer):
 
     def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
         splitter = score_table.splitter
-        unit = "respondent" if splitter.knows_people else "choice"
+        unit = "choice"
+        if splitter.knows_people:
+            unit = "respondent"
         return super().attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
@@ -426,7 +423,6 @@ class ChoiceScorer(HitScorer):
 class PeopleScorer(ChoiceScorer):
     """Scores of choices, and the joint log probability of a respondent, divided by choices."""
 
-    fields = {**ChoiceScorer.fields, "together": list}
     table = (
         *ChoiceScorer.table,
         "together",
@@ -484,12 +480,6 @@ class PeopleScorer(ChoiceScorer):
 class AnswerScorer(HitScorer):
     """Log posterior mean probability of each answer, and hits, against guessing."""
 
-    fields = {
-        "log_score": list,
-        "log_score_mcse": list,
-        "hits": list,
-        "seconds": float,
-    }
     units = "answers"
     unit = "set"
     level = "set"
@@ -507,9 +497,13 @@ class AnswerScorer(HitScorer):
     )
     counted = "answers"
     shown = (
-        *HitScorer.shown[:2],
+        "log_score",
+        "log_score_se",
         "log_score_mcse",
-        *HitScorer.shown[2:],
+        "hit_rate",
+        "hit_rate_se",
+        "difference",
+        "difference_se",
     )
     called = "answers"
     legend = (
@@ -521,7 +515,7 @@ class AnswerScorer(HitScorer):
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         questions = test.questions()
-        answers = np.repeat(np.arange(len(questions.counts)), questions.counts.astype(np.int64))
+        answers = _repeat_answers(questions.counts)
         if find_spec(model) is None:  # a model from outside thali
             p = np.concatenate([np.asarray(p, float) for p in model.predict_proba(test)])
             errors = np.zeros(len(p))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._arguments import check_allowed, check_integer
 from thali._aspects.models.elimination import EliminationByAspects
-from thali._aspects.models.open import LatentFeatureModel
+from thali._aspects.models.latent_feature_model import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import list_names, shorten
 from thali._model.evidence import USUAL, build_evidence_run
@@ -19,7 +19,6 @@ from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
 from .holdout_schemes import (
-    SCHEMES,
     convert_data,
     find_data_form,
     find_scheme,
@@ -63,8 +62,9 @@ def check_custom_models(models: Any) -> dict[str, Any]:
 def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> dict[str, Any]:
     """Return the models by name, after checks of the names."""
     try:
-        pairs = models.items() if isinstance(models, Mapping) else models
-        pairs = [(name, model) for name, model in pairs]
+        if isinstance(models, Mapping):
+            models = models.items()
+        pairs = [(name, model) for name, model in models]
     except (TypeError, ValueError):
         raise ArgumentError(
             Argument("models"),
@@ -98,9 +98,9 @@ def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scor
             f" {form}. Remove the model."
         )
     if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
-        alternative = (
-            f", or have {list_names(scorer.required_methods)}" if scorer.required_methods else ""
-        )
+        alternative = ""
+        if scorer.required_methods:
+            alternative = f", or have {list_names(scorer.required_methods)}"
         raise ArgumentError(
             f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got"
             f" {model!r}."
@@ -175,9 +175,39 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
     return prepared
 
 
+def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the data as models take them, and the models by name, for `by="evidence"`."""
+    if is_custom_data(data):
+        return data, check_custom_models(models)
+    data, _ = convert_data(data, None)
+    form = find_data_form(data)
+    return data, add_ties(check_models(models, form, find_scheme(form).scorer), data)
+
+
+def _refuse_other_arguments(
+    by: str, of_prediction: dict[str, Any], of_evidence: dict[str, Any]
+) -> None:
+    """Refuse arguments that are given, but belong to the other kind of comparison."""
+    arguments = of_evidence
+    reason: tuple[object, ...] = (" requires a comparison with ", Setting("by", EVIDENCE))
+    if by == EVIDENCE:
+        arguments = of_prediction
+        reason = (" applies to comparisons by prediction only",)
+    for name, argument in arguments.items():
+        if argument is not None:
+            raise ArgumentError(Argument(name), *reason, "; remove ", Argument(name), ".")
+
+
+def _check_run(budget: dict[str, Any]) -> dict[str, int]:
+    """Return draws, tune, chains and thin as integers, each within its range."""
+    return {name: check_integer(name, number, _MIN[name]) for name, number in budget.items()}
+
+
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
-    options = model._get_fit_options() if model._is_fitted() else []
+    if not model._is_fitted():
+        return
+    options = model._get_fitted_labels()
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"
@@ -416,61 +446,32 @@ def compare(
     >>> table["evidence_against"].to_dict()
     {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """
-    if check_allowed("by", by, (PREDICTION, EVIDENCE)) == EVIDENCE:
-        for name, setting in (
-            ("leave_out", leave_out),
-            ("hold_out", hold_out),
-            ("folds", folds),
-        ):
-            if setting is not None:
-                raise ArgumentError(
-                    Argument(name),
-                    " applies to comparisons by prediction only; remove ",
-                    Argument(name),
-                    ".",
-                )
-        if is_custom_data(data):
-            models_by_name = check_custom_models(models)
-        else:
-            data, _ = convert_data(data, None)
-            form = find_data_form(data)
-            models_by_name = add_ties(check_models(models, form, find_scheme(form).scorer), data)
-        run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
-        budget = USUAL | {name: number for name, number in run.items() if number is not None}
+    run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+    budget = {name: number for name, number in run.items() if number is not None}
+    _refuse_other_arguments(
+        check_allowed("by", by, (PREDICTION, EVIDENCE)),
+        {"leave_out": leave_out, "hold_out": hold_out, "folds": folds},
+        {"prior_odds": prior_odds, "sensitivity": sensitivity or None},
+    )
+    if by == EVIDENCE:
+        data, models_by_name = _check_evidence_models(data, models)
         evidence_run = build_evidence_run(
-            **budget,
+            **(USUAL | budget),
             cores=cores,
             random_seed=random_seed,
             progressbar=progressbar,
             sensitivity=sensitivity,
         )
         return compare_by_evidence(models_by_name, data, evidence_run, prior_odds, job)
-    for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
-        if is_given:
-            raise ArgumentError(
-                Argument(name),
-                " requires a comparison with ",
-                Setting("by", EVIDENCE),
-                "; remove ",
-                Argument(name),
-                ".",
-            )
     data, leave_out = convert_data(data, leave_out)
     form = find_data_form(data)
-    if leave_out is not None:
-        check_allowed("leave_out", leave_out, tuple(SCHEMES[form]))
     scheme = find_scheme(form, leave_out)
     models_by_name = add_ties(check_models(models, form, scheme.scorer), data)
     refuse_people(models_by_name, form)
     splitter = scheme.splitter(data)
-    run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
-    budget = {
-        name: check_integer(name, number, _MIN[name])
-        for name, number in run.items()
-        if number is not None
-    }
-    settings = splitter.default_run | budget
-    cores = None if cores is None else check_integer("cores", cores, 1)
+    settings = splitter.default_run | _check_run(budget)
+    if cores is not None:
+        cores = check_integer("cores", cores, 1)
     prepared = prepare_models(models_by_name, data, settings)
     splitter.warn()
     return run_comparison(

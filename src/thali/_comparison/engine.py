@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,15 +26,14 @@ from thali.errors import (
     ConvergenceWarning,
     Fact,
     IncompleteWarning,
-    InPython,
     InterruptedWarning,
 )
 
-from .job import BY_PREDICTION, Fit, format_fit_key, list_fits, open_job
+from .job import BY_PREDICTION, advise_resuming, format_fit_key, list_fits, open_job
 from .scorer import Scorer
 from .sentences import describe_disagreement
 from .splitter import Splitter
-from .table import NOT_RUN, ScoreTable, build_comparison_table
+from .table import NOT_RUN, build_comparison_table
 
 if TYPE_CHECKING:
     import pandas
@@ -138,7 +138,10 @@ def run_comparison(
     job: Any = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
-    """Fit every model without each part, and return the table of their scores."""
+    """Fit every model without each part, and return the table of their scores.
+
+    Fits run in parallel on `cores`, each on `cores_of_fit`; a single fit has all `cores`.
+    """
     lapses = {name: model.lapse for name, model in prepared.items() if model.lapse is not None}
     budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     split_settings = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
@@ -147,26 +150,17 @@ def run_comparison(
     # raise errors before the job folder is created
     splitter.parts(np.random.SeedSequence(0), hold_out, folds)
     source = pack({"data": splitter.data, "lapses": lapses})
-    job_arguments = (
-        job,
-        BY_PREDICTION,
-        models,
-        split_settings | budget,
-        splitter.data,
-        random_seed,
-        source,
-    )
-    with open_job(*job_arguments) as (folder, seed):
+    with open_job(
+        job, BY_PREDICTION, models, split_settings | budget, splitter.data, random_seed, source
+    ) as (folder, seed):
         parts = splitter.parts(seed, hold_out, folds)
-        seeds = seed.spawn(len(parts))
         fits = list_fits(models, len(parts))
-        is_alone = len(fits) == 1
-        fit_settings = settings | {
-            "progressbar": False,
-            "job": None,
-            "cores": cores if is_alone else cores_of_fit,
-        }
+        if len(fits) == 1:
+            cores_of_fit = cores
+            cores = 1
+        fit_settings = settings | {"progressbar": False, "job": None, "cores": cores_of_fit}
         tasks = []  # part by part, so that an interrupted run has complete parts
+        seeds = seed.spawn(len(parts))
         for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
             for name, model in models.items():
                 fit = name, clone(model, {}), splitter, scorer, part_index, part, part_seed
@@ -180,40 +174,36 @@ def run_comparison(
             _make_record,
             folder,
         )
-        faster_options = "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
-        progress = Progress(
-            progressbar,
-            "leaving out",
-            len(tasks),
-            "fits",
-            build_duration_warning("This comparison", *faster_options),
-        )
-
-        def compile_first(waiting: list[HeldOutFit]) -> None:
-            for name in {task.name: None for task in waiting}:
-                if name in prepared:
-                    prepared[name].compile(progress)
-
+        progress = _build_progress(progressbar, len(tasks))
         interrupted = batch.finish(
             progress,
             lambda record: record.get("seconds", 0.0),
-            lambda run, waiting: run_all(run, waiting, 1 if is_alone else cores),
-            compile_first,
+            lambda run, waiting: run_all(run, waiting, cores),
+            partial(_compile_models, prepared, progress),
         )
-        records: dict[Fit, Record | None] = {
-            fit: batch.records.get(format_fit_key(fit)) for fit in fits
-        }
-        if interrupted and not any(records.values()):
+        if interrupted and not batch.records:
             raise KeyboardInterrupt
-        table = build_comparison_table(ScoreTable(splitter, scorer, parts, list(models), records))
+        table = build_comparison_table(splitter, scorer, parts, list(models), batch.records)
     table.attrs.update(interrupted=interrupted, lapses=lapses)
-    resume_advice = InPython(
-        "set job=FOLDER to be able to resume", "add --out DIR to be able to resume"
-    )
-    warn_about_fits(
-        table, splitter, resume_advice if job is None else f"repeat the call to resume from '{job}'"
-    )
+    warn_about_fits(table, splitter, advise_resuming(job))
     return table
+
+
+def _build_progress(progressbar: bool, n_fits: int) -> Progress:
+    """Build the progress bar of all fits, which warns of a long comparison."""
+    duration_warning = build_duration_warning(
+        "This comparison", "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
+    )
+    return Progress(progressbar, "leaving out", n_fits, "fits", duration_warning)
+
+
+def _compile_models(
+    prepared: dict[str, Any], progress: Progress, waiting: list[HeldOutFit]
+) -> None:
+    """Compile the code of the models whose fits wait, so that other processes find it on disk."""
+    for name in {task.name: None for task in waiting}:
+        if name in prepared:
+            prepared[name].compile(progress)
 
 
 def _make_record(task: HeldOutFit, outcome: Any) -> Record:
@@ -250,8 +240,11 @@ def warn_about_fits(
             )
         )
     if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
-        prefix = "Stopped early: " if table.attrs["interrupted"] else ""
-        category = InterruptedWarning if table.attrs["interrupted"] else IncompleteWarning
+        prefix = ""
+        category = IncompleteWarning
+        if table.attrs["interrupted"]:
+            prefix = "Stopped early: "
+            category = InterruptedWarning
         warn(
             category(
                 f"{prefix}{n_fits - len(missing):,} of {n_fits:,} fits are finished. Not run:"

@@ -16,7 +16,6 @@ from thali._model.finding import (
     Picture,
     finding,
 )
-from thali._model.phrases import phrase
 
 from .by_evidence import EVIDENCE, describe_evidence
 from .holdout_schemes import SCORERS
@@ -59,7 +58,9 @@ ENGLISH = {
 
 def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
     """Return the findings of the table that `thali.compare` returned."""
-    return Findings(table, BY_EVIDENCE if table.attrs.get("by") == EVIDENCE else BY_PREDICTION)
+    if table.attrs.get("by") == EVIDENCE:
+        return Findings(table, BY_EVIDENCE)
+    return Findings(table, BY_PREDICTION)
 
 
 # by prediction ------------------------------------------------------------------------------------
@@ -68,26 +69,30 @@ def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
 @finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the finding about the held-out parts."""
-    return Finding(phrase(ENGLISH, "asked", part=table.attrs["part"]))
+    return Finding(ENGLISH["asked"].format(part=table.attrs["part"]))
 
 
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the scores and the established differences."""
-    attrs, text = table.attrs, describe_comparison(table)
+    attrs = table.attrs
+    text = describe_comparison(table)
     scorer = SCORERS[attrs["scorer"]]
     n_counted = int(table[scorer.counted].iloc[0])
-    count = (
-        f"{n_counted:,}" if n_counted == attrs["units"] else f"{n_counted:,} of {attrs['units']:,}"
-    )
-    caption = str(phrase(ENGLISH, "comparison.caption", unit=attrs["unit"]))
-    is_drawn = scorer.units == "pairs" and attrs["best"] is not None
+    if n_counted == attrs["units"]:
+        count = f"{n_counted:,}"
+    else:
+        count = f"{n_counted:,} of {attrs['units']:,}"
+    caption = ENGLISH["comparison.caption"].format(unit=attrs["unit"])
+    picture = None
+    if scorer.units == "pairs" and attrs["best"] is not None:
+        picture = Picture("comparison", caption, table)
     return Finding(
         text[0],
-        title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=count)),
+        title=ENGLISH["comparison.title"].format(units=scorer.called, count=count),
         table=table.rename_axis("model"),
         shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
-        picture=Picture("comparison", caption, table) if is_drawn else None,
+        picture=picture,
         notes=(scorer.legend.format(unit=attrs["unit"]), *text[1:]),
         brief=Brief(
             "Models",
@@ -107,12 +112,13 @@ def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) ->
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the score of each unit."""
     scorer = SCORERS[table.attrs["scorer"]]
-    independent = table[f"{scorer.level}s" if scorer.level else scorer.counted]
+    column = scorer.counted
+    if scorer.level:
+        column = f"{scorer.level}s"
+    count = format_plural(int(table[column].iloc[0]), table.attrs["unit"])
     return Finding(
-        phrase(
-            ENGLISH, "scores", count=format_plural(int(independent.iloc[0]), table.attrs["unit"])
-        ),
-        title=str(phrase(ENGLISH, "scores.title", units=scorer.called)),
+        ENGLISH["scores"].format(count=count),
+        title=ENGLISH["scores.title"].format(units=scorer.called),
         table=table.attrs[scorer.units].reset_index(),
     )
 
@@ -142,7 +148,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the explanation of evidence, and the prior probabilities."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
-        ENGLISH["evidence.asked"], notes=(phrase(ENGLISH, "evidence.prior", prior=prior),)
+        ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior),)
     )
 
 
@@ -150,23 +156,16 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Return the evidence and the probability of each model."""
     text = describe_evidence(table)
-    columns = (
-        "log_evidence",
-        "std_error",
-        "probability",
-        "log_bayes_factor",
-        "log_bayes_factor_se",
-    )
+    columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
+    columns += ["log_bayes_factor_se", "evidence_against"]
+    table = table.rename_axis("model")
     return Finding(
         text[0],
         title=ENGLISH["evidence.title"],
-        table=table.rename_axis("model"),
-        shown=table[[*columns, "evidence_against"]].rename_axis("model"),
+        table=table,
+        shown=table[columns],
         notes=(ENGLISH["evidence.legend"], *text[1:]),
-        brief=Brief(
-            "Models",
-            table=table[["log_evidence", "probability", "evidence_against"]].rename_axis("model"),
-        ),
+        brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]]),
     )
 
 
@@ -176,11 +175,8 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     if "sensitivity" not in table.attrs:
         return None
     changes = table.attrs["sensitivity"]
-    names = ("log_evidence", "std_error", "probability", "log_bayes_factor")
-    columns = [name for name in names if name in changes]
-    return Finding(
-        title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=changes[columns]
-    )
+    shown = changes.filter(["log_evidence", "std_error", "probability", "log_bayes_factor"])
+    return Finding(title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=shown)
 
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
@@ -208,13 +204,12 @@ def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     evidence = table.attrs["evidence"]
     is_usable = all(log_evidence.usable for log_evidence in evidence.values())
     checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]
-    headline = ENGLISH["evidence.good" if is_usable else "evidence.bad"]
-    return Finding(
-        " ".join(checks),
-        good=is_usable,
-        headline=headline,
-        brief=Brief("Evidence", headline if is_usable else None),
-    )
+    headline = ENGLISH["evidence.bad"]
+    brief = Brief("Evidence")
+    if is_usable:
+        headline = ENGLISH["evidence.good"]
+        brief = Brief("Evidence", headline)
+    return Finding(" ".join(checks), good=is_usable, headline=headline, brief=brief)
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import check_allowed
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
@@ -36,7 +37,8 @@ def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
     """Return the schemes of a kind of data, by the values of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
-        splitter, scorer = load_object(splitter_path), load_object(scorer_path)
+        splitter = load_object(splitter_path)
+        scorer = load_object(scorer_path)
         if by_groups:
             scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
         else:
@@ -66,12 +68,11 @@ def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     if isinstance(data, Observations):
         return (data.covariates, data.labels), leave_out
     if isinstance(data, Mapping):
-        groups = data if isinstance(data, GroupedData) else GroupedData(data)
-        is_of_pairs = isinstance(groups.data[0], PairedComparisons)
-        if is_of_pairs and leave_out == ChooserSplitter.leave_out:
-            groups = groups.mapped(convert_to_choices)
-        return groups, leave_out
-    if isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
+        if not isinstance(data, GroupedData):
+            data = GroupedData(data)
+        if isinstance(data.data[0], PairedComparisons) and leave_out == ChooserSplitter.leave_out:
+            data = data.mapped(convert_to_choices)
+    elif isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
         data = convert_to_choices(data)
     return data, leave_out
 
@@ -111,16 +112,18 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
 
 
 def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
-    """Return the scheme of a form of data; None for its default."""
+    """Return the scheme of a form of data by its value of `leave_out`; None: its default."""
     schemes = SCHEMES[data_form]
-    return next(iter(schemes.values())) if leave_out is None else schemes[leave_out]
+    if leave_out is None:
+        return next(iter(schemes.values()))
+    return schemes[check_allowed("leave_out", leave_out, tuple(schemes))]
 
 
 def count_parts(data: Any, leave_out: str | None) -> int:
     """Return the default number of held-out parts."""
     data, leave_out = convert_data(data, leave_out)
-    scheme = find_scheme(find_data_form(data), leave_out)
-    return len(scheme.splitter(data).parts(np.random.SeedSequence(0), None, None))
+    splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
+    return len(splitter.parts(np.random.SeedSequence(0), None, None))
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:

@@ -11,6 +11,7 @@ from thali._inference.parts import PartsFolder
 from thali._inference.seeds import build_seed_sequence
 from thali._model.model_files import compute_digest, describe_model, encode
 from thali._model.registry import find_spec
+from thali.errors import Fact, InPython
 
 Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 
@@ -58,6 +59,13 @@ def open_job(
     }
     with PartsFolder(job, stamp, random_seed, source) as folder:
         yield folder, folder.seed
+
+
+def advise_resuming(job: Any) -> str | Fact:
+    """Return the advice how to resume a comparison that was stopped."""
+    if job is None:
+        return InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
+    return f"repeat the call to resume from '{job}'"
 
 
 def _describe_model(model: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from thali._model.model_files import unpack
 
 from .by_evidence import build_table_of_records
 from .holdout_schemes import SCHEMES, find_data_form
-from .job import BY_EVIDENCE, BY_PREDICTION, format_fit_key, list_fits
-from .table import ScoreTable, build_comparison_table
+from .job import BY_EVIDENCE, BY_PREDICTION
+from .table import build_comparison_table
 
 if TYPE_CHECKING:
     import pandas
@@ -24,26 +24,24 @@ def read_job_table(job: Any) -> "pandas.DataFrame":
 
 def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction."""
-    settings, source = parts.stamp["settings"], unpack(parts.source)
+    settings = parts.stamp["settings"]
+    source = unpack(parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
-    splitter, names = scheme.splitter(source["data"]), list(parts.stamp["models"])
+    splitter = scheme.splitter(source["data"])
+    names = list(parts.stamp["models"])
     held_out_parts = splitter.parts(
         decode_seed(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
     )
-    records = {
-        fit: parts.records.get(format_fit_key(fit)) for fit in list_fits(names, len(held_out_parts))
-    }
-    table = build_comparison_table(
-        ScoreTable(splitter, scheme.scorer, held_out_parts, names, records)
-    )
+    table = build_comparison_table(splitter, scheme.scorer, held_out_parts, names, parts.records)
     table.attrs.update(interrupted=False, lapses=source["lapses"])
     return table
 
 
 def _build_evidence_table(parts: JobParts) -> "pandas.DataFrame":
     """Return the table of evidence, with equal prior probabilities."""
+    names = list(parts.stamp["models"])
     table = build_table_of_records(
-        list(parts.stamp["models"]), parts.records, unpack(parts.source)["base"]
+        names, parts.records, unpack(parts.source)["base"], dict.fromkeys(names, 1.0)
     )
     table.attrs["interrupted"] = False
     return table

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.parts import HeldOutPair
 from thali._data.similarities import Similarities
-from thali._inference.numerics.counts import log_normal_density, log_outcome_coefficients
+from thali._inference.numerics.log_densities import log_normal_density, log_outcome_coefficients
 from thali._inference.warn import warn
 from thali._labels import list_names, shorten
 from thali._model.registry import find_spec
@@ -89,10 +89,11 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
 def compute_log_mean(logs: np.ndarray) -> tuple[float, float]:
     """Return the log mean of exp(logs), (chain, draw), and its Monte Carlo error."""
     top = float(np.max(logs))
-    likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
+    if top == -np.inf:
+        return top, np.nan
+    likelihood = np.exp(logs - top)
     average = float(np.mean(likelihood))
-    error = compute_mcse(likelihood) / average if average else np.nan
-    return top + float(np.log(average)), error
+    return top + float(np.log(average)), compute_mcse(likelihood) / average
 
 
 def compute_mcse(draws: np.ndarray) -> float:
@@ -102,12 +103,16 @@ def compute_mcse(draws: np.ndarray) -> float:
     """
     if draws.shape[1] < MIN_DRAWS:
         return np.nan
-    return 0.0 if np.ptp(draws) == 0 else float(compute_mean_mcse(draws[None])[0])
+    if np.ptp(draws) == 0:
+        return 0.0
+    return float(compute_mean_mcse(draws[None])[0])
 
 
 def compute_r_hat(draws: np.ndarray) -> float:
     """Return R-hat of draws (chain, draw); NaN for constant draws."""
-    return np.nan if np.ptp(draws) == 0 else float(compute_ess_and_r_hat(draws[None])[1][0])
+    if np.ptp(draws) == 0:
+        return np.nan
+    return float(compute_ess_and_r_hat(draws[None])[1][0])
 
 
 # Splitters of pairs -------------------------------------------------------------------------------
@@ -200,7 +205,8 @@ class PairSplitter(PairwiseSplitter):
 
     def _left_pair(self, pair: int) -> HeldOutPair:
         """Return the comparisons of a pair in the form that models predict."""
-        covariates, questions = self.data.covariates, self.data.questions(self.has_ties)
+        covariates = self.data.covariates
+        questions = self.data.questions(self.has_ties)
         rows = np.flatnonzero(self.data.cells.pair == pair)
         counts = questions.counts.reshape(len(questions.sizes), -1)[rows]
         if covariates is None or covariates.is_of_options.all():
@@ -283,7 +289,6 @@ class BinomialScorer(Scorer):
     With ties the three outcomes have the score -ln Multinomial(x | n, p).
     """
 
-    fields = {field.name: list for field in fields(Score)}
     main = "nll"
     higher = False
     units = "pairs"
@@ -330,7 +335,7 @@ class BinomialScorer(Scorer):
 
     def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
-        return {name: [pair_scores[name] for pair_scores in scores] for name in self.fields}
+        return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
     def _score_pair(self, model: Any, test: HeldOutPair) -> Score:
         """Return the scores of one pair."""
@@ -345,10 +350,11 @@ class BinomialScorer(Scorer):
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         from scipy.special import xlogy
 
-        nll, log_pred = score_table.frame("nll"), score_table.frame("log_pred")
-        outcomes = (
-            ("wins", "tied", "losses") if score_table.observed("tied").any() else ("wins", "losses")
-        )
+        nll = score_table.frame("nll")
+        log_pred = score_table.frame("log_pred")
+        outcomes = ("wins", "losses")
+        if score_table.observed("tied").any():
+            outcomes = ("wins", "tied", "losses")
         counts = np.column_stack([score_table.observed(name) for name in outcomes])
         observed = counts / counts.sum(axis=1, keepdims=True)
         for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
@@ -363,15 +369,19 @@ class BinomialScorer(Scorer):
         }
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
-        nll, n = score_table.counted("nll"), _count_comparisons(score_table)[score_table.counts]
+        nll = score_table.counted("nll")
+        n = _count_comparisons(score_table)[score_table.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
         return super().compute_columns(score_table) | {"information": bits}
 
     def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
-        n, tied = _count_comparisons(score_table), score_table.observed("tied")
-        ties = {"observed_tie": tied / n} if tied.any() else {}
-        return {"n": n, "observed": score_table.observed("wins") / n, **ties}
+        n = _count_comparisons(score_table)
+        tied = score_table.observed("tied")
+        observed = {"n": n, "observed": score_table.observed("wins") / n}
+        if tied.any():
+            observed["observed_tie"] = tied / n
+        return observed
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
@@ -381,9 +391,9 @@ class BinomialScorer(Scorer):
         )
 
     def format_prediction(self, row: Any) -> str:
-        # the group of respondents, if there are several groups
-        group = row._asdict().get("group")
-        pair = f"{row.a} over {row.b}" + (f" by {group}" if group else "")
+        pair = f"{row.a} over {row.b}"
+        if group := row._asdict().get("group"):  # of respondents, if there are several
+            pair += f" by {group}"
         return (
             f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll"
             f" {row.nll:.1f})"
@@ -409,13 +419,6 @@ class GaussianScorer(Scorer):
     The reference predicts the normal distribution of the other parts for every similarity.
     """
 
-    fields = {
-        "log_score": list,
-        "log_score_mcse": list,
-        "predicted": list,
-        "predicted_mcse": list,
-        "r_hat": list,
-    }
     main = "log_score"
     units = "similarities"
     unit = "pair"
@@ -474,7 +477,8 @@ class GaussianScorer(Scorer):
         }
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        score, predicted = score_table.frame("log_score"), score_table.frame("predicted")
+        score = score_table.frame("log_score")
+        predicted = score_table.frame("predicted")
         data = score_table.splitter.observed()
         base = [
             score_constant_prediction(data["values"], data["judgements"], units)
@@ -489,7 +493,8 @@ class GaussianScorer(Scorer):
         return {"observed": score_table.observed("values")}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        row, base = table.loc[best], table.loc[BASE]
+        row = table.loc[best]
+        base = table.loc[BASE]
         return (
             f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per"
             f" pair (one distribution for all: {base['log_score']:.3f}), root mean squared error"

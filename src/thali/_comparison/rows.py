@@ -43,7 +43,9 @@ class RowSplitter(Splitter):
         self.is_frame = hasattr(X, "iloc")
         if hasattr(X, "tocsr"):
             X = X.tocsr()
-        self.X: Any = X if self.is_frame else np.asarray(X)
+        elif not self.is_frame:
+            X = np.asarray(X)
+        self.X: Any = X
         self.y = np.asarray(y)
         if self.y.ndim != 1 or self.X.shape[:1] != self.y.shape:
             raise DataError(
@@ -63,9 +65,10 @@ class RowSplitter(Splitter):
                 Argument("hold_out"),
                 ".",
             )
-        n_folds = FOLDS if folds is None else folds
-        fold = assign_folds(self.y, n_folds, seed)
-        return [fold == k for k in range(n_folds)]
+        if folds is None:
+            folds = FOLDS
+        fold = assign_folds(self.y, folds, seed)
+        return [fold == k for k in range(folds)]
 
     def train(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
         return self.take_rows(~part), self.y[~part]
@@ -78,7 +81,9 @@ class RowSplitter(Splitter):
     def take_rows(self, is_row: np.ndarray) -> Any:
         """Return some rows of the covariates."""
         rows = np.flatnonzero(is_row)
-        return self.X.iloc[rows] if self.is_frame else self.X[rows]
+        if self.is_frame:
+            return self.X.iloc[rows]
+        return self.X[rows]
 
     def labels(self, units: np.ndarray) -> "pandas.Index":
         import pandas as pd
@@ -94,17 +99,15 @@ def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     >>> np.bincount(assign_folds(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()
     [3, 3, 3]
     """
-    if (
-        isinstance(folds, bool)
-        or not isinstance(folds, int | np.integer)
-        or not 2 <= folds <= count_foldable_rows(labels)
-    ):
+    limit = count_foldable_rows(labels)
+    is_integer = isinstance(folds, int | np.integer) and not isinstance(folds, bool)
+    if not is_integer or not 2 <= folds <= limit:
         raise ArgumentError(
             Argument("folds"),
-            f" must be from 2 to {count_foldable_rows(labels):,} (the number of rows in classes"
-            f" with at least two members); got {folds!r}.",
+            f" must be from 2 to {limit:,} (the number of rows in classes with at least two"
+            f" members); got {folds!r}.",
         )
-    codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
+    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
     shared = counts[codes] > 1
     rng = np.random.default_rng(seed)
     # Rows are dealt like cards, class after class, so the sizes of folds differ by at most one,
@@ -133,12 +136,6 @@ class ClassScorer(Scorer):
     The reference predicts the class proportions of the other folds, or their largest class.
     """
 
-    fields = {
-        "chosen": list,
-        "hits": list,
-        "brier": list,
-        "seconds": float,
-    }
     main = "log_loss"
     higher = False
     units = "rows"
@@ -206,7 +203,8 @@ class ClassScorer(Scorer):
         return super().attrs(score_table) | {"fold": score_table.list_part_indices()}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        row, base = table.loc[best], table.loc[BASE]
+        row = table.loc[best]
+        base = table.loc[BASE]
         return (
             f"{best!r} predicts held-out rows best: log loss {row['log_loss']:.3f} (class"
             f" proportions: {base['log_loss']:.3f}), {format_percent(row['accuracy'], 1)} correct"
@@ -274,10 +272,12 @@ def cross_validate(
     Scores
         Scores of the folds that could be fitted and were finished before Ctrl-C.
     """
-    from thali._comparison.engine import run_comparison
-    from thali._comparison.scorer import BASE
+    from .engine import run_comparison
 
-    state = vars(model).get("_state_")
+    no_scores = Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0)
+    settings = {}
+    if "_state_" in vars(model):
+        settings["thin"] = model._state_.run.thin
     try:
         with warnings.catch_warnings():  # the error names both
             warnings.simplefilter("ignore", InterruptedWarning)
@@ -287,7 +287,7 @@ def cross_validate(
                 RowSplitter(rows),
                 ClassScorer(),
                 prepared={},
-                settings={} if state is None else {"thin": state.run.thin},
+                settings=settings,
                 hold_out=None,
                 folds=folds,
                 # one fold after another: the chains of each fit run in parallel, with loaded
@@ -298,15 +298,18 @@ def cross_validate(
                 progressbar=progressbar,
             )
     except KeyboardInterrupt:  # before the first fold was finished
-        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=STOPPED)
+        return no_scores._replace(fault=STOPPED)
     except ArgumentError as error:
-        return Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0, fault=str(error))
-    losses, hits = table.attrs["rows"], table.attrs["hits"]
+        return no_scores._replace(fault=str(error))
+    losses = table.attrs["rows"]
+    hits = table.attrs["hits"]
     is_scored = losses["model"].notna().to_numpy()
     missing = table.attrs["missing"]["why"]
-    fault = missing.iloc[0] if len(missing) else ""
+    fault = ""
     if table.attrs["interrupted"]:
         fault = STOPPED
+    elif len(missing):
+        fault = missing.iloc[0]
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
     fold, *costs = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
-    return Scores(fold, *costs, folds=folds, seed=seed or 0, fault=fault)
+    return Scores(fold, *costs, folds, no_scores.seed, fault)

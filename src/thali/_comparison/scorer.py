@@ -21,13 +21,11 @@ DIFFERENCE = "to best: difference from the log score of the best model"  # of le
 class Scorer(ABC):
     """Scores of the units of one kind of data.
 
-    `fields` lists the entries of the result of `score` and of the record of a finished fit: a
-    number, or a list with one number per unit. The other attributes describe the table: `main` is
-    the score that orders the models, `higher` whether larger scores are better, `units` the name in
-    `attrs` of the frame of the main score of each unit.
+    The attributes describe the table: `main` is the score that orders the models, `higher` whether
+    larger scores are better, `units` the name in `attrs` of the frame of the main score of each
+    unit.
     """
 
-    fields: ClassVar[dict[str, type[Any]]]
     main: ClassVar[str]
     higher: ClassVar[bool] = True
     units: ClassVar[str]
@@ -51,28 +49,30 @@ class Scorer(ABC):
     legend: ClassVar[str]
 
     def __init__(self, has_groups: bool = False) -> None:
-        self.name: str = ("Group" if has_groups else "") + type(self).__name__
-        if has_groups and self.required_methods:  # an outside model returns the model of each group
-            self.required_methods = ("fit", "of_group")
+        self.name = type(self).__name__
+        if has_groups:
+            self.name = f"Group{self.name}"
+            if self.required_methods:  # an outside model returns the model of each group
+                self.required_methods = ("fit", "of_group")
 
     def score(self, model: Any, test: Any) -> dict[str, Any]:
-        """Return the scores of a fitted model for a test part, or for each group of it."""
+        """Return the scores of a fitted model for a test part, a list by name of a score."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
-        has_groups = find_spec(model) is not None or "of_group" in self.required_methods
-        group_scores = [
-            self.score_one(model.of_group(name) if has_groups else model, part)
-            for name, part in test.items()
-        ]
-        scores = dict(group_scores[0])
-        for name in scores:
-            if self.fields[name] is list:
-                scores[name] = [number for group in group_scores for number in group[name]]
-        return scores
+        if find_spec(model) is None and "of_group" not in self.required_methods:
+            group_scores = [self.score_one(model, part) for part in test.values()]
+        else:
+            group_scores = [
+                self.score_one(model.of_group(name), part) for name, part in test.items()
+            ]
+        return {
+            name: [number for group in group_scores for number in group[name]]
+            for name in group_scores[0]
+        }
 
     @abstractmethod
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        """Return the scores of a fitted model for a part without groups."""
+        """Return lists of scores, one number per unit, for a part without groups."""
 
     @abstractmethod
     def frames(self, score_table: "ScoreTable") -> "dict[str, pandas.DataFrame]":
@@ -85,11 +85,6 @@ class Scorer(ABC):
     @abstractmethod
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return a sentence about the score of the best model."""
-
-    def columns(self, score_table: "ScoreTable") -> dict[str, Any]:
-        """Return the columns of the table."""
-        columns = self.compute_columns(score_table)
-        return {name: columns[name] for name in self.table}
 
     def compute_columns(self, score_table: "ScoreTable") -> dict[str, Any]:
         """Return all available columns, by name."""
@@ -128,7 +123,9 @@ class Scorer(ABC):
 
     def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
         """Return the independent unit of each row; None if all rows are independent."""
-        return index.get_level_values(self.level) if self.level else None
+        if self.level:
+            return index.get_level_values(self.level)
+        return None
 
     def accepts_model(self, model: Any) -> bool:
         """Return whether a model from outside thali has the required methods."""
@@ -141,7 +138,8 @@ class Scorer(ABC):
 
         `ranked` lists the models, the best first.
         """
-        predictions, best = table.attrs["predictions"], table.attrs["best"]
+        predictions = table.attrs["predictions"]
+        best = table.attrs["best"]
         rows = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
         worst = rows.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
         listed = "; ".join(map(self.format_prediction, worst.itertuples()))

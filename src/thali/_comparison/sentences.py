@@ -50,7 +50,8 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
             " unchanged."
         )
     attrs = table.attrs
-    scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
+    scorer = SCORERS[attrs["scorer"]]
+    best = attrs["best"]
     if best is None:
         return [
             f"No {attrs['part']} was completed by every model, so the models cannot be compared."
@@ -68,10 +69,14 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
     def compute_difference(a: str, b: str) -> tuple[float, float] | None:
         if not np.isfinite(scores[[a, b]]).all(axis=None):
             return None
-        gains = scores[a] - scores[b] if scorer.higher else scores[b] - scores[a]
+        gains = scores[a] - scores[b]
+        if not scorer.higher:
+            gains = -gains
         return mean_and_error(gains.to_numpy(), groups)
 
-    n_units = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
+    n_units = len(scores)
+    if groups is not None:
+        n_units = len(np.unique(np.asarray(groups)))
     sentences = [scorer.write_headline(table, best), *scorer.write_remarks(table, ranked)]
     if unfinished:
         sentences[0] = (
@@ -91,7 +96,9 @@ def describe_best(
 ) -> str:
     """Return a sentence on whether the best model predicts better than the next."""
     best, second, *_ = ranked
-    size = "" if difference is None else " (difference {:.3f}, SE {:.3f})".format(*difference)
+    size = ""
+    if difference is not None:
+        size = " (difference {:.3f}, SE {:.3f})".format(*difference)
     if is_established(difference, n_units):
         return f"Held-out {unit_nouns}: {best!r} predicts better than {second!r}{size}."
     return (
@@ -172,7 +179,9 @@ def describe_disagreement(table: "pandas.DataFrame") -> str | Message:
         is_unconverged = rows["r_hat"] > HIGHEST_R_HAT
         if is_unconverged.any():
             error = table.loc[name, f"{main}_mcse"]
-            score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
+            score = ""
+            if not math.isnan(error):
+                score = f", Monte Carlo error of {main} {error:.3f}"
             sentences.append(
                 f"{name!r} on {is_unconverged.sum():,} of {len(rows):,} pairs (R-hat up to"
                 f" {rows['r_hat'].max():.3f}{score})"

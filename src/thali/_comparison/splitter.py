@@ -202,7 +202,8 @@ class GroupSplitter(Splitter):
         ]
 
     def build_part(self, blocks: np.ndarray) -> dict[str, Any]:
-        names, group = self.data.names, np.searchsorted(self._first, blocks, side="right") - 1
+        names = self.data.names
+        group = np.searchsorted(self._first, blocks, side="right") - 1
         return {
             names[g]: self.splitters[names[g]].build_part(blocks[group == g] - self._first[g])
             for g in np.unique(group)
@@ -284,7 +285,9 @@ def draw_random_parts(
 
 def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:
     """Return the number of held-out blocks: a fifth by default."""
-    n_held_out = max(1, count // 5) if hold_out is None else check_integer("hold_out", hold_out, 1)
+    if hold_out is None:
+        hold_out = max(1, count // 5)
+    n_held_out = check_integer("hold_out", hold_out, 1)
     if n_held_out >= count:
         raise ArgumentError(
             Setting("hold_out", n_held_out),

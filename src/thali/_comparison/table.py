@@ -1,14 +1,16 @@
 """The table of a comparison, built from the records of its fits and the columns of a scorer."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.scores import mean_and_error
-from thali._inference.parts import is_finished
+from thali._inference.parts import Record, is_finished
 from thali.errors import ArgumentError
 
+from .job import format_fit_key, list_fits
 from .scorer import Scorer
 from .splitter import Splitter
 
@@ -29,8 +31,8 @@ class ScoreTable:
         The held-out parts.
     names : list of str
         The names of the models.
-    records : mapping from (name, number of the part) to record
-        None, or a record with an "error", is treated as missing.
+    records : mapping from the key of a fit in its job to its record
+        A record with an "error" is treated as missing.
     """
 
     names: list[str]
@@ -53,10 +55,13 @@ class ScoreTable:
         scorer: Scorer,
         parts: list[Any],
         names: list[str],
-        records: dict[Any, Any],
+        records: Mapping[str, Record],
     ) -> None:
         self.splitter: Any = splitter
-        self.scorer, self.parts, self.names, self.records = scorer, parts, names, records
+        self.scorer, self.parts, self.names = scorer, parts, names
+        self.records = {
+            fit: records.get(format_fit_key(fit)) for fit in list_fits(names, len(parts))
+        }
         self.units = [splitter.units(part) for part in parts]
         self.numbers = np.concatenate(self.units)
         self.sizes = [len(units) for units in self.units]
@@ -88,33 +93,28 @@ class ScoreTable:
     def find_best(self, frame: str) -> str | None:
         """Return the model with the best mean; None if no unit counts."""
         scores = self.counted(frame)
-        means = [scores[name].mean() for name in self.started] if len(scores) else []
-        if not means:
+        if not len(scores) or not self.started:
             return None
-        pick = np.argmax if self.scorer.higher else np.argmin
-        return self.started[int(pick(means))]
+        means = scores[self.started].mean()
+        if self.scorer.higher:
+            return str(means.idxmax())
+        return str(means.idxmin())
 
     def counted(self, frame: str) -> Any:
         """Return the units of a frame that every model has finished."""
         return self.frames[frame][self.counts]
 
-    def compute_means(self, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Return the mean over units of each row, and its standard error."""
-        scores = self.counted(frame)
-        return self._compute_means(
-            {name: scores[name].to_numpy() for name in self.order}, scores.index
-        )
+    def compute_means(self, frame: str) -> tuple[Any, Any]:
+        """Return the mean over units of each row, and its standard error, as series."""
+        return self._compute_means(self.counted(frame))
 
-    def compute_differences(
-        self, best: str | None, frame: str
-    ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Return mean differences from a model, and their standard errors."""
-        scores = self.counted(frame)
+    def compute_differences(self, best: str | None, frame: str) -> tuple[Any, Any]:
+        """Return mean differences from a model, and their standard errors; NaN for None."""
         if best is None:
-            return dict.fromkeys(self.order, math.nan), dict.fromkeys(self.order, math.nan)
+            return math.nan, math.nan
+        scores = self.counted(frame)
         with np.errstate(invalid="ignore"):  # two infinite scores
-            differences = {name: (scores[name] - scores[best]).to_numpy() for name in self.order}
-        return self._compute_means(differences, scores.index)
+            return self._compute_means(scores.sub(scores[best], axis=0))
 
     def compute_monte_carlo_error(self, frame: str) -> Any:
         """Return the Monte Carlo error of a mean from the errors of its units."""
@@ -123,13 +123,15 @@ class ScoreTable:
             return math.nan
         return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
 
-    def sum_seconds(self) -> dict[str, float]:
-        """Return the CPU seconds of all fits of each model."""
-        seconds: dict[str, list[float]] = {name: [] for name in self.names}
+    def sum_seconds(self) -> "pandas.Series":
+        """Return the CPU seconds of all fits of each model with a finished fit."""
+        import pandas as pd
+
+        seconds: dict[str, float] = {}
         for (name, _), record in self.records.items():
             if is_finished(record):
-                seconds[name].append(record["seconds"])
-        return {name: float(np.sum(fits)) for name, fits in seconds.items() if fits}
+                seconds[name] = seconds.get(name, 0.0) + record["seconds"]
+        return pd.Series(seconds)
 
     def list_part_indices(self) -> "pandas.Series":
         """Return the index of the part of each unit."""
@@ -142,14 +144,12 @@ class ScoreTable:
         import pandas as pd
 
         frames = {field: self.frame(field) for field in fields}
-        tables = [
-            self.index.to_frame(index=False)
-            .assign(
-                **observed, **{field: frame[name].to_numpy() for field, frame in frames.items()}
-            )
-            .pipe(lambda table, name=name: table.assign(model=name)[["model", *table.columns]])
-            for name in self.names
-        ]
+        tables = []
+        for name in self.names:
+            columns = {field: frame[name].to_numpy() for field, frame in frames.items()}
+            table = self.index.to_frame(index=False).assign(**observed, **columns)
+            table.insert(0, "model", name)
+            tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
     def list_missing(self) -> "pandas.DataFrame":
@@ -157,38 +157,44 @@ class ScoreTable:
         import pandas as pd
 
         rows = []
-        records = sorted(self.records.items(), key=lambda entry: self.names.index(entry[0][0]))
-        for (name, part), record in records:
+        for (name, part), record in self.records.items():
             if not is_finished(record):
-                why = NOT_RUN if record is None else record["error"]
+                why = NOT_RUN
+                if record is not None:
+                    why = record["error"]
                 rows.append({"model": name, **self.splitter.locate_part(part), "why": why})
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
-    def _compute_means(
-        self, scores_by_name: dict[str, np.ndarray], index: "pandas.Index"
-    ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """Return means and standard errors of scores, by name."""
-        groups = self.scorer.groups(index)
-        means, errors = {}, {}
-        for name, scores in scores_by_name.items():
-            means[name], errors[name] = mean_and_error(scores, groups)
-        return means, errors
+    def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
+        """Return means and standard errors of the columns of a frame, as series."""
+        groups = self.scorer.groups(scores.index)
+        means_and_errors = scores.apply(
+            lambda column: mean_and_error(column.to_numpy(), groups), result_type="expand"
+        )
+        return means_and_errors.loc[0], means_and_errors.loc[1]
 
 
-def build_comparison_table(score_table: ScoreTable) -> "pandas.DataFrame":
-    """Build the table that `thali.compare` returns."""
+def build_comparison_table(
+    splitter: Splitter,
+    scorer: Scorer,
+    parts: list[Any],
+    names: list[str],
+    records: Mapping[str, Record],
+) -> "pandas.DataFrame":
+    """Build the table that `thali.compare` returns, from the records of a job."""
     import pandas as pd
 
     from thali._tables import Table
 
+    score_table = ScoreTable(splitter, scorer, parts, names, records)
     missing = score_table.list_missing()
     failed = [why for why in missing["why"] if why != NOT_RUN]
     if failed and len(missing) == len(score_table.records):
         raise ArgumentError(f"No fit succeeded; the first failed with {failed[0]}")
-    scorer = score_table.scorer
     table = Table(index=pd.Index(score_table.order, name="model"))
-    for name, column in scorer.columns(score_table).items():
-        table[name] = pd.Series(column) if isinstance(column, dict) else column
+    columns = scorer.compute_columns(score_table)
+    for name in scorer.table:
+        table[name] = columns[name]
     table.attrs.update(
         {
             scorer.units: score_table.frames[scorer.main],
@@ -196,7 +202,7 @@ def build_comparison_table(score_table: ScoreTable) -> "pandas.DataFrame":
             "best": score_table.best,
             "scorer": scorer.name,
         },
-        part=score_table.splitter.part,
+        part=splitter.part,
         units=len(score_table.numbers),
         fits=len(score_table.records),
         unit=scorer.unit,

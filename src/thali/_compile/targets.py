@@ -51,11 +51,11 @@ def find_native_tag() -> str:
     It is LLVM's name, with a digest of added or removed features, for names of folders.
     """
     context: Any = cpu_target.target_context
-    _, name, features = context.codegen().magic_tuple()
+    _, cpu_name, features = context.codegen().magic_tuple()
     if not features:
-        return name
+        return cpu_name
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
-    return f"{name}-{digest}"
+    return f"{cpu_name}-{digest}"
 
 
 def is_overridden() -> bool:

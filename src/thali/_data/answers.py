@@ -13,7 +13,7 @@ from thali.errors import DataWarning
 
 from .columns import encode_column
 from .judged import Frozen
-from .people import build_people_table, list_differing_columns, list_people_facts
+from .people_table import build_people_table, list_differing_columns, list_people_facts
 
 if TYPE_CHECKING:
     import pandas as pd

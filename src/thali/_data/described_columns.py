@@ -11,7 +11,7 @@ import numpy as np
 from thali._labels import format_label
 
 from .columns import get_column, is_row_number, list_texts
-from .people import is_constant_within, list_differing_columns
+from .people_table import is_constant_within, list_differing_columns
 from .roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,

@@ -8,7 +8,7 @@ from thali._described import Facts
 from thali._digits import format_number
 from thali._labels import list_names
 
-from .people import list_differing_columns
+from .people_table import list_differing_columns
 
 MAX_LISTED = 12  # names that are written out
 

@@ -77,21 +77,16 @@ class DesignCheck(PrintedResult):
     bayesian_d_error: float | None = None
 
     def _description(self) -> Description:
-        facts = (
+        facts = [
             ("D-error", f"{self.d_error:.4g} (one respondent)"),
             ("D-efficiency", f"{self.d_efficiency:.3f}"),
-        )
+        ]
         if self.bayesian_d_error is not None:
-            facts = (
-                *facts,
-                (
-                    "Bayesian D-error",
-                    f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)",
-                ),
-            )
+            text = f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"
+            facts.append(("Bayesian D-error", text))
         if self.dominated is not None:
-            facts = (*facts, ("Tasks with a dominated product", f"{self.dominated:,}"))
-        return Description(self.title, facts, table=self.table.round(3), note=self.note)
+            facts.append(("Tasks with a dominated product", f"{self.dominated:,}"))
+        return Description(self.title, tuple(facts), table=self.table.round(3), note=self.note)
 
 
 def check(
@@ -171,20 +166,23 @@ def check(
     variances = compute_variances(unit_information)
     is_complete = all(is_seen[:-1].all() for is_seen in coding.seen)
     main_matrix = main_coding.encode_codes(data.products)[data.row_product]
-    efficiency = _compute_efficiency(data, main_matrix, utility, names, levels, is_complete)
+    efficiency = _compute_efficiency(data, main_matrix, levels, is_complete)
     table = _tabulate_coefficients(
         coding, utilities, has_none, variances, n_respondents, target_error
     )
     is_identified = is_complete and np.isfinite(variances).all()
-    d_error = _compute_d_error(unit_information) if is_identified else float("inf")
-    bayesian_d_error = float("inf") if len(utility_draws) > 1 else None
-    if bayesian_d_error is not None and is_identified:
+    d_error, bayesian_d_error, n_dominated = float("inf"), None, None
+    if is_identified:
+        d_error = _compute_d_error(unit_information)
+    if len(utility_draws) > 1:
+        bayesian_d_error = float("inf")
+    if is_identified and len(utility_draws) > 1:
         draw_utility = [_compute_utilities(data, draw)[data.row_product] for draw in utility_draws]
         information = [_compute_unit_information(data, matrix, u) for u in draw_utility]
         bayesian_d_error = float(np.mean([_compute_d_error(draw) for draw in information]))
-    n_dominated = None
-    if directions is not None:
-        n_dominated = _count_dominated_tasks(data, parse_directions(directions, names))
+    signs = parse_directions(directions, names)
+    if signs is not None:
+        n_dominated = _count_dominated_tasks(data, signs)
     return DesignCheck(
         f"Design of {format_plural(data.n_respondents, 'version')},"
         f" {format_plural(data.n_tasks, 'task')}, "
@@ -205,15 +203,24 @@ def _compute_unit_information(
     data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
 ) -> np.ndarray:
     """Return the information from one respondent, who answers one version, (p, p)."""
+    return _sum_information(data, matrix, utility) / data.n_respondents
+
+
+def _sum_information(
+    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
+) -> np.ndarray:
+    """Return the information of all tasks together, (p, p)."""
     sizes = np.unique(np.diff(data.first_row)).tolist()
     parts = [_compute_task_information(data, matrix, utility, size).sum(axis=0) for size in sizes]
-    return np.sum(parts, axis=0) / data.n_respondents
+    return np.sum(parts, axis=0)
 
 
 def _compute_d_error(unit_information: np.ndarray) -> float:
     """Return the p-th root of the determinant of the covariance."""
     sign, log_det = np.linalg.slogdet(unit_information)
-    return float(np.exp(-log_det / len(unit_information))) if sign > 0 else float("inf")
+    if sign <= 0:
+        return float("inf")
+    return float(np.exp(-log_det / len(unit_information)))
 
 
 class DesignRequest(NamedTuple):
@@ -278,12 +285,15 @@ def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
             f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by"
             f" designs.choice, or a ChoiceExperiment; got {type(design).__name__}.",
         )
-    frame = design if VERSION in design else design.assign(**{VERSION: 1})
+    frame, none = design, None
+    if VERSION not in frame:
+        frame = frame.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
     if HELD_OUT in frame:
         frame = _drop_holdouts(frame, attributes)
     is_first = ~frame.duplicated([VERSION, TASK])
-    none = NONE if NONE in set(map(str, frame[ALTERNATIVE])) else None
+    if NONE in set(map(str, frame[ALTERNATIVE])):
+        none = NONE
     chosen = frame.assign(first=is_first.astype(int))
     return ChoiceExperiment.from_frame(
         chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none
@@ -332,8 +342,6 @@ def _compute_task_information(
 def _compute_efficiency(
     data: "ChoiceExperiment",
     matrix: np.ndarray,
-    utility: np.ndarray,
-    names: Any,
     levels: Any,
     is_complete: bool,
 ) -> float:
@@ -346,11 +354,7 @@ def _compute_efficiency(
     if matrix.shape[1] != n_main_effects:  # products lack attributes
         return float("nan")
     n_alternatives = np.diff(data.first_row)
-    by_size = [
-        _compute_task_information(data, matrix, 0.0 * utility, size).sum(axis=0)
-        for size in np.unique(n_alternatives).tolist()
-    ]
-    total = np.sum(by_size, axis=0)
+    total = _sum_information(data, matrix, np.zeros(len(matrix)))
     if not np.isfinite(compute_variances(total)).all():
         return 0.0
     log_det = np.linalg.slogdet(total / data.n_tasks)[1]
@@ -447,11 +451,8 @@ def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
             (len(attribute_levels) - remainder) * quotient * (quotient - 1) / 2
             + remainder * (quotient + 1) * quotient / 2
         ).sum()
-        rows.append(
-            (
-                name,
-                same_pairs / n_pairs if n_pairs else np.nan,
-                least_pairs / n_pairs if n_pairs else np.nan,
-            )
-        )
+        overlap = least_overlap = np.nan
+        if n_pairs:
+            overlap, least_overlap = same_pairs / n_pairs, least_pairs / n_pairs
+        rows.append((name, overlap, least_overlap))
     return pd.DataFrame(rows, columns=["attribute", "overlap", "least"])

@@ -1,7 +1,7 @@
 """`choice`: a balanced choice design with small expected errors."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -70,7 +70,9 @@ class DesignGoal(NamedTuple):
     def matrix(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
         """Return the columns of tasks (..., alternatives, attributes), shape (..., p)."""
         matrix = code_products(design, sizes, self.has_none, self.crossed)
-        return add_no_choice(matrix) if self.has_none else matrix
+        if self.has_none:
+            return add_no_choice(matrix)
+        return matrix
 
     def allows(self, task: np.ndarray) -> bool:
         """Return whether a task has no dominated product."""
@@ -98,12 +100,13 @@ def draw_design(
             if _fill_task(attributes, task, goal, rng):
                 break
         else:
-            fewer = ("reduce ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
+            remedy: tuple[Any, ...] = ("remove a direction.",)
+            if alternatives > 2:
+                remedy = ("reduce ", Argument("alternatives"), ", or remove a direction.")
             raise ArgumentError(
                 *describe_restrictions(attributes, directed=True),
                 f" no task of {alternatives} products in which none is dominated; ",
-                *fewer,
-                "remove a direction.",
+                *remedy,
             )
     return design
 
@@ -114,20 +117,16 @@ def _fill_task(
     """Fill a task at random, in place; return whether that is possible."""
     earlier_products: set[tuple[int, ...]] = set()
     for product_index in range(len(task)):
-        for _ in range(_MAX_PRODUCT_TRIES):
-            product = next(
-                attributes.products([rng.permutation(size).tolist() for size in attributes.sizes])
-            )
+        random_products = (
+            next(attributes.products([rng.permutation(size).tolist() for size in attributes.sizes]))
+            for _ in range(_MAX_PRODUCT_TRIES)
+        )
+        for product in itertools.chain(random_products, attributes.all_products()):
             task[product_index] = product
             if product not in earlier_products and goal.allows(task[: product_index + 1]):
                 break
         else:
-            for product in attributes.products(list(map(range, attributes.sizes))):
-                task[product_index] = product
-                if product not in earlier_products and goal.allows(task[: product_index + 1]):
-                    break
-            else:
-                return False
+            return False
         earlier_products.add(product)
     return True
 
@@ -199,10 +198,10 @@ class Balance:
         share_deviation = (
             level_counts / level_counts.sum(axis=1, keepdims=True) - 1.0 / level_counts.shape[1]
         )
-        excess_overlap = 0.0 if self.goal.overlap is None else overlap - self.goal.overlap[i]
-        return float(
-            (share_deviation**2).sum() / self.n_versions + _OVERLAP_WEIGHT * excess_overlap**2
-        )
+        cost = (share_deviation**2).sum() / self.n_versions
+        if self.goal.overlap is not None:
+            cost += _OVERLAP_WEIGHT * (overlap - self.goal.overlap[i]) ** 2
+        return float(cost)
 
 
 def exchange_levels(
@@ -394,10 +393,8 @@ def choice(
     >>> th.designs.check(design).d_efficiency
     1.0
     """
-    tasks, alternatives = (
-        check_integer("tasks", tasks, 1),
-        check_integer("alternatives", alternatives, 2),
-    )
+    tasks = check_integer("tasks", tasks, 1)
+    alternatives = check_integer("alternatives", alternatives, 2)
     versions = check_integer("versions", versions, 1)
     parsed_attributes = parse_attributes(attributes, prohibited)
     if not isinstance(none, bool):
@@ -407,10 +404,11 @@ def choice(
     )
     check_allowed("overlap", overlap, (MINIMAL, BALANCED))
     crossed = parse_interactions(interactions or (), parsed_attributes.names)
-    signs = None if directions is None else parse_directions(directions, parsed_attributes.names)
+    signs = parse_directions(directions, parsed_attributes.names)
+    if holdouts is None:
+        holdouts = ()
     holdout_tasks = [
-        _parse_holdout(number, task, parsed_attributes)
-        for number, task in enumerate(() if holdouts is None else holdouts, 1)
+        _parse_holdout(number, task, parsed_attributes) for number, task in enumerate(holdouts, 1)
     ]
     betas = np.array([contrast_utilities(utilities, none) for utilities in utility_draws])
     n_interactions = sum(
@@ -435,31 +433,30 @@ def choice(
         signs,
         target_overlap,
     )
-    n_positions = tasks * versions * alternatives * len(parsed_attributes.names)
-    candidates = [
-        exchange_levels(
-            parsed_attributes,
-            draw_design(parsed_attributes, tasks * versions, alternatives, goal, rng),
-            goal,
-            rng,
-        )
-        for rng in spawn_generators(
-            random_seed, int(np.clip(_MAX_POSITIONS // n_positions, _MIN_STARTS, _MAX_STARTS))
-        )
-    ]
+    products = _search_design(parsed_attributes, tasks * versions, alternatives, goal, random_seed)
+    return _tabulate_design(products, parsed_attributes, tasks, none, holdout_tasks)
+
+
+def _search_design(
+    attributes: Attributes, tasks: int, alternatives: int, goal: DesignGoal, random_seed: Any
+) -> np.ndarray:
+    """Search the best design from several random starts, (tasks, alternatives, attributes)."""
+    # Raises if that design leaves effects unidentified.
+    n_positions = tasks * alternatives * len(attributes.names)
+    n_starts = int(np.clip(_MAX_POSITIONS // n_positions, _MIN_STARTS, _MAX_STARTS))
+    candidates = []
+    for rng in spawn_generators(random_seed, n_starts):
+        start = draw_design(attributes, tasks, alternatives, goal, rng)
+        candidates.append(exchange_levels(attributes, start, goal, rng))
     best_value = max(candidate.value for candidate in candidates)
     best = next(candidate for candidate in candidates if candidate.value > best_value - _MIN_GAIN)
-    total_information = compute_information(
-        goal.matrix(best.products, parsed_attributes.sizes), goal.betas.mean(axis=0)
-    ).sum(axis=0)
+    matrix = goal.matrix(best.products, attributes.sizes)
+    total_information = compute_information(matrix, goal.betas.mean(axis=0)).sum(axis=0)
+    is_directed = not attributes.rules and goal.signs is not None
     check_identified_effects(
-        total_information,
-        parsed_attributes,
-        none,
-        crossed,
-        directed=not parsed_attributes.rules and signs is not None,
+        total_information, attributes, goal.has_none, goal.crossed, is_directed
     )
-    return _tabulate_design(best.products, parsed_attributes, tasks, none, holdout_tasks)
+    return best.products
 
 
 def _compute_balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.ndarray:
@@ -474,8 +471,12 @@ def _compute_balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.nda
 
 def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[str, Any]]:
     """Parse the products of one hold-out task."""
-    rows = task.to_dict("records") if hasattr(task, "to_dict") else task
-    rows = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else []
+    rows = task
+    if hasattr(task, "to_dict"):
+        rows = task.to_dict("records")
+    if not isinstance(rows, Iterable) or isinstance(rows, str | Mapping):
+        rows = []
+    rows = list(rows)
     if len(rows) < 2 or not all(isinstance(row, Mapping) for row in rows):
         raise ArgumentError(
             Argument("holdouts"),
@@ -491,14 +492,16 @@ def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[
                 Argument("holdouts"),
                 f": a product of task {number} lacks {shorten(absent)}; give every attribute.",
             )
-        if unknown_names := [name for name in cell_of_name if name not in attributes.names]:
-            raise ArgumentError(
-                Argument("holdouts"),
-                f": task {number} contains {unknown_names[0]!r}, which is not an attribute;"
-                " remove this entry.",
-            )
-        products.append({name: cell_of_name[name] for name in attributes.names})
-        _check_holdout(number, products[-1], attributes)
+        for name in cell_of_name:
+            if name not in attributes.names:
+                raise ArgumentError(
+                    Argument("holdouts"),
+                    f": task {number} contains {name!r}, which is not an attribute; remove this"
+                    " entry.",
+                )
+        product = {name: cell_of_name[name] for name in attributes.names}
+        _check_holdout(number, product, attributes)
+        products.append(attributes.restore_levels(product))
     return products
 
 
@@ -507,10 +510,11 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
     level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         labels, label = list(map(format_label, levels)), format_label(product[name])
-        level_numbers.append(labels.index(label) if label in labels else -1)
-        if label not in labels and (
-            None in map(parse_number, labels) or parse_number(label) is None
-        ):
+        if label in labels:
+            level_numbers.append(labels.index(label))
+            continue
+        level_numbers.append(-1)
+        if None in map(parse_number, (*labels, label)):
             raise ArgumentError(
                 Argument("holdouts"),
                 f": a product in task {number} has {name!r} {label!r}, a level that no other task"
@@ -533,7 +537,9 @@ def _check_directions(
     for i, name in enumerate(attributes.names):
         steps = np.diff(utilities[i]) * signs[i]
         if (steps < 0.0).any():
-            direction = "increasing" if signs[i] > 0 else "decreasing"
+            direction = "decreasing"
+            if signs[i] > 0:
+                direction = "increasing"
             step_index = int(steps.argmin())
             better, worse = [
                 format_label(level) for level in attributes.levels[i][step_index : step_index + 2]
@@ -560,8 +566,7 @@ def _check_task_count(
     attributes: Attributes, tasks: int, alternatives: int, has_none: bool, n_interactions: int
 ) -> None:
     """Raise if the tasks are too few for different products or all coefficients."""
-    products = attributes.products(list(map(range, attributes.sizes)))
-    if sum(1 for _, _ in zip(range(alternatives), products, strict=False)) < alternatives:
+    if len(list(itertools.islice(attributes.all_products(), alternatives))) < alternatives:
         raise ArgumentError(
             Argument("alternatives"),
             f" is {alternatives}, more than the number of different products; choose fewer.",
@@ -590,49 +595,24 @@ def _tabulate_design(
     """Tabulate the design by version and task; hold-out tasks come last in each version."""
     import pandas as pd
 
-    n_tasks, alternatives, _ = products.shape
-    labels = [*map(str, range(1, alternatives + 1)), *[NONE] * has_none]
-    codes = np.concatenate(
-        [products, np.full((n_tasks, int(has_none), products.shape[2]), -1)], axis=1
-    )
-    row_task = np.repeat(np.arange(n_tasks), len(labels))
-    columns: dict[str, Any] = {
-        VERSION: row_task // tasks + 1,
-        TASK: row_task % tasks + 1,
-        ALTERNATIVE: labels * n_tasks,
-    }
-    for i, (name, levels) in enumerate(zip(attributes.names, attributes.levels, strict=True)):
-        columns[name] = pd.Categorical.from_codes(codes[..., i].ravel(), list(levels), ordered=True)
-    table = pd.DataFrame(columns)
-    if not holdouts:
-        return table
-    rows = []
-    for version, (task_number, task) in combinations(
-        range(1, n_tasks // tasks + 1), enumerate(holdouts, tasks + 1)
-    ):
-        version_task = {VERSION: version, TASK: task_number}
-        rows += [
-            {**version_task, ALTERNATIVE: str(number), **product}
-            for number, product in enumerate(task, 1)
+    columns: dict[str, list[Any]] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}
+    columns |= {name: [] for name in (*attributes.names, HELD_OUT)}
+    for version, version_products in enumerate(products.reshape(-1, tasks, *products.shape[1:]), 1):
+        version_tasks = [
+            [attributes.name_levels(product) for product in task] for task in version_products
         ]
-        rows += [{**version_task, ALTERNATIVE: NONE}] * has_none
-    holdout_table = pd.DataFrame(rows)
+        for number, task in enumerate([*version_tasks, *holdouts], 1):
+            rows = {str(alternative): product for alternative, product in enumerate(task, 1)}
+            if has_none:
+                rows[NONE] = dict.fromkeys(attributes.names)
+            for alternative, product in rows.items():
+                row = {VERSION: version, TASK: number, ALTERNATIVE: alternative, **product}
+                row[HELD_OUT] = int(number > tasks)
+                for name, cell in row.items():
+                    columns[name].append(cell)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        level_of_label = {format_label(level): level for level in levels}
-        cells = holdout_table[name].tolist()
-        if all(isinstance(level, str) for level in levels):  # as in a table read from a file
-            cells = [format_label(cell) or cell for cell in cells]
-        holdout_levels = [
-            level_of_label.get(format_label(cell), cell) if cell == cell else None for cell in cells
-        ]
-        new_levels = [
-            cell
-            for cell in dict.fromkeys(holdout_levels)
-            if cell is not None and cell not in levels
-        ]
-        holdout_table[name] = pd.Categorical(holdout_levels, [*levels, *new_levels], ordered=True)
-        table[name] = table[name].cat.add_categories(new_levels)
-    combined_table = pd.concat(
-        [table.assign(**{HELD_OUT: 0}), holdout_table.assign(**{HELD_OUT: 1})], ignore_index=True
-    )
-    return combined_table.sort_values([VERSION, TASK], kind="stable", ignore_index=True)
+        new_levels = [cell for cell in dict.fromkeys(columns[name]) if cell not in (None, *levels)]
+        columns[name] = pd.Categorical(columns[name], [*levels, *new_levels], ordered=True)
+    if not holdouts:
+        del columns[HELD_OUT]
+    return pd.DataFrame(columns)

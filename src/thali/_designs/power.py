@@ -117,31 +117,46 @@ def power(
     ... ).columns.tolist()
     ['first', 'first 2']
     """
-    import pandas as pd
-
-    n_respondents = None if respondents is None else check_integer("respondents", respondents, 1)
+    if respondents is not None:
+        respondents = check_integer("respondents", respondents, 1)
     n_studies = check_integer("simulations", simulations, 2)
     if isinstance(spread, bool) or not isinstance(spread, Real) or not 0.0 <= spread < np.inf:
         raise ArgumentError(
             Argument("spread"),
             f", the standard deviation between respondents, must be >= 0; got {spread!r}.",
         )
-    if (
-        sets := read_sets(design.table if isinstance(design, PrintedResult) else design)
-    ) is not None:
+    set_design = design
+    if isinstance(design, PrintedResult):
+        set_design = design.table
+    if (sets := read_sets(set_design)) is not None:
         if interactions:
             raise ArgumentError(
                 Argument("interactions"),
                 " require attributes, which options do not have; remove the interactions.",
             )
-        return _estimate_set_power(
-            sets, prior, n_respondents, float(spread), n_studies, random_seed
-        )
-    if n_respondents is None:
+        return _estimate_set_power(sets, prior, respondents, float(spread), n_studies, random_seed)
+    if respondents is None:
         raise ArgumentError(
             Argument("respondents"),
             " can be searched for only in designs of pairs and sets; give a number.",
         )
+    return _estimate_choice_power(
+        design, prior, interactions, respondents, spread, n_studies, random_seed
+    )
+
+
+def _estimate_choice_power(
+    design: Any,
+    prior: Any,
+    interactions: Any,
+    n_respondents: int,
+    spread: float,
+    n_studies: int,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """Estimate the power to detect each utility in a design of products."""
+    import pandas as pd
+
     tasks, _, _, has_none, utility_draws, crossed, coding = read_request(
         design, prior, None, interactions
     )
@@ -170,12 +185,12 @@ def power(
         "utility": beta,
         "estimate": estimates.mean(axis=0),
         "sd": estimates.std(axis=0, ddof=1),
+        "std_error": np.nan,
+        "power": is_detected.mean(axis=0),
     }
-    mean_errors = errors[has_errors].mean(axis=0) if has_errors.any() else np.nan
-    table = pd.DataFrame(
-        statistics | {"std_error": mean_errors, "power": is_detected.mean(axis=0)},
-        pd.Index(coding.names, name="coefficient"),
-    )
+    if has_errors.any():
+        statistics["std_error"] = errors[has_errors].mean(axis=0)
+    table = pd.DataFrame(statistics, pd.Index(coding.names, name="coefficient"))
     table.attrs.update(
         respondents=n_respondents, simulations=n_studies, degenerate=int((~has_errors).sum())
     )
@@ -185,7 +200,9 @@ def power(
 def _min_respondents(p: int, spread: float) -> int:
     """Return the smallest number of respondents for standard errors of p coefficients."""
     # The rank of a sandwich estimate is at most the number of respondents.
-    return p + _EXTRA_RESPONDENTS if spread else 1
+    if spread:
+        return p + _EXTRA_RESPONDENTS
+    return 1
 
 
 def _check_respondent_count(n_respondents: int, p: int, spread: float) -> None:
@@ -201,7 +218,9 @@ def _check_respondent_count(n_respondents: int, p: int, spread: float) -> None:
 
 def _critical_value(n_respondents: int, spread: float) -> float:
     """Return the two-sided 5 % critical value: t if respondents vary, else normal."""
-    return float(stdtrit(n_respondents - 1, 0.975)) if spread else _Z
+    if spread:
+        return float(stdtrit(n_respondents - 1, 0.975))
+    return _Z
 
 
 def _mixing_matrix(coding: "Coding") -> np.ndarray:
@@ -373,9 +392,10 @@ def search_sample_size(
     while sufficient - insufficient > max(1, sufficient // 10):  # to a tenth of the respondents
         middle = (insufficient + sufficient) // 2
         rates[middle] = separation_rates(middle)
-        insufficient, sufficient = (
-            (insufficient, middle) if rates[middle][-1] >= _TARGET_POWER else (middle, sufficient)
-        )
+        if rates[middle][-1] >= _TARGET_POWER:
+            sufficient = middle
+        else:
+            insufficient = middle
     return rates
 
 
@@ -411,26 +431,24 @@ def _draw_log_worths(
     if prior is None:
         return np.log(rng.gamma(1.0, size=(n_studies, len(labels))))
     if isinstance(prior, EliminationByAspects | BradleyTerryLuce):
-        if isinstance(prior, EliminationByAspects) and prior.aspects != "unique":
+        if isinstance(prior, BradleyTerryLuce):
+            known_labels, log_worths = prior._draws.labels, prior._draws.log_worths
+        elif prior.aspects == "unique":
+            known_labels = prior._view.labels
+            log_worths = np.log(prior._view.unique.reshape(-1, len(known_labels)))
+        else:
             raise ArgumentError(
                 Argument("prior"),
                 " must be a model with one worth per option, such as"
                 " EliminationByAspects('unique') or BradleyTerryLuce.",
             )
-        known_labels = (
-            prior._draws.labels if isinstance(prior, BradleyTerryLuce) else prior._view.labels
-        )
-        missing = [label for label in labels if label not in known_labels]
-        if missing:
-            raise ArgumentError(
-                Argument("prior"), f" has no worth for the option {missing[0]!r}; add it."
-            )
-        if isinstance(prior, BradleyTerryLuce):
-            worths = prior._draws.log_worths
-        else:
-            worths = np.log(prior._view.unique.reshape(-1, len(known_labels)))
-        draw_indices = rng.integers(len(worths), size=n_studies)
-        return worths[draw_indices][:, [known_labels.index(label) for label in labels]]
+        for label in labels:
+            if label not in known_labels:
+                raise ArgumentError(
+                    Argument("prior"), f" has no worth for the option {label!r}; add it."
+                )
+        draw_indices = rng.integers(len(log_worths), size=n_studies)
+        return log_worths[draw_indices][:, [known_labels.index(label) for label in labels]]
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
@@ -438,20 +456,15 @@ def _draw_log_worths(
             f" option, or None; got {prior!r}.",
         )
     worth_of_label = {format_label(name): worth for name, worth in prior.items()}
-    worths = np.array(
-        [
-            worth if isinstance(worth := worth_of_label.get(label), Real) else np.nan
-            for label in labels
-        ],
-        float,
-    )
-    if labels_without_worth := [
-        label for label, worth in zip(labels, worths, strict=True) if not 0.0 < worth < np.inf
-    ]:
-        raise ArgumentError(
-            Argument("prior"),
-            f" must give each option a positive worth; {labels_without_worth[0]!r} has none.",
-        )
+    worths = []
+    for label in labels:
+        worth = worth_of_label.get(label)
+        if not isinstance(worth, Real) or not 0.0 < worth < np.inf:
+            raise ArgumentError(
+                Argument("prior"),
+                f" must give each option a positive worth; {label!r} has none.",
+            )
+        worths.append(float(worth))
     return np.tile(np.log(worths), (n_studies, 1))
 
 

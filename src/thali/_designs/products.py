@@ -35,14 +35,35 @@ class Attributes(NamedTuple):
         """Return whether a product (level numbers) may be shown."""
         return not any(all(product[i] in levels for i, levels in rule) for rule in self.rules)
 
-    def products(self, orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-        """Yield all allowed products, in the given order of levels."""
-        return self._complete_product((), orders)
+    def name_levels(self, product: Sequence[int]) -> dict[str, Any]:
+        """Return the level of each attribute of a product of level numbers, by attribute."""
+        return {
+            name: levels[number]
+            for name, levels, number in zip(self.names, self.levels, product, strict=True)
+        }
 
-    def _complete_product(
-        self, leading_levels: tuple[int, ...], orders: Sequence[Sequence[int]]
+    def restore_levels(self, product: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a product with levels as they were given, such as the number 9 for "9".
+
+        A new level is text where all levels of the attribute are text.
+        """
+        restored = dict(product)
+        for name, levels in zip(self.names, self.levels, strict=True):
+            label = format_label(product[name])
+            if all(isinstance(level, str) for level in levels):
+                restored[name] = label
+            level_by_label = {format_label(level): level for level in levels}
+            restored[name] = level_by_label.get(label, restored[name])
+        return restored
+
+    def all_products(self) -> Iterator[tuple[int, ...]]:
+        """Yield all allowed products."""
+        return self.products(list(map(range, self.sizes)))
+
+    def products(
+        self, orders: Sequence[Sequence[int]], leading_levels: tuple[int, ...] = ()
     ) -> Iterator[tuple[int, ...]]:
-        """Yield the allowed products that begin with these levels."""
+        """Yield the allowed products of these levels, in this order, with these leading levels."""
         if any(
             rule[-1][0] < len(leading_levels)
             and all(leading_levels[i] in level_numbers for i, level_numbers in rule)
@@ -53,7 +74,7 @@ class Attributes(NamedTuple):
             yield leading_levels
             return
         for level in orders[len(leading_levels)]:
-            yield from self._complete_product((*leading_levels, level), orders)
+            yield from self.products(orders, (*leading_levels, level))
 
 
 def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
@@ -78,12 +99,10 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
     parsed_attributes = Attributes(names, levels, _parse_rules(prohibited, names, levels))
     for i, attribute_levels in enumerate(levels):
         for level in range(len(attribute_levels)):
-            orders = [
-                [level] if j == i else range(size) for j, size in enumerate(parsed_attributes.sizes)
-            ]
+            orders: list[Sequence[int]] = list(map(range, parsed_attributes.sizes))
+            orders[i] = [level]
             if next(parsed_attributes.products(orders), None) is None:
-                all_levels = list(map(range, parsed_attributes.sizes))
-                if next(parsed_attributes.products(all_levels), None) is None:
+                if next(parsed_attributes.all_products(), None) is None:
                     raise ArgumentError(
                         Argument("prohibited"), " excludes every product; allow at least one."
                     )
@@ -97,7 +116,9 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
 
 def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
     """Return the levels of one attribute, at least two and different."""
-    levels = tuple(raw_levels) if is_list(raw_levels) else ()
+    levels: tuple[Any, ...] = ()
+    if is_list(raw_levels):
+        levels = tuple(raw_levels)
     labels = list(map(format_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
@@ -127,10 +148,10 @@ def _parse_rule(
     level_numbers = {}
     for name, prohibited_levels in combination.items():
         i = find_attribute("prohibited", name, names)
-        is_several = is_list(prohibited_levels)
+        if not is_list(prohibited_levels):
+            prohibited_levels = [prohibited_levels]
         level_numbers[i] = frozenset(
-            find_level("prohibited", names[i], level, levels[i])
-            for level in (prohibited_levels if is_several else [prohibited_levels])
+            find_level("prohibited", names[i], level, levels[i]) for level in prohibited_levels
         )
     return tuple(sorted(level_numbers.items()))
 
@@ -173,9 +194,9 @@ def parse_utilities(
 
     The last array is the utility of the no-choice option, if there is one.
     """
-    utilities = [np.zeros(len(attribute_levels)) for attribute_levels in levels] + [
-        np.zeros(1)
-    ] * has_none
+    utilities = [np.zeros(len(attribute_levels)) for attribute_levels in levels]
+    if has_none:
+        utilities.append(np.zeros(1))
     if prior is None:
         return utilities
     if not isinstance(prior, Mapping):
@@ -202,7 +223,7 @@ def draw_utilities(
     has_none: bool,
     draws: int,
 ) -> list[list[np.ndarray]]:
-    """Return draws of level utilities, each as from `parse_utilities`.
+    """Return draws of level utilities from a prior or pilot, each as from `parse_utilities`.
 
     A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
     draw, the expected utilities.
@@ -245,7 +266,9 @@ def _parse_deviations(
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
     from thali._data.experiments.levels import parse_number
 
-    allowed_names = [*names, *[NONE] * has_none]
+    allowed_names = list(names)
+    if has_none:
+        allowed_names.append(NONE)
     sd_of_name = prior_sd
     if not isinstance(prior_sd, Mapping):
         sd_of_name = dict.fromkeys(allowed_names, prior_sd)
@@ -263,7 +286,9 @@ def _parse_deviations(
             # the deviation of the utility of one unit
             deviations.append((_parse_sd(name, [attribute_sd]), np.array(numbers, float)[:, None]))
             continue
-        raw_sds = [attribute_sd] * len(attribute_levels) if is_single else list(attribute_sd)
+        raw_sds = [attribute_sd] * len(attribute_levels)
+        if not is_single:
+            raw_sds = list(attribute_sd)
         level_sds = _parse_sd(name, raw_sds[1:])
         if len(level_sds) != len(attribute_levels) - 1:
             raise ArgumentError(
@@ -272,10 +297,9 @@ def _parse_deviations(
                 f" levels; got {attribute_sd!r}.",
             )
         deviations.append((level_sds, np.eye(len(attribute_levels))[:, 1:]))
-    return [
-        *deviations,
-        *[(_parse_sd(NONE, [sd_of_attribute.get(NONE, 0.0)]), np.ones((1, 1)))] * has_none,
-    ]
+    if has_none:
+        deviations.append((_parse_sd(NONE, [sd_of_attribute.get(NONE, 0.0)]), np.ones((1, 1))))
+    return deviations
 
 
 def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
@@ -306,16 +330,11 @@ def _draw_pilot_utilities(
     columns = []
     for name, attribute_levels in zip(names, levels, strict=True):
         keys = [(name, format_label(level)) for level in attribute_levels]
-        if lost := [
-            level
-            for key, level in zip(keys, attribute_levels, strict=True)
-            if key not in column_of_key
-        ]:
+        if lost_labels := [label for _, label in keys if (name, label) not in column_of_key]:
             raise ArgumentError(
                 Argument("prior"),
                 f", the fitted model, has no utility for these levels of {name!r}:"
-                f" {shorten([format_label(level) for level in lost])}; give their utilities, or"
-                " remove the levels.",
+                f" {shorten(lost_labels)}; give their utilities, or remove the levels.",
             )
         columns.append([column_of_key[key] for key in keys])
     if has_none:
@@ -393,7 +412,9 @@ def code_products(
     every product (`inside`). The last columns are the products of the columns of attributes that
     are `crossed`.
     """
-    parts = [np.ones((*products.shape[:-1], 1))] * has_none
+    parts = []
+    if has_none:
+        parts.append(np.ones((*products.shape[:-1], 1)))
     single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
     crossed_columns = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]
     parts += [*single, *(columns.reshape(*columns.shape[:-2], -1) for columns in crossed_columns)]
@@ -404,7 +425,9 @@ def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[i
     """Return the index pairs of attributes that interact."""
     index_pairs = []
     for pair in interactions:
-        pair_names = tuple(pair) if is_list(pair) else ()
+        pair_names = []
+        if is_list(pair):
+            pair_names = list(pair)
         attribute_indices = sorted(
             {find_attribute("interactions", name, names) for name in pair_names}
         )
@@ -417,11 +440,13 @@ def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[i
     return tuple(dict.fromkeys(index_pairs))
 
 
-def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the sign of each attribute's direction, shape (attributes,).
+def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray | None:
+    """Return the sign of each attribute's direction, shape (attributes,); None stays None.
 
     1: later levels are better; -1: they are worse; 0: no direction is given.
     """
+    if directions is None:
+        return None
     if not isinstance(directions, Mapping):
         raise ArgumentError(
             Argument("directions"),
@@ -496,27 +521,26 @@ def check_identifiable_effects(
     signs: np.ndarray | None,
 ) -> None:
     """Raise if no design of the allowed products identifies all effects."""
+    if not attributes.rules and signs is None:
+        return
     concerned = {i for rule in attributes.rules for i, _ in rule} | {
         i for pair in crossed for i in pair
     }
-    concerned |= set() if signs is None else set(np.flatnonzero(signs).tolist())
-    if not attributes.rules and signs is None:
-        return
+    if signs is not None:
+        concerned |= set(np.flatnonzero(signs).tolist())
     # An attribute that varies freely has identified effects, so one of its levels represents it.
-    levels = tuple(
-        attribute_levels if i in concerned else attribute_levels[:1]
-        for i, attribute_levels in enumerate(attributes.levels)
-    )
-    varied_attributes = attributes._replace(levels=levels)
+    levels = list(attributes.levels)
+    for i in set(range(len(levels))) - concerned:
+        levels[i] = levels[i][:1]
+    varied_attributes = attributes._replace(levels=tuple(levels))
     # Products that differ in a free attribute may share a task, as may any with no choice.
     is_paired = signs is not None and not has_none and len(concerned) == len(levels)
-    if np.prod(varied_attributes.sizes, dtype=float) > (
-        _MAX_PAIRED_PRODUCTS if is_paired else _MAX_PRODUCTS
-    ):
+    max_products = _MAX_PRODUCTS
+    if is_paired:
+        max_products = _MAX_PAIRED_PRODUCTS
+    if np.prod(varied_attributes.sizes, dtype=float) > max_products:
         return
-    products = np.array(
-        list(varied_attributes.products(list(map(range, varied_attributes.sizes)))), np.int64
-    )
+    products = np.array(list(varied_attributes.all_products()), np.int64)
     matrix = code_products(products, varied_attributes.sizes, has_none, crossed)
     if is_paired and signs is not None:
         first_product, second_product = np.triu_indices(len(products), k=1)
@@ -544,9 +568,13 @@ def check_identified_effects(
     if not is_unknown.any():
         return
     names, sizes = attributes.names, attributes.sizes
-    pair_sizes = [(pair, (sizes[pair[0]] - 1) * (sizes[pair[1]] - 1)) for pair in crossed]
-    effects = [(), *[(i,) for i, size in enumerate(sizes) for _ in range(size - 1)]][not has_none :]
-    effects += [pair for pair, n_effects in pair_sizes for _ in range(n_effects)]
+    effects: list[tuple[int, ...]] = []
+    if has_none:
+        effects.append(())
+    for i, size in enumerate(sizes):
+        effects += [(i,)] * (size - 1)
+    for i, j in crossed:
+        effects += [(i, j)] * ((sizes[i] - 1) * (sizes[j] - 1))
     unknown = list(
         dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost)
     )
@@ -571,8 +599,9 @@ def describe_restrictions(attributes: Attributes, directed: bool) -> tuple[Any, 
     """Return the arguments that restrict products, as the start of an error."""
     if not directed:
         return (Argument("prohibited"), " leaves")
-    prohibited = (" and ", Argument("prohibited")) if attributes.rules else ()
-    return (Argument("directions"), *prohibited, " leave")
+    if attributes.rules:
+        return (Argument("directions"), " and ", Argument("prohibited"), " leave")
+    return (Argument("directions"), " leave")
 
 
 def compute_variances(information: np.ndarray) -> np.ndarray:
@@ -599,7 +628,9 @@ def bound_log_determinant(sizes: Sequence[int], alternatives: np.ndarray, has_no
         \det = \Big(\frac{T}{L - 1}\Big)^{L - 1} \frac1L
     """
     shown = alternatives + has_none
-    total = float(np.log(np.mean(alternatives / shown**2))) if has_none else 0.0
+    total = 0.0
+    if has_none:
+        total = float(np.log(np.mean(alternatives / shown**2)))
     for size in sizes:
         even, more = np.divmod(alternatives, size)
         uneven = (more * (even + 1) ** 2 + (size - more) * even**2) / alternatives**2 - 1.0 / size

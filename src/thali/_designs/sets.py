@@ -120,7 +120,9 @@ def sets(
     labels = check_design_labels(options, size)
     versions = check_integer("versions", versions, 1)
     n_possible_sets = math.comb(len(labels), size)
-    n_tasks = n_possible_sets if per_person is None else check_integer("per_person", per_person, 1)
+    n_tasks = n_possible_sets
+    if per_person is not None:
+        n_tasks = check_integer("per_person", per_person, 1)
     if n_tasks > n_possible_sets:
         raise ArgumentError(
             Argument("per_person"),
@@ -188,8 +190,12 @@ def schedule_rounds(n: int) -> list[list[tuple[int, int]]]:
     m = n - (n % 2 == 0)
     schedule = []
     for r in range(m):
-        extra_pair = [] if m == n else [(m, r) if r % 2 == 0 else (r, m)]
-        schedule.append(extra_pair + [((r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)])
+        round_pairs = [((r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)]
+        if m < n and r % 2 == 0:
+            round_pairs.insert(0, (m, r))
+        elif m < n:
+            round_pairs.insert(0, (r, m))
+        schedule.append(round_pairs)
     return schedule
 
 

@@ -63,17 +63,13 @@ class _AnswerSheet(NamedTuple):
         """Whether all planned trials are answered."""
         return self.n_answered >= self.n_planned
 
-    def count_trials(self, part: str, **cells: str) -> int:
-        """Count the trials of a part with the given cells."""
-        required_cells = {PART: part, **cells}
-        return sum(
-            all(row.get(name) == cell for name, cell in required_cells.items())
-            for row in self.rows.values()
-        )
+    def count_trials(self, part: str) -> int:
+        """Count the trials of a part."""
+        return sum(row[PART] == part for row in self.rows.values())
 
     def count_failed_catches(self) -> int:
         """Count the catch trials with a wrong answer."""
-        return self.count_trials(CATCH, **{PASSED: "0"})
+        return sum(row[PART] == CATCH and row.get(PASSED) == "0" for row in self.rows.values())
 
     def compute_minutes(self) -> float:
         """Return the response time of all trials in minutes."""
@@ -117,15 +113,15 @@ class _RowCounts:
             for reason, files in self.omitted.items()
             if reason not in (PRACTICE, CATCH)
         ]
-        unread = (
-            f"{format_plural(len(self.unread), 'file')} not read: {_format_facts(self.unread)}."
-        )
-        return [*sentences, unread] if self.unread else sentences
+        if self.unread:
+            files = format_plural(len(self.unread), "file")
+            sentences.append(f"{files} not read: {_format_facts(self.unread)}.")
+        return sentences
 
 
 def _trial_number(row: Row) -> str:
     """Return the number of the trial, as text."""
-    return row[TASK] if TASK in row else row[TRIAL]
+    return row.get(TASK, row.get(TRIAL, ""))
 
 
 def collect(folder: str | Path) -> Collected:
@@ -184,18 +180,16 @@ def collect(folder: str | Path) -> Collected:
     used_sheets, notes = _select_sheets(_select_study(sheets, counts), counts)
     has_catch = any(PASSED in row for sheet in used_sheets for row in sheet.rows.values())
     respondents = pd.DataFrame(
-        [
-            {
-                PERSON: sheet.person,
-                "file": sheet.file,
-                "answered": sheet.n_answered,
-                "planned": sheet.n_planned,
-                "minutes": round(sheet.compute_minutes(), 1),
-                **({FAILED: sheet.count_failed_catches()} if has_catch else {}),
-            }
-            for sheet in used_sheets
-        ]
-    ).set_index(PERSON)
+        {
+            "file": [sheet.file for sheet in used_sheets],
+            "answered": [sheet.n_answered for sheet in used_sheets],
+            "planned": [sheet.n_planned for sheet in used_sheets],
+            "minutes": [round(sheet.compute_minutes(), 1) for sheet in used_sheets],
+        },
+        pd.Index([sheet.person for sheet in used_sheets], name=PERSON),
+    )
+    if has_catch:
+        respondents[FAILED] = [sheet.count_failed_catches() for sheet in used_sheets]
     answers = _parse_rows(
         [row for sheet in used_sheets for row in _list_answer_rows(sheet, has_catch)]
     )
@@ -246,10 +240,10 @@ def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet
             key, _AnswerSheet(name, *key, {}, int(row[PLANNED].partition(".")[0]))
         )
         trial = row[PART], _trial_number(row)
-        if trial in sheet.rows:
-            counts.omit(
-                name, "repeats" if sheet.rows[trial] == row else "another answer to the same trial"
-            )
+        if sheet.rows.get(trial) == row:
+            counts.omit(name, "repeats")
+        elif trial in sheet.rows:
+            counts.omit(name, "another answer to the same trial")
         elif row[PART] == MAIN and sheet.is_complete:
             counts.omit(name, f"more than {PLANNED}")
         else:
@@ -261,8 +255,10 @@ def _find_fault(row: Row) -> str:
     """Return the reason to omit a row, or "" for a valid answer."""
     if row[STUDY] == STUDY:
         return "column names"  # of answers that were appended to others
-    if not row[PERSON] or not _trial_number(row):
-        return f"{TRIAL if row[PERSON] else PERSON} is missing"
+    if not row[PERSON]:
+        return f"{PERSON} is missing"
+    if not _trial_number(row):
+        return f"{TRIAL} is missing"
     if row[PART] not in (MAIN, PRACTICE, CATCH):
         return f"{PART} is not {MAIN}, {PRACTICE} or {CATCH}"
     if not re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]):
@@ -329,15 +325,15 @@ def _select_sheets(
         )
     if contradictions:
         notes.append(
-            f"Questionnaires of {_format_respondents(len(contradictions))} contradict each other:"
-            f" {_format_facts(contradictions)}; ask who submitted them."
+            f"Questionnaires of {format_plural(len(contradictions), 'respondent')} contradict each"
+            f" other: {_format_facts(contradictions)}; ask who submitted them."
         )
     senders: dict[tuple[str, str], list[str]] = {}
     for sheet in used_sheets:
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
     if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
         notes.append(
-            f"{_format_respondents(len(copies))} have the same seed and start time as other"
+            f"{format_plural(len(copies), 'respondent')} have the same seed and start time as other"
             " respondents, which suggests copied answers under another name:"
             f" {shorten(copies, _MAX_NAMES)}."
         )
@@ -352,7 +348,7 @@ def _select_sheets(
         ]
         if respondents:
             notes.append(
-                f"{_format_respondents(len(respondents))} answered several times{choice}:"
+                f"{format_plural(len(respondents), 'respondent')} answered several times{choice}:"
                 f" {shorten(respondents, _MAX_NAMES)}."
             )
     return used_sheets, notes
@@ -362,19 +358,16 @@ def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
     """Return the main trials of a sheet, without bookkeeping columns."""
     names = list(next(iter(sheet.rows.values())))
     typed_columns = {PERSON, *names[names.index(PLANNED) + 1 :]}  # columns that respondents fill in
-    rows = [
-        {
-            name: escape_formula(cell) if name in typed_columns else cell
-            for name, cell in row.items()
-        }
-        for row in sheet.rows.values()
-        if row[PART] == MAIN
-    ]
-    catch_columns = {FAILED: str(sheet.count_failed_catches())} if has_catch else {}
-    return [
-        {name: cell for name, cell in row.items() if name not in _BOOKKEEPING} | catch_columns
-        for row in rows
-    ]
+    answer_rows = []
+    for row in sheet.rows.values():
+        if row[PART] == MAIN:
+            answer_row = {name: cell for name, cell in row.items() if name not in _BOOKKEEPING}
+            for name in typed_columns & answer_row.keys():
+                answer_row[name] = escape_formula(answer_row[name])
+            if has_catch:
+                answer_row[FAILED] = str(sheet.count_failed_catches())
+            answer_rows.append(answer_row)
+    return answer_rows
 
 
 def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
@@ -390,7 +383,7 @@ def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
 def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
     """Describe the numbers of respondents, answers and failed catch trials."""
     sentences = [
-        f"{_format_respondents(len(used_sheets))},"
+        f"{format_plural(len(used_sheets), 'respondent')},"
         f" {format_plural(sum(sheet.n_answered for sheet in used_sheets), 'answer')}."
     ]
     early_stops = {
@@ -400,7 +393,8 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
     }
     if early_stops:
         sentences.append(
-            f"{_format_respondents(len(early_stops))} stopped early: {_format_facts(early_stops)}."
+            f"{format_plural(len(early_stops), 'respondent')} stopped early:"
+            f" {_format_facts(early_stops)}."
         )
     extra_counts = [
         (part, sum(sheet.count_trials(part) for sheet in used_sheets)) for part in (PRACTICE, CATCH)
@@ -414,7 +408,7 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
     }
     if failures:
         sentences.append(
-            f"{_format_respondents(len(failures))} failed catch trials:"
+            f"{format_plural(len(failures), 'respondent')} failed catch trials:"
             f" {_format_facts(failures)}; to exclude such"
             f' respondents from a fit, use where="{FAILED} == 0".'
         )
@@ -427,8 +421,3 @@ def _format_facts(facts: Mapping[str, object]) -> str:
     if len(facts) > _MAX_NAMES:
         listing += f" and {len(facts) - _MAX_NAMES:,} more"
     return listing
-
-
-def _format_respondents(n_respondents: int) -> str:
-    """Format a number of respondents, such as "2 respondents"."""
-    return "1 respondent" if n_respondents == 1 else f"{n_respondents:,} respondents"

@@ -14,7 +14,7 @@ from thali._inference.seeds import spawn_generators
 from thali._labels import is_number, list_names
 from thali.errors import Argument, ArgumentError, DataError
 
-from .collect import CATCH, MAIN, PART, PRACTICE, TASK, TRIAL, VERSION
+from .collect import CATCH, MAIN, PART, PRACTICE, VERSION
 from .questionnaire import (
     SurveyPlan,
     list_answer_columns,
@@ -157,52 +157,52 @@ def _check_psychopy(plan: SurveyPlan) -> None:
             "PsychoPy records the pressed key, and no key means no preference; remove"
             " `no_preference`."
         )
-    has_pictures = ["picture" in option for option in plan.data["options"]]
-    if any(has_pictures) and not all(has_pictures):
+    options = plan.data["options"]
+    n_pictures = sum("picture" in option for option in options)
+    if 0 < n_pictures < len(options):
         raise DataError(
             "A PsychoPy component shows either pictures or text; give all options a picture, or"
             " none."
         )
-    labels = [option["label"] for option in plan.data["options"]]
-    is_numbered = question_kind not in (CHOICE, RATINGS)
-    if is_numbered and (
-        ambiguous_labels := [label for label in labels if label in _list_answer_keys(plan)]
-    ):
-        raise DataError(
-            f"PsychoPy records the position of the chosen option, such as {ambiguous_labels[0]!r},"
-            " which is also the name of an option; rename the option."
-        )
-    if not any(has_pictures):
+    labels = [option["label"] for option in options]
+    for label in labels:
+        if question_kind not in (CHOICE, RATINGS) and label in _list_answer_keys(plan):
+            raise DataError(
+                f"PsychoPy records the position of the chosen option, such as {label!r},"
+                " which is also the name of an option; rename the option."
+            )
+    if not n_pictures:
         _check_labels_kept(plan, labels)
     texts = [*labels, *plan.survey.attributes]
-    extra_trials = plan.data["practice"], plan.data["catch"]
-    texts += [
-        cell
-        for tasks in (*plan.data["versions"], *extra_trials)
-        for task in tasks
-        for cell in _list_cells(task["shown"])
-    ]
-    if executed_texts := [text for text in texts if _EXECUTED_START.search(text)]:
-        raise DataError(f"psychopy would execute part of {executed_texts[0]!r}; rephrase it.")
+    if question_kind == CHOICE:
+        products = [product for task in _list_all_tasks(plan) for product in task["shown"]]
+        texts += [cell for product in products for cell in product]
+    for text in texts:
+        if _EXECUTED_START.search(text):
+            raise DataError(f"psychopy would execute part of {text!r}; rephrase it.")
+
+
+def _list_all_tasks(plan: SurveyPlan) -> list[dict[str, Any]]:
+    """List the tasks of all versions, then practice and catch trials."""
+    main_tasks = [task for tasks in plan.data["versions"] for task in tasks]
+    return main_tasks + plan.data["practice"] + plan.data["catch"]
 
 
 def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
     """Raise if PsychoPy would change a text when pandas reads its column."""
     import pandas as pd
 
-    tasks = (
-        [task for tasks in plan.data["versions"] for task in tasks]
-        + plan.data["practice"]
-        + plan.data["catch"]
-    )
-    gap = [""] * (len({len(task["shown"]) for task in tasks}) > 1)
+    tasks, gap = _list_all_tasks(plan), []
+    if len({len(task["shown"]) for task in tasks}) > 1:
+        gap = [""]
     columns = [
         [product[k] for task in tasks for product in task["shown"]]
         for k in range(len(plan.survey.attributes))
     ]
     for column in columns or [labels]:
-        if missing_texts := [text for text in column if text in _MISSING]:
-            raise DataError(f"PsychoPy reads {missing_texts[0]!r} as a missing value; rename it.")
+        for text in column:
+            if text in _MISSING:
+                raise DataError(f"PsychoPy reads {text!r} as a missing value; rename it.")
         numbers = [text for text in column if is_number(text.replace(",", "."))]
         if numbers and (len(numbers) < len(column) or any("," in text for text in numbers)):
             raise DataError(
@@ -216,11 +216,6 @@ def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
                 raise DataError(
                     f"PsychoPy would show {text!r} as {str(cell)!r}; rephrase this label."
                 )
-
-
-def _list_cells(shown_options: Any) -> list[str]:
-    """Return the levels of products; [] for options."""
-    return [cell for product in shown_options if not isinstance(product, int) for cell in product]
 
 
 # Trials as they are shown -------------------------------------------------------------------------
@@ -250,43 +245,30 @@ def _order_options(
     option_order = np.arange(len(shown_options))
     if plan.study.sides == RANDOM:
         option_order = rng.permutation(len(shown_options))
-    labels = [option["label"] for option in plan.data["options"]]
-    cells = tuple(
-        tuple(shown_options[k]) if plan.survey.kind == CHOICE else labels[shown_options[k]]
-        for k in option_order
-    )
-    answer = int(np.flatnonzero(option_order == task["answer"])[0]) if "answer" in task else None
+    shown: list[Any] = [shown_options[k] for k in option_order]
+    if plan.survey.kind != CHOICE:
+        shown = [plan.data["options"][option]["label"] for option in shown]
+    answer = None
+    if "answer" in task:
+        answer = option_order.tolist().index(task["answer"])
     return _OrderedTrial(
-        trial_part, cells, task.get("none", False), task.get("held_out", False), answer
+        trial_part, tuple(shown), task.get("none", False), task.get("held_out", False), answer
     )
 
 
-def _build_row(plan: SurveyPlan, trial: _OrderedTrial) -> dict[str, Any]:
-    """Return the shown options of a trial by column."""
-    size = plan.data["size"]
+def _list_shown_cells(plan: SurveyPlan, trial: _OrderedTrial) -> list[Any]:
+    """Return the shown options of a trial as cells of `list_shown_columns`."""
     if plan.survey.kind == CHOICE:
         cells: list[Any] = [
             product[k] for k in range(len(plan.survey.attributes)) for product in trial.shown
         ]
-        cells += [int(trial.held_out)] * plan.survey.has_held_out + [
-            int(trial.none)
-        ] * plan.survey.has_none
+        if plan.survey.has_held_out:
+            cells.append(int(trial.held_out))
+        if plan.survey.has_none:
+            cells.append(int(trial.none))
     else:
-        cells = [*trial.shown, *[""] * (size - len(trial.shown))]
-    return dict(zip(list_shown_columns(plan.survey, size), cells, strict=True))
-
-
-def _format_csv(rows: list[dict[str, Any]]) -> bytes:
-    """Return rows as CSV."""
-    import pandas as pd
-
-    return pd.DataFrame(rows).to_csv(index=False).encode()
-
-
-def _name_version_file(name: str, number: int, versions: int) -> str:
-    """Return a file name with the number of its version, if there are several."""
-    stem, dot, ending = name.partition(".")
-    return name if versions == 1 else f"{stem}_{number}{dot}{ending}"
+        cells = [*trial.shown, *[""] * (plan.data["size"] - len(trial.shown))]
+    return cells
 
 
 # Tools --------------------------------------------------------------------------------------------
@@ -309,8 +291,30 @@ def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy
 
 def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
     """Build the PsychoPy conditions files and pictures."""
+    picture_names, files = _name_pictures(plan)
+    variable_names = _name_variables(plan)
+    versions = _order_trials(plan, rng)
+    practice = [_order_options(plan, task, PRACTICE, rng) for task in plan.data["practice"]]
+    if len(versions) == 1:
+        files["trials.csv"] = _format_conditions(
+            plan, versions[0], variable_names, picture_names, {}
+        )
+    else:
+        for number, trials in enumerate(versions, start=1):
+            files[f"trials_{number}.csv"] = _format_conditions(
+                plan, trials, variable_names, picture_names, {VERSION: number}
+            )
+    if practice:
+        files["practice.csv"] = _format_conditions(
+            plan, practice, variable_names, picture_names, {}
+        )
+    return ExportedStudy(files, _describe_components(plan) + _describe_omissions(plan))
+
+
+def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
+    """Return the picture's file name of each option, and the files by name."""
     files: dict[str, bytes] = {}
-    pictures = {}
+    names: dict[str, str] = {}
     for option in plan.data["options"]:
         if "picture" in option:
             image_type, _, encoded_image = option["picture"].partition(";base64,")
@@ -328,47 +332,48 @@ def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStud
                     f"The pictures of two options would both be called {name!r}; rename the"
                     " options."
                 )
-            pictures[option["label"]], files[name] = name, base64.b64decode(encoded_image)
-    names = {
-        name: re.sub(r"\W", "_", name)
-        for name in list_shown_columns(plan.survey, plan.data["size"])
-    }
-    if invalid_names := [
-        name
-        for name, variable_name in names.items()
-        if not variable_name.isidentifier() or list(names.values()).count(variable_name) > 1
-    ]:
-        raise DataError(
-            f"The column {invalid_names[0]!r} is not a valid variable name in PsychoPy; rename the"
-            " attribute."
-        )
-    versions = _order_trials(plan, rng)
-    practice = [_order_options(plan, task, PRACTICE, rng) for task in plan.data["practice"]]
-    has_catch = bool(plan.data["catch"])
-    number_column = TASK if plan.survey.kind == CHOICE else TRIAL
+            names[option["label"]], files[name] = name, base64.b64decode(encoded_image)
+    return names, files
 
-    def table(trials: list[_OrderedTrial], version: int | None) -> bytes:
-        rows = []
-        for number, trial in enumerate(trials, start=1):
-            cells = {
-                names[name]: pictures.get(cell, cell)
-                for name, cell in _build_row(plan, trial).items()
-            }
-            leading_cells = {
-                PART: trial.part,
-                **({} if version is None else {VERSION: version}),
-                number_column: number,
-            }
-            correct = "" if trial.answer is None else _list_answer_keys(plan)[trial.answer]
-            rows.append({**leading_cells, **cells, **({"correct": correct} if has_catch else {})})
-        return _format_csv(rows)
 
-    for number, trials in enumerate(versions, start=1):
-        files[_name_version_file("trials.csv", number, len(versions))] = table(
-            trials, number if len(versions) > 1 else None
-        )
-    if practice:
-        files["practice.csv"] = table(practice, None)
+def _name_variables(plan: SurveyPlan) -> list[str]:
+    """Return the columns of shown options as names of variables; raise if one is not valid."""
+    columns = list_shown_columns(plan.survey, plan.data["size"])
+    variable_names = [re.sub(r"\W", "_", column) for column in columns]
+    for column, name in zip(columns, variable_names, strict=True):
+        if not name.isidentifier() or variable_names.count(name) > 1:
+            raise DataError(
+                f"The column {column!r} is not a valid variable name in PsychoPy; rename the"
+                " attribute."
+            )
+    return variable_names
+
+
+def _format_conditions(
+    plan: SurveyPlan,
+    trials: list[_OrderedTrial],
+    variable_names: list[str],
+    picture_names: dict[str, str],
+    version_cell: dict[str, int],
+) -> bytes:
+    """Return trials as a conditions file, one row per trial."""
+    import pandas as pd
+
+    rows = []
+    for number, trial in enumerate(trials, start=1):
+        row: dict[str, Any] = {PART: trial.part, **version_cell, plan.survey.number_column: number}
+        for name, cell in zip(variable_names, _list_shown_cells(plan, trial), strict=True):
+            row[name] = picture_names.get(cell, cell)
+        if plan.data["catch"]:
+            row["correct"] = ""
+        if trial.answer is not None:
+            row["correct"] = _list_answer_keys(plan)[trial.answer]
+        rows.append(row)
+    return pd.DataFrame(rows).to_csv(index=False).encode()
+
+
+def _describe_components(plan: SurveyPlan) -> str:
+    """Describe the loop and the response components that the user adds in PsychoPy."""
     answers = list_answer_columns(plan.survey.kind, plan.study, plan.data["size"])
     keys = _list_answer_keys(plan)
     no_choice = ""
@@ -379,17 +384,17 @@ def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStud
     component = f"a Keyboard with the keys {list_names(keys)}"
     if plan.survey.kind == RATINGS:
         component = "a Slider"
-    instructions = (
+    return (
         f"Loop over the rows of the file; each response component, called {list_names(answers)}, is"
         f" {component}{no_choice}."
     )
-    return ExportedStudy(files, instructions + _describe_omissions(plan))
 
 
 def _list_answer_keys(plan: SurveyPlan) -> list[str]:
     """List the keys that answer a trial."""
-    size = plan.data["size"]
-    return ["left", "right"] if plan.survey.kind == PAIRS else [str(k + 1) for k in range(size)]
+    if plan.survey.kind == PAIRS:
+        return ["left", "right"]
+    return [str(k + 1) for k in range(plan.data["size"])]
 
 
 def _describe_omissions(plan: SurveyPlan) -> str:

@@ -71,12 +71,11 @@ def _shrink_picture(path: Path, file_bytes: bytes) -> tuple[str, bytes]:
         if isinstance(error, DataError):
             raise
         raise DataError(f"The picture {str(path)!r} is damaged ({error}); save it again.") from None
-    is_transparent = "A" in image.getbands() or "transparency" in image.info
-    image = image.convert("RGBA" if is_transparent else "RGB")
+    colours, image_type, settings = "RGB", "jpeg", {"quality": _QUALITY}
+    if "A" in image.getbands() or "transparency" in image.info:
+        colours, image_type, settings = "RGBA", "png", {}
+    image = image.convert(colours)
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    image_type, settings = "jpeg", {"quality": _QUALITY}
-    if is_transparent:
-        image_type, settings = "png", {}
     buffer = io.BytesIO()
     image.save(buffer, image_type, optimize=True, **settings)
     return image_type, buffer.getvalue()

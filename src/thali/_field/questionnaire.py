@@ -1,6 +1,7 @@
 """`questionnaire`: write a study as one HTML file that collects and saves answers."""
 
 import hashlib
+import itertools
 import json
 import re
 import unicodedata
@@ -19,7 +20,7 @@ from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali._page import build_policy, encode_json, mark_as_html
 from thali.errors import DataError
 
-from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
+from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TIE, VERSION
 from .pictures import encode_picture
 from .study import ASKED, RANDOM, ExtraTrial, StudyDescription, read_study, remove_query
 from .survey import (
@@ -203,17 +204,18 @@ def _build_script_data(
     catch, labels = _build_extra_trials("catch", study.catch, survey, known_labels)
     _check_labels_unchanged(labels)
     pictures = _encode_pictures(survey, study, labels)
-    sizes = [len(task.shown) for tasks in survey.versions for task in tasks]
+    options = [{"label": label} for label in labels]
+    for option in options:
+        if option["label"] in pictures:
+            option["picture"] = pictures[option["label"]]
+    sizes = [len(task.shown) for task in survey.tasks]
     size = max([*sizes, *(len(trial["shown"]) for trial in (*practice, *catch))])
     data: dict[str, Any] = {
         "id": _build_study_id(survey, study, words),
         "kind": survey.kind,
         "title": study.title or words["question"],
         "words": words,
-        "options": [
-            {"label": label} | ({"picture": pictures[label]} if label in pictures else {})
-            for label in labels
-        ],
+        "options": options,
         "versions": [[_build_trial(task) for task in tasks] for tasks in survey.versions],
         "practice": practice,
         "catch": catch,
@@ -257,38 +259,30 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
             "`dual` asks whether a product would really be chosen and does not apply to"
             f" {survey.kind}; remove it."
         )
-    if study.no_preference and (
-        tie_labels := [label for label in survey.options if simplify_name(label) in TIE_WORDS]
-    ):
-        raise DataError(
-            f"The option {tie_labels[0]!r} would be read as {TIE!r} in a table of pairs; rename it."
-        )
-    plain_attributes = {simplify_name(name): name for name in survey.attributes}
-    if question_names := [
-        question.name
-        for question in study.questions
-        if simplify_name(question.name) in plain_attributes
-    ]:
-        raise DataError(
-            f"The question {question_names[0]!r} has the name of an attribute; rename it."
-        )
-    if reserved_names := [
-        name for name in survey.attributes if simplify_name(name) in _RESERVED_NAMES
-    ]:
-        raise DataError(
-            f"The attribute {reserved_names[0]!r} has the name of a column of answers; rename it."
-        )
+    for label in survey.options:
+        if study.no_preference and simplify_name(label) in TIE_WORDS:
+            raise DataError(
+                f"The option {label!r} would be read as {TIE!r} in a table of pairs; rename it."
+            )
+    plain_attributes = set(map(simplify_name, survey.attributes))
+    for question in study.questions:
+        if simplify_name(question.name) in plain_attributes:
+            raise DataError(
+                f"The question {question.name!r} has the name of an attribute; rename it."
+            )
+    for name in survey.attributes:
+        if simplify_name(name) in _RESERVED_NAMES:
+            raise DataError(
+                f"The attribute {name!r} has the name of a column of answers; rename it."
+            )
     if survey.kind == BEST and are_rank_rows(
-        [survey.options[k] for k in task.shown] for tasks in survey.versions for task in tasks
+        [survey.options[k] for k in task.shown] for task in survey.tasks
     ):
         raise DataError(
             f"The options {shorten(survey.options)} would be read as ranks in a table of sets;"
             " rename them, for instance to 'design 1'."
         )
-    if (
-        survey.kind == BEST
-        and max(len(task.shown) for tasks in survey.versions for task in tasks) == 2
-    ):
+    if survey.kind == BEST and max(len(task.shown) for task in survey.tasks) == 2:
         raise DataError(
             f"The kind {BEST!r} requires sets of at least 3 options; for 2 options use {PAIRS!r}."
         )
@@ -303,11 +297,12 @@ def _check_labels_unchanged(labels: tuple[str, ...]) -> None:
     """Raise if a label would be read back as another number."""
     from thali._reading.table import reread_label
 
-    if changed_labels := [label for label in labels if reread_label(label) != label]:
-        raise DataError(
-            f"The option {changed_labels[0]!r} would be read back as the number"
-            f" {reread_label(changed_labels[0])!r}; rename it."
-        )
+    for label in labels:
+        if (changed_label := reread_label(label)) != label:
+            raise DataError(
+                f"The option {label!r} would be read back as the number {changed_label!r}; rename"
+                " it."
+            )
 
 
 def _build_extra_trials(
@@ -333,9 +328,7 @@ def _build_extra_trials(
                 "Ratings have no correct answer, so catch trials do not apply; remove them."
             )
         if is_product:
-            for attribute in dict.fromkeys(
-                attribute for product in extra.shown for attribute in product
-            ):
+            for attribute in itertools.chain(*extra.shown):
                 if attribute not in survey.attributes:
                     raise DataError(
                         f"A product of a {name} trial has {attribute!r}, which is not an attribute"
@@ -378,11 +371,11 @@ def _encode_pictures(
     survey: Survey, study: StudyDescription, labels: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the data address of each option's picture."""
-    if unknown := [label for label in study.pictures if label not in labels]:
-        raise DataError(
-            f"There is a picture of {unknown[0]!r}, which is not an"
-            f" option.{suggest(unknown[0], labels)}"
-        )
+    for label in study.pictures:
+        if label not in labels:
+            raise DataError(
+                f"There is a picture of {label!r}, which is not an option.{suggest(label, labels)}"
+            )
     return {
         label: encode_picture(file) for label, file in {**survey.pictures, **study.pictures}.items()
     }
@@ -390,64 +383,51 @@ def _encode_pictures(
 
 def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> list[str]:
     """List the columns of an answer file."""
-    trial_columns = [
-        *list_shown_columns(survey, size),
-        *list_answer_columns(survey.kind, study, size),
-    ]
-    number_column = TASK if survey.kind == CHOICE else TRIAL
-    passed_column = [PASSED] * bool(study.catch)
-    question_names = [question.name for question in study.questions]
-    return [
-        STUDY,
-        PERSON,
-        SEED,
-        STARTED,
-        VERSION,
-        PART,
-        number_column,
-        *trial_columns,
-        "rt",
-        *passed_column,
-        PLANNED,
-        *question_names,
-    ]
+    columns = [STUDY, PERSON, SEED, STARTED, VERSION, PART, survey.number_column]
+    columns += list_shown_columns(survey, size)
+    columns += [*list_answer_columns(survey.kind, study, size), "rt"]
+    if study.catch:
+        columns.append(PASSED)
+    return [*columns, PLANNED, *(question.name for question in study.questions)]
 
 
 def list_shown_columns(survey: Survey, size: int) -> list[str]:
     """List the columns that describe the shown options."""
     columns_of_kind = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
     if survey.kind == CHOICE:
-        products = [f"{attribute}_{k + 1}" for attribute in survey.attributes for k in range(size)]
-        return [*products, *[HELD_OUT] * survey.has_held_out, *[OFFERED_NONE] * survey.has_none]
+        columns = [f"{attribute}_{k + 1}" for attribute in survey.attributes for k in range(size)]
+        if survey.has_held_out:
+            columns.append(HELD_OUT)
+        if survey.has_none:
+            columns.append(OFFERED_NONE)
+        return columns
     stem = {RANKING: "shown", ODD: "object"}.get(survey.kind, "option")
     return columns_of_kind.get(survey.kind, [f"{stem}{k + 1}" for k in range(size)])
 
 
 def list_answer_columns(question_kind: str, study: StudyDescription, size: int) -> list[str]:
     """List the columns of the answers to a trial."""
-    ranks = [f"rank{k + 1}" for k in range(size)]
+    if question_kind == CHOICE and study.dual:
+        return ["choice", "preferred"]
     return {
         PAIRS: ["chosen"],
         BEST: ["best"],
         BEST_WORST: ["best", "worst"],
-        RANKING: ranks,
+        RANKING: [f"rank{k + 1}" for k in range(size)],
         ODD: ["odd"],
         RATINGS: ["similarity"],
-        CHOICE: ["choice", *["preferred"] * study.dual],
+        CHOICE: ["choice"],
     }[question_kind]
 
 
 def _check_question_names(columns: list[str], study: StudyDescription) -> list[str]:
     """Return the columns; raise if a question has the name of another column."""
     names = [simplify_name(name) for name in columns]
-    if repeated_names := [
-        question.name
-        for question in study.questions
-        if names.count(simplify_name(question.name)) > 1
-    ]:
-        raise DataError(
-            f"The question {repeated_names[0]!r} has the name of a column of answers; rename it."
-        )
+    for question in study.questions:
+        if names.count(simplify_name(question.name)) > 1:
+            raise DataError(
+                f"The question {question.name!r} has the name of a column of answers; rename it."
+            )
     return columns
 
 
@@ -455,8 +435,7 @@ def _build_study_id(survey: Survey, study: StudyDescription, words: dict[str, st
     """Return the title of a study with a digest of its questions and texts."""
     products: list[Any] = []
     if survey.kind == CHOICE:
-        tasks = [task for version in survey.versions for task in version]
-        products = sorted({product for task in tasks for product in task.shown})
+        products = sorted({product for task in survey.tasks for product in task.shown})
     scale = None
     if survey.kind == RATINGS:
         scale = [study.scale.steps, study.scale.low, study.scale.high]
@@ -478,13 +457,13 @@ def _split_paragraphs(text: str) -> list[str]:
 
 def _describe_survey(survey: Survey) -> str:
     """Describe a survey in one sentence."""
-    shown_names = shorten(survey.options or survey.attributes, 4)
-    versions = len(survey.versions)
-    version_note = f", in {versions} versions assigned at random" if versions > 1 else ""
-    return (
+    sentence = (
         f"{survey.kind}: {format_plural(len(survey.versions[0]), 'question')} per respondent about"
-        f" {shown_names}{version_note}."
+        f" {shorten(survey.options or survey.attributes, 4)}"
     )
+    if len(survey.versions) > 1:
+        sentence += f", in {len(survey.versions)} versions assigned at random"
+    return f"{sentence}."
 
 
 def _read_page_file(name: str) -> str:

@@ -296,8 +296,10 @@ def parse_post_address(entry: Any) -> str:
 
 def remove_query(post: str) -> str:
     """Return an address without its query, as a content policy names it."""
+    if not post:
+        return ""
     parts: SplitResult = urlsplit(post)
-    return f"{parts.scheme}://{parts.netloc}{parts.path}" if post else ""
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
 def _parse_words(entries: Any, language: str) -> dict[str, str]:
@@ -347,19 +349,16 @@ def _parse_scale(entries: Any) -> RatingScale:
 def _reserved_columns() -> dict[str, str]:
     """Return names by which tables are recognised, with the meaning of such a column."""
     role_columns = {word: role.meaning for role in ROLES for word in role.synonyms}
-    study_columns = {
+    return role_columns | {
         "seed": "the seed",
         "study": "the study",
         "part": "the part",
         "passed": "whether a catch trial was passed",
-    }
-    study_columns |= {
         "left": "an option",
         "right": "an option",
         "version": "the version",
         "started": "when a respondent started",
     }
-    return role_columns | study_columns
 
 
 def _parse_questions(entries: Any) -> tuple[Question, ...]:
@@ -383,7 +382,9 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
         ask = _parse_text("ask", entry.get("ask", ""))
         if not ask:
             raise DataError(f'The question {name!r} has no text; add ask = "...".')
-        default_kind = "choice" if "choices" in entry else "text"
+        default_kind = "text"
+        if "choices" in entry:
+            default_kind = "choice"
         answer_kind = _parse_choice(
             "kind", entry.get("kind", default_kind), ("number", "choice", "text")
         )
@@ -394,22 +395,7 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
                     f'The question {name!r} requires at least two choices = ["...", "..."].'
                 )
             choices = check_labels(entry["choices"], f"The choices of {name!r}")
-        limits = {
-            limit: _parse_number(limit, entry[limit])
-            for limit in ("least", "most")
-            if limit in entry
-        }
-        required_kind = "number" if limits else "choice"
-        if (limits or "choices" in entry) and answer_kind != required_kind:
-            raise DataError(
-                f"The question {name!r} is of kind {answer_kind!r}, which does not allow"
-                f" {next(iter(limits), 'choices')!r}."
-            )
-        if len(limits) == 2 and limits["least"] > limits["most"]:
-            raise DataError(
-                f"The question {name!r} has no possible answer, because 'least' is greater than"
-                " 'most'; correct one of them."
-            )
+        limits = _parse_limits(name, answer_kind, entry)
         is_required = _parse_flag("required", entry.get("required", True))
         questions.append(
             Question(
@@ -425,10 +411,33 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
     return tuple(questions)
 
 
+def _parse_limits(name: str, answer_kind: str, entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return the limits of a question's answer; raise if its kind of answer does not fit."""
+    limits = {
+        limit: _parse_number(limit, entry[limit]) for limit in ("least", "most") if limit in entry
+    }
+    required_kind = "choice"
+    if limits:
+        required_kind = "number"
+    if (limits or "choices" in entry) and answer_kind != required_kind:
+        raise DataError(
+            f"The question {name!r} is of kind {answer_kind!r}, which does not allow"
+            f" {next(iter(limits), 'choices')!r}."
+        )
+    if len(limits) == 2 and limits["least"] > limits["most"]:
+        raise DataError(
+            f"The question {name!r} has no possible answer, because 'least' is greater than"
+            " 'most'; correct one of them."
+        )
+    return limits
+
+
 def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
     """Return a practice or catch trial."""
     owner = f"A {name} trial"
-    known_keys = ("options", "products", *(("answer",) if name == "catch" else ()))
+    known_keys: tuple[str, ...] = ("options", "products")
+    if name == "catch":
+        known_keys = (*known_keys, "answer")
     _check_keys(owner, entries, known_keys)
     if ("options" in entries) == ("products" in entries):
         raise DataError(
@@ -441,24 +450,23 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
             f"{owner} must show at least two options or products; got {shown_entries!r}."
         )
     if "options" in entries:
-        labels = check_labels(shown_entries, f"The options of a {name} trial")
-        answers: tuple[Any, ...] = labels
         answer = format_label(entries.get("answer"))
-        shown_products: tuple[Any, ...] = labels
+        shown: tuple[Any, ...] = check_labels(shown_entries, f"The options of a {name} trial")
+        answers = shown
     else:
-        shown_products = tuple(
+        shown = tuple(
             {
                 str(key): format_label(cell)
                 for key, cell in _parse_mapping("products", product).items()
             }
             for product in shown_entries
         )
-        answers, answer = tuple(range(1, len(shown_products) + 1)), entries.get("answer")
+        answer, answers = entries.get("answer"), tuple(range(1, len(shown) + 1))
     if name == "practice":
-        return ExtraTrial(shown_products)
+        return ExtraTrial(shown)
     if answer not in answers:
         raise DataError(
             f"{owner} requires its correct answer, one of {shorten(list(map(str, answers)))}; got"
             f" {answer!r}."
         )
-    return ExtraTrial(shown_products, answers.index(answer))
+    return ExtraTrial(shown, answers.index(answer))

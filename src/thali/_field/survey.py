@@ -20,6 +20,7 @@ from thali._labels import check_labels, format_label, format_plural, index_label
 from thali._paired.design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from .collect import TASK, TRIAL
 from .pictures import ENDINGS
 
 if TYPE_CHECKING:
@@ -62,14 +63,26 @@ class Survey:
     attributes: tuple[str, ...] = ()  # of products
 
     @property
+    def tasks(self) -> list[QuestionnaireTask]:
+        """The tasks of all versions."""
+        return list(itertools.chain(*self.versions))
+
+    @property
     def has_held_out(self) -> bool:
         """Whether some tasks are excluded from fits."""
-        return any(task.held_out for tasks in self.versions for task in tasks)
+        return any(task.held_out for task in self.tasks)
 
     @property
     def has_none(self) -> bool:
         """Whether some tasks offer none of the products."""
-        return any(task.none for tasks in self.versions for task in tasks)
+        return any(task.none for task in self.tasks)
+
+    @property
+    def number_column(self) -> str:
+        """The column of answers with the number of the task or trial."""
+        if self.kind == CHOICE:
+            return TASK
+        return TRIAL
 
 
 class PicturedOptions(NamedTuple):
@@ -146,17 +159,17 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
 
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
-        if not files and (path / _DESIGN_FILE).is_file():
+        if files:
+            return _pair_pictures([str(file) for file in files], Path())
+        if (path / _DESIGN_FILE).is_file():
             return _read_path(path / _DESIGN_FILE)
-        if not files and (path / _WORKBOOK_FILE).is_file():
+        if (path / _WORKBOOK_FILE).is_file():
             return _read_workbook(path / _WORKBOOK_FILE)
-        if not files:
-            _check_not_typeset(path / f"design{ending}" for ending in _TYPESET_ENDINGS)
-            raise DataError(
-                f"{path} contains no pictures and no {_DESIGN_FILE}; pictures must have the"
-                f" extensions {', '.join(ENDINGS)}."
-            )
-        return _pair_pictures([str(file) for file in files], Path())
+        _check_not_typeset(path / f"design{ending}" for ending in _TYPESET_ENDINGS)
+        raise DataError(
+            f"{path} contains no pictures and no {_DESIGN_FILE}; pictures must have the extensions"
+            f" {', '.join(ENDINGS)}."
+        )
     if not path.is_file():
         raise DataError(
             f"There is no file or folder {str(path)!r}; give a list of options, a table or a"
@@ -217,12 +230,12 @@ def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
     """Return options, with names of picture files as pictures."""
     # The label of a picture is its file name without ending.
     labels, pictures = [], {}
-    for name in names:
-        file = folder / name
-        is_picture = file.suffix.lower() in ENDINGS
-        labels.append(" ".join(file.stem.replace("_", " ").split()) if is_picture else name)
-        if is_picture:
-            pictures[labels[-1]] = file
+    for label in names:
+        file = folder / label
+        if file.suffix.lower() in ENDINGS:
+            label = " ".join(file.stem.replace("_", " ").split())
+            pictures[label] = file
+        labels.append(label)
     return PicturedOptions(check_labels(labels, "The options"), pictures)
 
 
@@ -287,10 +300,13 @@ def _build_default_survey(
             ".",
         )
     if size is None:
-        is_single_ranking = question_kind == RANKING and n <= _MAX_RANKED
-        default_size = n if is_single_ranking else min(_DEFAULT_SIZE, n)
+        default_size = min(_DEFAULT_SIZE, n)
+        if question_kind == RANKING and n <= _MAX_RANKED:
+            default_size = n
         size = _SIZE_OF_KIND.get(question_kind, default_size)
-    min_options = max(size, 2 if question_kind in (PAIRS, RATINGS) else 3)
+    min_options = max(size, 3)
+    if question_kind in (PAIRS, RATINGS):
+        min_options = size
     if n < min_options:
         raise ArgumentError(
             f"The kind {question_kind!r} requires at least {min_options} options; got"
@@ -300,7 +316,9 @@ def _build_default_survey(
     if per_person is None:
         max_tasks = min(_MAX_SETS, math.ceil(_APPEARANCES * n / size))
         per_person = min(n_sets, _MAX_TASKS.get(question_kind, max_tasks))
-    versions = 1 if per_person >= n_sets else _N_VERSIONS
+    versions = _N_VERSIONS
+    if per_person >= n_sets:
+        versions = 1
     design = sets(options.labels, size, per_person, versions, random_seed)
     return _build_set_survey(design, question_kind, options)
 
@@ -355,11 +373,11 @@ def _build_set_survey(
 def _check_filled(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
     """Raise if a row lacks its version or task."""
     for name in names:
-        if (is_empty := np.array([not format_label(cell) for cell in frame[name]])).any():
-            raise DataError(
-                f"Column {name!r} of the design is empty in row {int(is_empty.argmax()) + 1}; fill"
-                " it in."
-            )
+        for row_number, cell in enumerate(frame[name], start=1):
+            if not format_label(cell):
+                raise DataError(
+                    f"Column {name!r} of the design is empty in row {row_number}; fill it in."
+                )
 
 
 def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -> Survey:
@@ -396,25 +414,8 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
         is_held_out = read_flags(frame, HELD_OUT)
     tasks, first_rows = [], []
     for _, task_rows in frame.groupby(keys, sort=False):
-        if len(set(is_held_out[task_rows.index].tolist())) > 1:
-            task = format_label(task_rows["task"].iloc[0])
-            raise DataError(
-                f"Task {task} of the design is a holdout in some rows but not in others; use one"
-                " value in all."
-            )
-        labels = task_rows["alternative"].map(format_label)
-        is_none = labels.map(simplify_name).isin(NO_CHOICE) & task_rows[attributes].isna().all(
-            axis=1
-        )
-        product_rows = task_rows.loc[~is_none, attributes].itertuples(index=False)
-        products = tuple(tuple(map(format_label, row)) for row in product_rows)
-        if len(products) < 2:
-            raise DataError(
-                f"Each task of the design needs at least two products; one has {len(products)}."
-            )
-        tasks.append(
-            QuestionnaireTask(products, bool(is_none.any()), bool(is_held_out[task_rows.index[0]]))
-        )
+        is_task_held_out = is_held_out[task_rows.index]
+        tasks.append(_build_choice_task(task_rows, is_task_held_out, attributes))
         first_rows.append(task_rows.index[0])
     sizes = {len(task.shown) for task in tasks}
     if len(sizes) > 1:
@@ -425,6 +426,27 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
     return Survey(
         CHOICE, (), {}, _group_by_version(frame.loc[first_rows], tasks), tuple(attributes)
     )
+
+
+def _build_choice_task(
+    task_rows: "pandas.DataFrame", is_held_out: np.ndarray, attributes: list[str]
+) -> QuestionnaireTask:
+    """Build a task from the rows of its alternatives; `is_held_out`: one entry per row."""
+    if is_held_out.any() and not is_held_out.all():
+        task = format_label(task_rows["task"].iloc[0])
+        raise DataError(
+            f"Task {task} of the design is a holdout in some rows but not in others; use one"
+            " value in all."
+        )
+    labels = task_rows["alternative"].map(format_label)
+    is_none = labels.map(simplify_name).isin(NO_CHOICE) & task_rows[attributes].isna().all(axis=1)
+    product_rows = task_rows.loc[~is_none, attributes].itertuples(index=False)
+    products = tuple(tuple(map(format_label, row)) for row in product_rows)
+    if len(products) < 2:
+        raise DataError(
+            f"Each task of the design needs at least two products; one has {len(products)}."
+        )
+    return QuestionnaireTask(products, bool(is_none.any()), bool(is_held_out.any()))
 
 
 def _group_by_version(

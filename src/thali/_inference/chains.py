@@ -39,6 +39,11 @@ class Run(NamedTuple):
     max_time: float | None = None
 
     @property
+    def lengths(self) -> dict[str, int | None]:
+        """Numbers of draws, warm-up draws and chains, and sweeps per draw, by name."""
+        return {name: getattr(self, name) for name in ("draws", "tune", "chains", "thin")}
+
+    @property
     def min_draws(self) -> int:
         """The draws per chain that are made in any case."""
         return self.draws or FIRST_DRAWS

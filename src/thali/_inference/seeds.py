@@ -33,6 +33,11 @@ def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Gene
     ]
 
 
+def build_generator(random_seed: Any) -> np.random.Generator:
+    """Return a generator whose stream depends only on the seed."""
+    return spawn_generators(random_seed, 1)[0]
+
+
 def encode_seed(seed: np.random.SeedSequence) -> list[Any]:
     """Return a seed sequence as JSON values."""
     return [

@@ -38,4 +38,6 @@ METHODS = {
 
 def normalise_method(word: object) -> object:
     """Return "maximum-likelihood" for any of its names; else the word itself."""
-    return METHODS.get(normalise_name(word), word) if isinstance(word, str) else word
+    if isinstance(word, str):
+        return METHODS.get(normalise_name(word), word)
+    return word

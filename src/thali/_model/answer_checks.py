@@ -15,9 +15,9 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
 from thali._inference.indexing import part_bounds
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._labels import shorten
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali.errors import DataError
 
 from .predictive_check import (
@@ -70,19 +70,19 @@ def check_answers(
     # and for sets, and p-values of single rows in .1 to .6 % (benchmarks/check_calibration.py).
     import pandas as pd
 
-    rows, n, rng = (
-        questions.rows,
-        questions.sums @ questions.times,
-        spawn_generators(random_seed, 1)[0],
-    )
-    row_blocks, discrepancy = [], np.zeros((2, draws))
+    rows = questions.rows
+    n = questions.sums @ questions.times
+    rng = build_generator(random_seed)
+    row_blocks = []
+    discrepancy = np.zeros((2, draws))
     for block_rows, question_slice in _split_groups(
         questions, slice(0, len(rows.group) - 1), draws * len(respondents)
     ):
         expected, replicates = _sum_answers(
             questions, respondents, block_rows, question_slice, draws, rng
         )
-        observed, is_shown = questions.observed[block_rows, None], rows.is_shown[block_rows]
+        observed = questions.observed[block_rows, None]
+        is_shown = rows.is_shown[block_rows]
         discrepancy += [compute_discrepancy(counts, expected) for counts in (observed, replicates)]
         n_answers = n[block_rows[is_shown], None]
         row_blocks.append(
@@ -101,22 +101,23 @@ def _split_groups(
     questions: Questions, groups: slice, numbers: int
 ) -> Iterator[tuple[np.ndarray, slice]]:
     """Yield rows and questions of groups in blocks; `numbers` are held per answer."""
-    group_start, row_start = questions.rows.group, questions.rows.group_row
+    group_start = questions.rows.group
+    row_start = questions.rows.group_row
     size = int(np.diff(questions.start[group_start]).max())
     for part in split_blocks(groups.stop - groups.start, numbers * size):
-        first_group, end_group = groups.start + part.start, groups.start + part.stop
+        first_group = groups.start + part.start
+        end_group = groups.start + part.stop
         first_row, end_row = row_start[[first_group, end_group]].tolist()
         yield np.arange(first_row, end_row), slice(*group_start[[first_group, end_group]].tolist())
 
 
 def check_unweighted(questions: Questions) -> None:
     """Raise if counts are not integers."""
-    row, answer = questions.rows.counted[
-        :, questions.counts != np.floor(questions.counts)
-    ].nonzero()
+    is_fractional = questions.counts != np.floor(questions.counts)
+    row, answer = questions.rows.counted[:, is_fractional].nonzero()
     if not len(row):
         return
-    weight = questions.counts[questions.counts != np.floor(questions.counts)][answer[0]]
+    weight = questions.counts[is_fractional][answer[0]]
     shown_index = np.cumsum(questions.rows.is_shown)[row[0]] - 1
     options = (
         questions.rows.names[column][shown_index] for column in CHECKED[questions.rows.kind].options
@@ -138,7 +139,8 @@ def predict_answers(
     """
     from thali._tables import Table
 
-    is_shown, times = questions.rows.is_shown, questions.sums @ questions.times
+    is_shown = questions.rows.is_shown
+    times = questions.sums @ questions.times
     shown_before = part_bounds(is_shown)
     predictions, row_blocks = [], []
     for groups in _select_most_answered(questions, np.diff(shown_before[questions.rows.group_row])):
@@ -146,7 +148,7 @@ def predict_answers(
             expected, _ = _sum_answers(questions, respondents, rows, question_slice, draws, None)
             rows, expected = rows[is_shown[rows]], expected[is_shown[rows]]
             p = expected / times[rows, None]
-            predictions.append([p.mean(axis=1), *np.quantile(p, interval_tails(ci), axis=1)])
+            predictions.append([p.mean(axis=1), *compute_interval(p, ci, axis=1)])
             row_blocks.append(rows)
     rows = np.concatenate(row_blocks)
     n = (questions.sums @ questions.totals)[rows]
@@ -191,7 +193,8 @@ def _sum_answers(
         start = questions.start[block.start : block.stop + 1]
         block_rows = questions.rows.counted[rows][:, start[0] : start[-1]]
         for group in respondents:
-            p, times = group.probabilities(block), group.times(block)
+            p = group.probabilities(block)
+            times = group.times(block)
             expected += block_rows @ (np.repeat(times, np.diff(start), axis=0) * p.T)
             if rng is not None:
                 replicates += block_rows @ draw_answers(

@@ -37,13 +37,13 @@ def choice_derivatives(
     p = (1.0 - lapse) * share + lapse / options
     choice_share = (1.0 - lapse) * share / p
     direction = chosen - q
-    hessian = (
-        outer_product(choice_share * (1.0 - choice_share) * direction, direction)
-        - diagonal_matrix(choice_share * q)
-        + outer_product(choice_share * q, q)
-        if has_hessian
-        else 0.0
-    )
+    hessian = 0.0
+    if has_hessian:
+        hessian = (
+            outer_product(choice_share * (1.0 - choice_share) * direction, direction)
+            - diagonal_matrix(choice_share * q)
+            + outer_product(choice_share * q, q)
+        )
     return p, choice_share * direction, hessian
 
 
@@ -69,8 +69,9 @@ def _answer_rankings(
     m = weights.shape[1]
     orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
     order_index = np.arange(len(orders))
-    p, g = np.ones((len(orders), len(weights), 1)), np.zeros((len(orders), *weights.shape))
-    hessian = np.zeros((*g.shape, m)) if has_hessian else np.zeros(())
+    p = np.ones((len(orders), len(weights), 1))
+    g = np.zeros((len(orders), *weights.shape))
+    hessian = np.zeros(())
     is_left = np.ones((len(orders), 1, m))
     for stage, chosen in enumerate(orders.T[:-1]):
         q = weights * is_left
@@ -105,7 +106,8 @@ def _differentiate_reversed_rule(
     m = weights.shape[1]
     odds = outer_product(weights, 1.0 / weights) * (1.0 - np.eye(m))
     p = odds / odds.sum(axis=(1, 2), keepdims=True)
-    best, worst = p.sum(axis=2), p.sum(axis=1)
+    best = p.sum(axis=2)
+    worst = p.sum(axis=1)
     g = worst - best
     g[:, 0] = best[:, 1:].sum(axis=1) + worst[:, 0]  # keeps the digits of 1 - best
     g[:, 1] = -(worst[:, 0] + worst[:, 2:].sum(axis=1)) - best[:, 1]

@@ -113,11 +113,9 @@ class Model:
     @property
     def _method(self) -> str:
         """Method with its name in the spec; "" for a model without methods."""
-        return (
-            ""
-            if "" in self._ENGINES
-            else check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
-        )
+        if "" in self._ENGINES:
+            return ""
+        return check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
 
     @property
     def _engine(self) -> Any:
@@ -126,11 +124,14 @@ class Model:
 
     def __repr__(self) -> str:
         call = self._format_call()
-        return f"<{call} fitted to {self._fitted_to_}>" if self._is_fitted() else call
+        if self._is_fitted():
+            return f"<{call} fitted to {self._fitted_to_}>"
+        return call
 
     def _format_call(self) -> str:
         """Return the call that builds this model, without default arguments."""
-        arguments, signature = [], self._get_parameters()
+        arguments = []
+        signature = self._get_parameters()
         for name, value in self.get_params().items():
             default = signature[name].default
             if value is not default and repr(value) != repr(default):
@@ -142,7 +143,9 @@ class Model:
         return format_html(self._description())
 
     def __str__(self) -> str:
-        return format_text(self._description()) if self._is_fitted() else repr(self)
+        if self._is_fitted():
+            return format_text(self._description())
+        return repr(self)
 
     def _description(self) -> Description:
         """Return what `repr` and pages show of the model: its call, data and convergence."""
@@ -221,7 +224,8 @@ class Model:
 
     def _compute_once(self, name: Any, compute: Callable[[], Any]) -> Any:
         """Compute a result of the fit once and cache it by name."""
-        fitted_attributes, cache = self._get_fitted_attributes(), vars(self).setdefault("_kept", {})
+        fitted_attributes = self._get_fitted_attributes()
+        cache = vars(self).setdefault("_kept", {})
         if name not in cache or not _are_identical(cache[name][0], fitted_attributes):
             cache[name] = fitted_attributes, compute()
         return cache[name][1]
@@ -265,14 +269,16 @@ class Model:
         """Return the data of the fit, as far as they are stored; else None."""
         return self._engine.data_of_fit(self)
 
-    def _get_fit_options(self) -> list[str]:
-        """Return the options of the fit if other data must have the same ones."""
+    def _get_fitted_labels(self) -> list[str]:
+        """Return the labels that compared data must share; [] if they may differ."""
         return []
 
     def _describe_fitted_data(self) -> Facts:
         """Return facts about the data of the fit; () if they are not stored."""
         data = self._get_fit_data()
-        return () if data is None else data._facts()
+        if data is None:
+            return ()
+        return data._facts()
 
     def _get_market_draws(self) -> "MarketDraws | None":
         """Return posterior draws of choices in any market; None without choice experiments."""
@@ -413,18 +419,14 @@ def _are_identical(attributes: dict[str, Any], other_attributes: dict[str, Any])
 
 def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a constructor or `fit` so that unknown arguments raise."""
-    names = set(inspect.signature(function).parameters)
-    takes_any = any(
-        p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()
-    )
+    parameters = inspect.signature(function).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if not takes_any and not names.issuperset(kwargs):
-            of_fit = function.__name__ == "fit"
-            raise _unknown_argument_error(
-                type(args[0]), of_fit, next(name for name in kwargs if name not in names)
-            )
+        for name in kwargs:
+            if name not in parameters and not takes_any:
+                raise _unknown_argument_error(type(args[0]), function.__name__ == "fit", name)
         return function(*args, **kwargs)
 
     return checked
@@ -432,23 +434,19 @@ def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any
 
 def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
     """Return the error that names where an unknown argument belongs."""
-    other_parameters = cls._get_parameters() if is_fit else inspect.signature(cls.fit).parameters
-    if name in other_parameters and name not in ("self", "data"):
-        call = (
-            f"the constructor, {cls.__name__}({name}=...)" if is_fit else f"fit(data, {name}=...)"
-        )
-        return UnknownArgumentError(
-            f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; pass it to {call}."
-        )
-    names = [
-        parameter
-        for parameter in inspect.signature(cls.fit if is_fit else cls.__init__).parameters
-        if parameter != "self"
-    ]
-    available = ", ".join(names) if names else "nothing"
+    place = cls.__name__
+    names = list(cls._get_parameters())
+    other_names = list(inspect.signature(cls.fit).parameters)[1:]  # without `self`
+    call = f"fit(data, {name}=...)"
+    if is_fit:
+        names, other_names = other_names, names
+        call = f"the constructor, {place}({name}=...)"
+        place = f"{place}.fit"
+    if name in other_names and name != "data":
+        return UnknownArgumentError(f"{place} has no parameter `{name}`; pass it to {call}.")
+    available = ", ".join(names) or "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * is_fit} has no parameter `{name}`; available:"
-        f" {available}.{suggest(name, names)}"
+        f"{place} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
     )
 
 
@@ -483,8 +481,13 @@ class SampledModel(Model):
                 for method_name in method_names
                 for part in (" or ", Setting("method", method_name))
             ][1:]
-            current_method = Setting("method", self.method)
-            raise ArgumentError("Posterior draws require ", *methods, "; got ", current_method, ".")
+            raise ArgumentError(
+                "Posterior draws require ",
+                *methods,
+                "; got ",
+                Setting("method", self.method),
+                ".",
+            )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the quantities of the summary, by name."""
@@ -515,7 +518,9 @@ class SampledModel(Model):
         """
         from thali._posterior.store import to_inference_data
 
-        return to_inference_data(self._require_posterior() if tree is None else tree)
+        if tree is None:
+            tree = self._require_posterior()
+        return to_inference_data(tree)
 
     def _get_advice(self) -> "Advice":
         """Return the remedy for chains that disagree."""

@@ -34,7 +34,9 @@ MIN_SHARE = 1e-100
 
 def default_rule(data: Any) -> str:
     """Return the default rule for the best and worst of the data."""
-    return REVERSED if data.worst is not None and data.sizes.max() > LARGEST_RANKED else RANKING
+    if data.worst is not None and data.sizes.max() > LARGEST_RANKED:
+        return REVERSED
+    return RANKING
 
 
 def answer_probabilities(
@@ -44,9 +46,12 @@ def answer_probabilities(
 
     Weights have shape (draws, options).
     """
-    sizes, first_answers = np.diff(start), find_first_answers(start)
+    sizes = np.diff(start)
+    first_answers = find_first_answers(start)
     probabilities = np.empty((len(weights), first_answers[-1]))
-    rule_probabilities = _ranking_probabilities if rule == RANKING else _difference_probabilities
+    rule_probabilities = _difference_probabilities
+    if rule == RANKING:
+        rule_probabilities = _ranking_probabilities
     for m in np.unique(sizes).tolist():
         sets = np.flatnonzero(sizes == m)
         for part in np.split(sets, range(step := max(1, BLOCK // len(weights)), len(sets), step)):
@@ -82,7 +87,8 @@ def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
 
 def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     """Return the probability that each option is chosen, lapses included."""
-    total, m = weights.sum(axis=-1, keepdims=True), weights.shape[-1]
+    total = weights.sum(axis=-1, keepdims=True)
+    m = weights.shape[-1]
     q = np.divide(weights, total, out=np.full(weights.shape, 1.0 / m), where=total > 0.0)
     return (1.0 - lapse) * q + lapse / m
 

@@ -66,7 +66,7 @@ class MarkovChainModel(SampledModel):
         } | format_seed_setting(run.random_seed)
 
     def _build_sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        """Build the sampling of a fit to these data, after every check."""
+        """Prepare the chains of a fit to data that passed every check."""
         return self._engine.sampling(self, source, run)
 
     def _build_job(

@@ -96,23 +96,18 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
     )
     sentence = describe_best(table)
     text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=describe_interval(ci))
-    caption = str(
-        phrase(
-            SENTENCES,
-            "ranks.caption",
-            title=title,
-            best=best,
-            first=first_rank,
-            worst=worst,
-            last=last_rank,
+    picture = None
+    if len(table) <= MAX_RANKED:
+        caption = SENTENCES["ranks.caption"].format(
+            title=title, best=best, first=first_rank, worst=worst, last=last_rank
         )
-    )
+        picture = Picture("ranks", caption, table)
     return Finding(
         sentence,
         title=title,
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
-        picture=Picture("ranks", caption, table) if len(table) <= MAX_RANKED else None,
+        picture=picture,
         brief=Brief("Preferred", text, format_ranks(table), order=0),
     )
 
@@ -120,24 +115,27 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
 def format_ranks(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     """Return options and their ranks or rank intervals, such as ("tea", "1-2")."""
     rows = table[["rank_low", "rank_high"]].itertuples()
-    return tuple(
-        (str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}")
-        for name, low, high in rows
-    )
+    return tuple((str(name), _format_range(low, high)) for name, low, high in rows)
+
+
+def _format_range(low: float, high: float) -> str:
+    """Format a range of ranks, such as "1-2"; equal ranks as one number."""
+    if low == high:
+        return f"{low:.0f}"
+    return f"{low:.0f}-{high:.0f}"
 
 
 def describe_best(table: Any) -> str:
     """Return the sentence that names the best option, or the candidates."""
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= SURE:
-        probability_text = format_probability(likely.iloc[0])
-        return str(
-            phrase(SENTENCES, "ranks.sure", option=likely.index[0], probability=probability_text)
+        return SENTENCES["ranks.sure"].format(
+            option=likely.index[0], probability=format_probability(likely.iloc[0])
         )
     candidates = list_names(
         [f"{name} ({format_probability(p)})" for name, p in likely.head(NAMED).items()]
     )
-    return str(phrase(SENTENCES, "ranks.open", named=candidates))
+    return SENTENCES["ranks.open"].format(named=candidates)
 
 
 def build_covariate_finding(
@@ -145,7 +143,7 @@ def build_covariate_finding(
 ) -> Finding:
     """Build the finding about effects of covariates."""
     factors = list_names(
-        [f"{format_factor(float(np.exp(effect)))} for {name!r}" for name, effect in effects.items()]
+        [f"{format_factor(np.exp(effect))} for {name!r}" for name, effect in effects.items()]
     )
     sentence = phrase(SENTENCES, "covariates", factors=factors)
     return Finding(
@@ -187,52 +185,48 @@ def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
 
 def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     """Build the finding about scores; `title`: its phrase, `key`: its file."""
-    is_single, level_name = table.index.nlevels == 1, table.index.names[0]
-    names = [""] if is_single else list(dict.fromkeys(table.index.get_level_values(0)))
-    table_by_group: dict[Any, Any] = {
-        name: table if is_single else table.loc[name] for name in names
-    }
-    group_sentences = []
-    for name in names[:MAX_GROUPS]:
-        best = table_by_group[name]["score"].sort_values(ascending=False, kind="stable").head(NAMED)
-        scores_text = list_names(
-            [f"{option} ({format_number(float(score))})" for option, score in best.items()]
-        )
-        group_sentences.append(
-            scores_text if is_single else f"{scores_text} in {level_name} {name!r}"
+    brief_table = table
+    if table.index.nlevels == 1:
+        brief_table = table.sort_values("score", ascending=False, kind="stable")
+        n_groups, n_options = 1, len(table)
+        best_scores = _list_best_scores(table)
+    else:
+        level_name = table.index.names[0]
+        names = list(dict.fromkeys(table.index.get_level_values(0)))
+        n_groups, n_options = len(names), len(table.loc[names[0]])
+        best_scores = "; ".join(
+            f"{_list_best_scores(table.loc[name])} in {level_name} {name!r}"
+            for name in names[:MAX_GROUPS]
         )
     anchor = table.attrs.get("none")
-    average = format_number(100.0 / len(table_by_group[names[0]])) if anchor is None else anchor
-    phrase_key = "option_scores" if anchor is None else "option_scores.none"
-    sentence = phrase(SENTENCES, phrase_key, named="; ".join(group_sentences), average=average)
+    phrase_key = "option_scores"
+    average = format_number(100.0 / n_options)
+    scale = SENTENCES["option_scores.sum"]
+    if anchor is not None:
+        phrase_key = "option_scores.none"
+        average = anchor
+        scale = SENTENCES["option_scores.anchor"].format(none=anchor)
+    named_scale = SENTENCES[title].format(scale=scale)
+    picture = None
+    if n_groups <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED:
+        picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
     size = format_number(table.attrs["set_size"] - 1.0)
-    picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
-    is_drawable = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
-    notes = (
-        phrase(
-            SENTENCES,
-            "option_scores.by" if anchor is None else "option_scores.none.by",
-            others=size,
-            none=anchor,
-        ),
-    )
-    scale = phrase(
-        SENTENCES, "option_scores.sum" if anchor is None else "option_scores.anchor", none=anchor
-    )
-    named_scale = str(phrase(SENTENCES, title, scale=scale))
-    sorted_table = table.sort_values("score", ascending=False, kind="stable") if is_single else None
     brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=average)
-    brief = Brief("Scores", brief_text, table=sorted_table if is_single else table)
-    shown_picture = picture if is_drawable else None
     return Finding(
-        sentence,
+        phrase(SENTENCES, phrase_key, named=best_scores, average=average),
         title=named_scale,
         table=table,
-        shown=sorted_table,
-        picture=shown_picture,
-        notes=notes,
-        brief=brief,
+        shown=brief_table,
+        picture=picture,
+        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=size, none=anchor),),
+        brief=Brief("Scores", brief_text, table=brief_table),
     )
+
+
+def _list_best_scores(table: "pandas.DataFrame") -> str:
+    """List the options with the highest scores, in a sentence."""
+    best = table["score"].sort_values(ascending=False, kind="stable").head(NAMED)
+    return list_names([f"{option} ({format_number(score)})" for option, score in best.items()])
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
@@ -244,11 +238,10 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = describe_check(table)
     # without a p-value every interval is as wide as the picture
-    picture = (
-        None
-        if math.isnan(table.attrs["p_value"])
-        else Picture("check", SENTENCES["check.caption"], table)
-    )
+    if math.isnan(table.attrs["p_value"]):
+        picture = None
+    else:
+        picture = Picture("check", SENTENCES["check.caption"], table)
     return build_check_finding(
         table, sentence, passes_check(table), SENTENCES["check.title"], picture
     )
@@ -267,12 +260,13 @@ def build_dependence_finding(dependence: Dependence) -> Finding | None:
     """Build the finding on dependence of a respondent's answers; None if negligible."""
     if (sentence := dependence.sentence) is None:
         return None
-    headline = (
-        ""
-        if dependence.is_good is None
-        else SENTENCES[f"independence.{'good' if dependence.is_good else 'bad'}"]
-    )
-    brief = Brief("Respondents", headline if dependence.is_good else None, order=0)
+    headline = ""
+    brief_text = None
+    if dependence.is_good:
+        headline = brief_text = SENTENCES["independence.good"]
+    elif dependence.is_good is not None:
+        headline = SENTENCES["independence.bad"]
+    brief = Brief("Respondents", brief_text, order=0)
     return Finding(sentence, good=dependence.is_good, headline=headline, brief=brief)
 
 
@@ -280,33 +274,26 @@ def describe_dependence(dependence: Dependence | None) -> tuple[Text, ...]:
     """Return the methods sentences about respondents; () if unknown or fewer than two."""
     if dependence is None or dependence.number < 2:
         return ()
-    facts = {
-        "people": f"{dependence.number:,}",
-        "answers": f"{dependence.answers:,.15g}",
-        "effect": f"{dependence.effect:.2g}",
-    }
+    key = "independence.methods.independent"
+    source = None
     if dependence.model == INDIVIDUALS:
-        return (phrase(SENTENCES, "independence.methods.random", **facts),)
-    if dependence.by == SCORES:
+        key = "independence.methods.random"
+    elif dependence.by == SCORES:
+        key = "independence.methods.scores"
         source = Cite("muller2013", "ribatet2012", "bell2002")
-        return (
-            phrase(
-                SENTENCES,
-                "independence.methods.scores",
-                source=source,
-                df=format_degrees(dependence.df),
-                **facts,
-            ),
-        )
-    if dependence.by == POWER:
-        return (
-            phrase(
-                SENTENCES,
-                "independence.methods.power",
-                source=Cite("pauli2011", "rao1984"),
-                **facts,
-            ),
-        )
-    if dependence.most <= 1.0:
-        return (phrase(SENTENCES, "independence.methods.once", **facts),)
-    return (phrase(SENTENCES, "independence.methods.independent", **facts),)
+    elif dependence.by == POWER:
+        key = "independence.methods.power"
+        source = Cite("pauli2011", "rao1984")
+    elif dependence.most <= 1.0:
+        key = "independence.methods.once"
+    return (
+        phrase(
+            SENTENCES,
+            key,
+            people=f"{dependence.number:,}",
+            answers=f"{dependence.answers:,.15g}",
+            effect=f"{dependence.effect:.2g}",
+            df=format_degrees(dependence.df),
+            source=source,
+        ),
+    )

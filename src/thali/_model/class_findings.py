@@ -49,29 +49,32 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     class_table: Any = model.respondents.classes(settings.ci)
     numbers = class_table.attrs["n_classes"]
     n_classes = max(numbers, key=numbers.get)
-    facts = {
-        "number": n_classes,
-        "most": len(class_table),
-        "probability": format_probability(numbers[n_classes]),
-    }
     notes: list[Text] = []
     for class_number, class_model in occupied_class_models(model).items():
-        row = class_table.loc[class_number]
-        low, high = (
-            format_number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high")
-        )
-        shares = {
-            name: format_number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")
-        }
-        ends = {"interval": describe_interval(settings.ci), "low": low, "high": high}
-        preference = _describe_preference(class_model)
+        percent = (100.0 * class_table.loc[class_number].filter(like="share")).map(format_number)
         notes.append(
-            phrase(SENTENCES, "each", kind=class_number, prefers=preference, **shares, **ends)
+            phrase(
+                SENTENCES,
+                "each",
+                kind=class_number,
+                prefers=_describe_preference(class_model),
+                sample=percent["sample_share"],
+                population=percent["population_share"],
+                interval=describe_interval(settings.ci),
+                low=percent["population_share_low"],
+                high=percent["population_share_high"],
+            )
         )
     if len(class_table) > 1:
         notes.append(SENTENCES["shares"])
     return Finding(
-        phrase(SENTENCES, "latent_classes", **facts),
+        phrase(
+            SENTENCES,
+            "latent_classes",
+            number=n_classes,
+            most=len(class_table),
+            probability=format_probability(numbers[n_classes]),
+        ),
         title=SENTENCES["title"],
         table=class_table.assign(respondents=class_table["respondents"].map("; ".join)),
         shown=class_table.assign(respondents=class_table["respondents"].map(len)),
@@ -89,26 +92,23 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 def occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes most probable for some respondent, by number."""
     class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
-    class_indices = sorted(set(class_of_respondent.tolist()))
     return {
         class_index + 1: model.respondents.of_class(class_index + 1)
-        for class_index in class_indices
+        for class_index in sorted(set(class_of_respondent.tolist()))
     }
 
 
 def _describe_preference(model: Any) -> Text:
     """Name the options with the best mean ranks."""
-    option_names = list_names([str(option) for option in model.ranks().index[:_LIKED]])
-    return phrase(SENTENCES, "liked", liked=option_names)
+    return phrase(SENTENCES, "liked", liked=list_names(model.ranks().index[:_LIKED]))
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: Any, settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each class."""
-    class_models = occupied_class_models(model).items()
     tables = {
         class_number: class_model.ranks(every_rank=True, ci=settings.ci)
-        for class_number, class_model in class_models
+        for class_number, class_model in occupied_class_models(model).items()
     }
     return join_rank_tables("latent_class", tables, "", SENTENCES["ranks"])
 
@@ -150,23 +150,13 @@ def join_rank_tables(
     """Join rank tables of groups or classes into one finding."""
     import pandas as pd
 
-    ranks_by_name = [table.reset_index().assign(**{column: name}) for name, table in tables.items()]
-    joined = pd.concat(ranks_by_name, ignore_index=True)
-    joined.insert(0, column, joined.pop(column))
-    joined = joined.set_index([column, "option"])
-    main_columns, table = (
-        joined[["rank", "rank_low", "rank_high", "p_1"]],
-        joined.reset_index("option"),
-    )
-    rank_lines = {
-        "ranks": [
-            ", ".join(map(" ".join, format_ranks(ranks_by_name)[:MAX_GROUPS]))
-            for ranks_by_name in tables.values()
-        ]
-    }
-    brief = Brief(
-        "Preferred",
-        table=pd.DataFrame(rank_lines, index=pd.Index(list(tables), name=column)),
-        order=0,
-    )
+    joined = pd.concat(tables, names=[column])
+    main_columns = joined[["rank", "rank_low", "rank_high", "p_1"]]
+    table = joined.reset_index("option")
+    rank_lines = [
+        ", ".join(map(" ".join, format_ranks(rank_table)[:MAX_GROUPS]))
+        for rank_table in tables.values()
+    ]
+    brief_table = pd.DataFrame({"ranks": rank_lines}, index=pd.Index(list(tables), name=column))
+    brief = Brief("Preferred", table=brief_table, order=0)
     return Finding(sentence, title=title, table=table, shown=main_columns, leads=leads, brief=brief)

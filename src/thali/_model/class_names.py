@@ -9,7 +9,6 @@ from thali.errors import DataError
 # keeps its name.
 PLACES = {
     "Additive": "thali._aspects.likelihoods.additive:Additive",
-    "Advice": "thali._posterior.convergence:Advice",
     "Answers": "thali._data.answers:Answers",
     "Argument": "thali.errors:Argument",
     "Attribute": "thali._data.experiments.scheme:Attribute",

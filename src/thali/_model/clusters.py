@@ -56,7 +56,9 @@ class DesignEffect(NamedTuple):
         """Return P(a times chi-square >= statistic)."""
         from scipy.special import chdtrc
 
-        return float(chdtrc(self.df, max(statistic, 0.0) / self.scale)) if self.scale > 0.0 else 1.0
+        if self.scale > 0.0:
+            return float(chdtrc(self.df, max(statistic, 0.0) / self.scale))
+        return 1.0
 
 
 def compute_design_effect(
@@ -70,10 +72,10 @@ def compute_design_effect(
 
     Columns of `larger` and `smaller` span what the models can change; None: the saturated model.
     """
-    small_basis, large_basis = (
-        compute_orthonormal_basis(smaller),
-        None if larger is None else compute_orthonormal_basis(larger),
-    )
+    small_basis = compute_orthonormal_basis(smaller)
+    large_basis = None
+    if larger is not None:
+        large_basis = compute_orthonormal_basis(larger)
 
     def project(block: np.ndarray) -> np.ndarray:
         """Project onto the large model, orthogonal to the small one."""
@@ -90,7 +92,8 @@ def compute_design_effect(
         projections = np.concatenate(list(map(project, residuals)))
         gram = projections @ projections.T
     gram *= n_respondents / (n_respondents - 1.0)
-    trace, squared_trace = float(np.trace(gram)), float((gram**2).sum())
+    trace = float(np.trace(gram))
+    squared_trace = float((gram**2).sum())
     if trace <= 0.0:
         return DesignEffect(n_respondents, 0.0, 0.0, 1.0)
     return DesignEffect(n_respondents, trace / df, squared_trace / trace, trace**2 / squared_trace)
@@ -102,8 +105,10 @@ def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
     if questions is None:  # similarities are measured: every judgement is an outcome
         if (judgements := data.answers) is None:
             return None
-        respondent, n_outcomes = judgements.respondent, len(judgements.values)
-        column, times = np.arange(n_outcomes), np.ones(n_outcomes)
+        respondent = judgements.respondent
+        n_outcomes = len(judgements.values)
+        column = np.arange(n_outcomes)
+        times = np.ones(n_outcomes)
     else:
         if questions.given is None:
             return None

@@ -71,9 +71,12 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
     import pandas as pd
 
     facts = model._describe_fitted_data()
-    table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
-    sentence = phrase(SENTENCES, "data", data=model._fitted_to_)
-    return Finding(sentence, title=SENTENCES["facts"], table=table)
+    table = None
+    if facts:
+        table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact")
+    return Finding(
+        phrase(SENTENCES, "data", data=model._fitted_to_), title=SENTENCES["facts"], table=table
+    )
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
@@ -83,12 +86,14 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
         table = model.summary().rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = find_spec(model)
-    is_drawn = spec is not None and _TRACE in spec.pictures
+    picture = None
+    if spec is not None and _TRACE in spec.pictures:
+        picture = Picture(_TRACE, SENTENCES["trace"], model._get_quantities())
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
-        picture=Picture(_TRACE, SENTENCES["trace"], model._get_quantities()) if is_drawn else None,
+        picture=picture,
     )
 
 
@@ -96,14 +101,22 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
 def convergence(model: Any, settings: AnswerSettings) -> Finding:
     """Report whether the chains agree, or whether the estimation converged."""
     check = model.convergence()
-    by_chains = "chains" in check.facts
-    chain_keys, estimate_keys = (
-        ("chains agree", "chains differ"),
-        ("estimate found", "estimate doubtful"),
-    )
-    headline = SENTENCES[(chain_keys if by_chains else estimate_keys)[not check.agrees]]
-    brief = build_chain_brief(check) if by_chains else Brief("Estimate")
+    if "chains" in check.facts:
+        brief = build_chain_brief(check)
+        headline = describe_agreement(check.agrees)
+    else:
+        brief = Brief("Estimate")
+        headline = SENTENCES["estimate doubtful"]
+        if check.agrees:
+            headline = SENTENCES["estimate found"]
     return Finding(check.message, good=check.agrees, headline=headline, brief=brief)
+
+
+def describe_agreement(agrees: bool) -> str:
+    """Return the headline on whether the chains agree."""
+    if agrees:
+        return SENTENCES["chains agree"]
+    return SENTENCES["chains differ"]
 
 
 def build_chain_brief(check: Any) -> Brief:
@@ -131,7 +144,11 @@ def build_check_finding(
     picture: Picture | None = None,
 ) -> Finding:
     """Build the finding about a check of observations against replicates."""
-    headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
+    headline = ""
+    if good:
+        headline = SENTENCES["check good"]
+    elif good is not None:
+        headline = SENTENCES["check bad"]
     return Finding(
         sentence,
         title=title,
@@ -155,17 +172,18 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """Return the sentences about draws and software."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=describe_program()),)
-    sizes, facts = model._view.draws.sizes, model.convergence().facts
-    facts_of_run = {
-        "program": describe_program(),
-        "chains": f"{sizes['chain']:,}",
-        "draws": f"{sizes['draw']:,}",
-    }
-    intervals = phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci))
+    sizes = model._view.draws.sizes
+    facts = model.convergence().facts
     return (
-        phrase(SENTENCES, "kept", **facts_of_run),
+        phrase(
+            SENTENCES,
+            "kept",
+            program=describe_program(),
+            chains=f"{sizes['chain']:,}",
+            draws=f"{sizes['draw']:,}",
+        ),
         *describe_convergence_criteria(facts),
-        intervals,
+        phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci)),
     )
 
 
@@ -185,7 +203,9 @@ def passes_check(check: "pandas.DataFrame") -> bool | None:
     """
     if "p_value" in check.attrs:
         p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
-        return None if np.isnan(p_value) else bool(p_value >= MISFIT)
+        if np.isnan(p_value):
+            return None
+        return bool(p_value >= MISFIT)
     outside = 1.0 - check.attrs["interval"]
     expected = outside * len(check)
     return bool(check["missed"].sum() <= expected + 2.0 * np.sqrt(expected * (1.0 - outside)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import COVARIATE
 from thali.errors import ArgumentError
 
@@ -46,9 +46,9 @@ def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.nd
         )
     for name in covariates.keys():
         if name not in names:
-            options_text = (
-                f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
-            )
+            options_text = "the model was fitted without any"
+            if names:
+                options_text = f"available: {shorten(names, 12)}"
             raise ArgumentError(
                 f"There is no covariate {name!r}; {options_text}.{suggest(str(name), names)}"
             )
@@ -66,7 +66,7 @@ def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.nd
 
 def summarise_effects(effects: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """Return mean, sd, low, high and above_0 of effects, shape (draws, effects)."""
-    low, high = np.quantile(effects, interval_tails(ci), axis=0)
+    low, high = compute_interval(effects, ci)
     return {
         "mean": effects.mean(axis=0),
         "sd": effects.std(axis=0),

@@ -67,9 +67,11 @@ class ModelOffer(NamedTuple):
 
         Any method counts if one is named.
         """
-        spec, words = self.spec, {*words}
-        has_all_methods = "method" in words or not spec.methods or bool(spec.method_of_individuals)
-        options = spec.options if has_all_methods else spec.select_options(spec.methods[0])
+        spec = self.spec
+        words = {*words}
+        options = spec.options
+        if spec.methods and not spec.method_of_individuals and "method" not in words:
+            options = spec.select_options(spec.methods[0])
         return {option.word for option in options}.issuperset(words)
 
 
@@ -95,7 +97,9 @@ def default_comparison(data: Any, default_models: str) -> str:
         return WORTHS
     if data.worst is None or _has_small_sets(data):
         return default_models
-    return f"{WORTHS},individuals=individuals:{WORTHS}" if len(data.respondents) > 1 else WORTHS
+    if len(data.respondents) > 1:
+        return f"{WORTHS},individuals=individuals:{WORTHS}"
+    return WORTHS
 
 
 class DefaultModel(NamedTuple):
@@ -213,9 +217,10 @@ def fit(data: Any, **settings: Any) -> Any:
             " table first."
         )
     offer, typed, _ = choose_default_model(data)
-    arguments: dict[str, Any] = {word.replace("-", "_"): value for word, value in typed.items()}
-    if "people" in typed:
+    arguments = {}
+    if "people" in typed:  # the only option of a default model
         arguments["people"] = parse_people(typed["people"])
     model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **arguments)
-    fit_data = (data.covariates, data.labels) if offer.kind == CLASSES else (data,)
-    return model.fit(*fit_data, **settings)
+    if offer.kind == CLASSES:
+        return model.fit(data.covariates, data.labels, **settings)
+    return model.fit(data, **settings)

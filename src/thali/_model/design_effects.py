@@ -36,7 +36,9 @@ MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the ch
 def mean_design_effect(variances: list[ScoreVariance]) -> float:
     """Return the mean design effect over groups; NaN if no weight is informed."""
     rank = sum(variance.rank for variance in variances)
-    return sum(variance.trace for variance in variances) / rank if rank else float("nan")
+    if rank:
+        return sum(variance.trace for variance in variances) / rank
+    return float("nan")
 
 
 # Treatment of respondents, as requested or by default ---------------------------------------------
@@ -46,22 +48,22 @@ def choose_dependence(
     people: Any, default_model: str, data: Any, clusters: list[AnswersByRespondent]
 ) -> Dependence | None:
     """Choose the treatment of respondents; None if none are identified."""
-    parts = data.data if isinstance(data, GroupedData) else [data]
     if not clusters:
-        n_identified = max(len(part.respondents) for part in parts)
+        n_identified = max(len(part.respondents) for part in _list_parts(data))
         if people == ADJUSTED:
             if n_identified == 1:
                 raise single_respondent_error(ADJUSTED)
             raise unknown_respondents_error(ADJUSTED)
         answers = float(data.n_answers)
-        return (
-            Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
-            if n_identified == 1
-            else None
-        )
+        if n_identified != 1:
+            return None
+        return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
     counts = np.concatenate([group_answers.n_answers for group_answers in clusters])
-    default = default_model if np.mean(counts >= 2.0) >= MIN_REPEATED else INDEPENDENT
-    model = people if isinstance(people, str) else default
+    model = INDEPENDENT
+    if isinstance(people, str):
+        model = people
+    elif np.mean(counts >= 2.0) >= MIN_REPEATED:
+        model = default_model
     if model == ADJUSTED and counts.max() < 2.0:
         model = INDEPENDENT  # there is nothing to adjust
     grouped = float(isinstance(people, Groups))
@@ -98,10 +100,9 @@ def choose_chain_dependence(
         return None
     if isinstance(people, Individuals):
         return describe_individuals(np.array([part.n_answers for part in data.data], float))
-    parts = data.data if isinstance(data, GroupedData) else [data]
     groups = [
         (part, clusters)
-        for part in parts
+        for part in _list_parts(data)
         if (clusters := group_by_respondent(part, has_ties)) is not None
     ]
     dependence = choose_dependence(people, INDEPENDENT, data, [clusters for _, clusters in groups])
@@ -111,11 +112,15 @@ def choose_chain_dependence(
         or (people is None and data.n_options > MAX_OPTIONS)
     ):
         return dependence
-    effect = mean_design_effect(
-        scores_of(groups)
-    )  # NaN without weights that differ between respondents
-    return replace(
-        dependence,
-        by=POWER if dependence.model == ADJUSTED and not math.isnan(effect) else "",
-        effect=effect,
-    )
+    # NaN without weights that differ between respondents
+    effect = mean_design_effect(scores_of(groups))
+    if dependence.model == ADJUSTED and not math.isnan(effect):
+        return replace(dependence, by=POWER, effect=effect)
+    return replace(dependence, effect=effect)
+
+
+def _list_parts(data: Any) -> list[Any]:
+    """Return the data of each group, or the data without groups as the only part."""
+    if isinstance(data, GroupedData):
+        return data.data
+    return [data]

@@ -105,11 +105,10 @@ class SamplingEngine(Engine):
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if model._interrupted_:
-            n_draws = model._view.shape[1]
-            n_requested = "" if job.draws is None else f" of {job.draws}"
-            yield InterruptedWarning(
-                f"Stopped early; {n_draws}{n_requested} draws per chain were kept."
-            )
+            draws = str(model._view.shape[1])
+            if job.draws is not None:
+                draws = f"{draws} of {job.draws}"
+            yield InterruptedWarning(f"Stopped early; {draws} draws per chain were kept.")
         convergence = model.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
@@ -127,8 +126,9 @@ class SamplingEngine(Engine):
         from thali._posterior.summary import format_main_rows
 
         chains, n_draws = model._view.shape
-        stopped = ", stopped early" if model._interrupted_ else ""
-        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}{stopped}"
+        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}"
+        if model._interrupted_:
+            draws += ", stopped early"
         return ("draws", draws), *format_main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
@@ -147,15 +147,20 @@ class ChainEngine(SamplingEngine):
     has_prior = True
 
     def data_of_fit(self, model: Any) -> Any:
-        return model._state_.source if "_state_" in vars(model) else None
+        if "_state_" not in vars(model):
+            return None
+        return model._state_.source
 
 
 class RespondentChainEngine(ChainEngine):
     """A chain method whose posterior stores the treatment of respondents."""
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        check, dependence = self.check_chains(model), model._view.dependence
-        return replace(check, people=None if dependence is None else dependence.warning)
+        check = self.check_chains(model)
+        dependence = model._view.dependence
+        if dependence is None:
+            return check
+        return replace(check, people=dependence.warning)
 
 
 MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), ChainEngine()
@@ -188,10 +193,8 @@ def check_method_arguments(
             and name not in method_arguments
             and repr(arguments[name]) != repr(defaults[name])
         ):
-            required_method, current_method = (
-                Setting("method", option.methods[0]),
-                Setting("method", method),
-            )
+            required_method = Setting("method", option.methods[0])
+            current_method = Setting("method", method)
             raise ArgumentError(
                 Argument(name),
                 " requires ",

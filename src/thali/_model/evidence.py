@@ -38,12 +38,14 @@ def build_evidence_run(
     sensitivity: Any,
 ) -> EvidenceRun:
     """Check the arguments of `log_evidence`, each within its range."""
+    if cores is not None:
+        cores = check_integer("cores", cores, 1)
     return EvidenceRun(
         check_integer("draws", draws, MIN_DRAWS),
         check_integer("tune", tune, 0),
         check_integer("chains", chains, 1),
         check_integer("thin", thin, 1),
-        None if cores is None else check_integer("cores", cores, 1),
+        cores,
         random_seed,
         bool(progressbar),
         bool(sensitivity),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from thali._described import DescribedObject, Description
+from thali._described import Description, PrintedObject
 from thali._inference.warn import warn_of_loss
 from thali._labels import shorten, suggest
 from thali._lazy_imports import load_method
@@ -68,12 +68,11 @@ class Brief:
     next: Text = ""  # a suggested next step
 
     def __post_init__(self) -> None:
-        if self.table is not None:
-            object.__setattr__(self, "table", add_column_descriptions(self.table))
+        object.__setattr__(self, "table", add_column_descriptions(self.table))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding(DescribedObject):
+class Finding(PrintedObject):
     """One result: a sentence, a table, a picture.
 
     Attributes
@@ -118,15 +117,15 @@ class Finding(DescribedObject):
     chapter: str = ANSWERS  # of a page
 
     def __post_init__(self) -> None:
-        if self.table is not None:
-            object.__setattr__(self, "table", add_column_descriptions(self.table))
-        if self.shown is not None:
-            object.__setattr__(self, "shown", add_column_descriptions(self.shown))
+        object.__setattr__(self, "table", add_column_descriptions(self.table))
+        object.__setattr__(self, "shown", add_column_descriptions(self.shown))
 
     @property
     def main_table(self) -> Any:
         """Main part of the table, without columns and rows for files only."""
-        return self.table if self.shown is None else self.shown
+        if self.shown is None:
+            return self.table
+        return self.shown
 
     def format_sentences(self, words: Words = PYTHON) -> list[str]:
         """Format the sentence and the notes for an interface."""
@@ -162,15 +161,19 @@ class Finding(DescribedObject):
             key, question, sentence, title, table (columns, index, index_names, data, attrs),
             picture (name, caption), notes, good.
         """
+        table = None
+        if self.table is not None:
+            table = _table_to_json(self.table)
+        picture = None
+        if self.picture is not None:
+            picture = {"name": self.picture.name, "caption": self.picture.caption}
         return {
             "key": self.key,
             "question": self.question,
             "sentence": str(self.sentence),
             "title": self.title,
-            "table": None if self.table is None else _table_to_json(self.table),
-            "picture": None
-            if self.picture is None
-            else {"name": self.picture.name, "caption": self.picture.caption},
+            "table": table,
+            "picture": picture,
             "notes": [str(note) for note in self.notes],
             "good": self.good,
         }
@@ -179,28 +182,22 @@ class Finding(DescribedObject):
         note = "\n".join(self.format_sentences())
         return Description(self.question, table=self.main_table, note=note, good=self.good)
 
-    def __str__(self) -> str:
-        from thali._described import format_text
-
-        return format_text(self._description())
-
-    __repr__ = __str__
-
 
 def render_text(text: Text, words: Words) -> str:
     """Format a text for an interface."""
-    return text.render(words) if isinstance(text, Fact) else text
+    if isinstance(text, Fact):
+        return text.render(words)
+    return text
 
 
 def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
     """Convert a table to lists of JSON types."""
     split = table.to_dict("split")
-    names = [None if name is None else str(name) for name in table.index.names]
     return {
         "columns": [str(name) for name in split["columns"]],
-        "index_names": names,
-        "index": [_to_json(label) for label in split["index"]],
-        "data": [[_to_json(value) for value in row] for row in split["data"]],
+        "index_names": _to_json(list(table.index.names)),
+        "index": _to_json(split["index"]),
+        "data": _to_json(split["data"]),
         "attrs": _to_json(table.attrs),
     }
 
@@ -214,42 +211,33 @@ def _to_json(cell: Any) -> Any:
     if hasattr(cell, "item"):  # a number of NumPy
         cell = cell.item()
     if isinstance(cell, float):
-        return cell if cell == cell and abs(cell) != float("inf") else None
-    return cell if cell is None or isinstance(cell, bool | int | str) else str(cell)
+        if cell == cell and abs(cell) != float("inf"):
+            return cell
+        return None
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    return str(cell)
 
 
 # Makers of findings -------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class FindingMaker:
     """Function that computes one finding on request, with its key and question."""
 
     key: str
     question: str
     place: tuple[str, ...]
-    chapter: str
-
-    def __init__(
-        self,
-        key: str,
-        question: str,
-        place: tuple[str, ...],
-        make: Callable[..., Finding | None],
-        chapter: str = ANSWERS,
-    ) -> None:
-        self.key, self.question, self.place, self.chapter, self._make = (
-            key,
-            question,
-            place,
-            chapter,
-            make,
-        )
-        self.__doc__ = make.__doc__
+    make: Callable[..., Finding | None]
+    chapter: str = ANSWERS
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
         """Return the finding of a source; None if there is nothing to report."""
-        unnamed_finding = self._make(source, settings)
-        return None if unnamed_finding is None else self.add_key(unnamed_finding)
+        unnamed_finding = self.make(source, settings)
+        if unnamed_finding is None:
+            return None
+        return self.add_key(unnamed_finding)
 
     def add_key(self, unnamed_finding: Finding) -> Finding:
         """Return the finding with the key and question of this maker."""
@@ -278,7 +266,7 @@ def finding(
     return partial(FindingMaker, key, question, place, chapter=chapter)
 
 
-class Findings(Sequence[Finding], DescribedObject):
+class Findings(Sequence[Finding], PrintedObject):
     """Findings of one source, in reading order; each is computed once on request.
 
     `findings["ranks"]` is the one of that key, `findings[0]` the first.
@@ -375,10 +363,4 @@ class Findings(Sequence[Finding], DescribedObject):
         return key in self._makers and self.find(str(key)) is not None
 
     def _description(self) -> Description:
-        facts = tuple((result.key, result.question) for result in self)
-        return Description("Findings", facts)
-
-    def __repr__(self) -> str:
-        from thali._described import format_text
-
-        return format_text(self._description())
+        return Description("Findings", tuple((result.key, result.question) for result in self))

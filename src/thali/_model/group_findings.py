@@ -46,8 +46,12 @@ def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMa
         best_options = []
         for name, table in tables.items():
             likely = table["p_1"].sort_values(ascending=False, kind="stable")
-            facts = {"option": likely.index[0], "probability": format_probability(likely.iloc[0])}
-            best_options.append(str(phrase(SENTENCES, "first", name=name, **facts)))
+            probability = format_probability(likely.iloc[0])
+            best_options.append(
+                SENTENCES["first"].format(
+                    option=likely.index[0], name=name, probability=probability
+                )
+            )
         sentence = phrase(SENTENCES, "ranks", first=list_names(best_options, MAX_GROUPS))
         if 1 < len(tables) <= MAX_GROUPS:
             draws = {name: rank_draws(group_model) for name, group_model in group_models.items()}
@@ -60,21 +64,24 @@ def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMa
 def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
     """Describe options that clearly rank higher in one group than in another."""
     differences = [
-        (float(p), option, more, less)
+        {"option": option, "more": more, "less": less, "p": float(p)}
         for more, less in permutations(ranks, 2)
         for option, p in zip(labels, (ranks[more] < ranks[less]).mean(axis=0), strict=True)
     ]
-    differences.sort(key=lambda difference: -difference[0])
-    facts_by_difference = [
-        {"option": option, "more": more, "less": less, "probability": format_probability(p)}
-        for p, option, more, less in differences
-    ]
-    n_sure = sum(difference[0] >= _SURE for difference in differences)
+    differences.sort(key=lambda difference: -difference["p"])
+    n_sure = sum(difference["p"] >= _SURE for difference in differences)
     if not n_sure:
-        return phrase(SENTENCES, "alike", **facts_by_difference[0])
+        return _describe_difference("alike", differences[0])
     difference_text = "; ".join(
-        str(phrase(SENTENCES, "higher", **facts))
-        for facts in facts_by_difference[: min(n_sure, _NAMED)]
+        _describe_difference("higher", difference)
+        for difference in differences[: min(n_sure, _NAMED)]
     )
-    more = f", and {format_plural(n_sure - _NAMED, 'other difference')}" if n_sure > _NAMED else ""
+    more = ""
+    if n_sure > _NAMED:
+        more = f", and {format_plural(n_sure - _NAMED, 'other difference')}"
     return phrase(SENTENCES, "differ", each=difference_text, more=more)
+
+
+def _describe_difference(key: str, difference: dict[str, Any]) -> str:
+    """Describe one difference with the sentence of this key."""
+    return SENTENCES[key].format(probability=format_probability(difference["p"]), **difference)

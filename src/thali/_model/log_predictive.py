@@ -73,24 +73,25 @@ def anneal_log_mean(
     """
     from scipy.special import logsumexp
 
-    log_p, step = log_likelihood(respondents), 0.5
-    total, power = np.zeros(len(log_p)), 0.0
-    while power < 1.0:
+    log_p = log_likelihood(respondents)
+    step = 0.5
+    total = np.zeros(len(log_p))
+    power = 0.0
+    while True:
         rise = _largest_rise(log_p, 1.0 - power)
         total += rise * log_p
         power += rise
-        for _ in range(_MOVES if power < 1.0 else 0):
+        if power >= 1.0:
+            return float(logsumexp(total) - np.log(len(total)))
+        for _ in range(_MOVES):
             proposed, log_ratio = move(respondents, step)
             log_p_proposed = log_likelihood(proposed)
             with np.errstate(invalid="ignore"):  # both have probability 0
                 gain = power * (log_p_proposed - log_p) + log_ratio
             accepted = np.log(rng.random(len(log_p))) < gain
-            respondents, log_p = (
-                choose(accepted, proposed, respondents),
-                np.where(accepted, log_p_proposed, log_p),
-            )
+            respondents = choose(accepted, proposed, respondents)
+            log_p = np.where(accepted, log_p_proposed, log_p)
             step *= np.exp(accepted.mean() - _ACCEPTED)
-    return float(logsumexp(total) - np.log(len(total)))
 
 
 def _largest_rise(log_p: np.ndarray, max_rise: float) -> float:
@@ -109,7 +110,10 @@ def _largest_rise(log_p: np.ndarray, max_rise: float) -> float:
     low, high = 0.0, max_rise
     for _ in range(40):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if share_effective(middle) >= _KEPT else (low, middle)
+        if share_effective(middle) >= _KEPT:
+            low = middle
+        else:
+            high = middle
     return high
 
 

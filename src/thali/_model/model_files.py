@@ -58,20 +58,19 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     """Build the tree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.store import build_tree, describe_origin, get_groups
 
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
-    groups = (
-        {}
-        if posterior is None
-        else {name: node.to_dataset() for name, node in posterior.children.items()}
-    )
+    groups = {}
+    attrs = describe_origin()
+    if posterior is not None:
+        groups = get_groups(posterior)
+        attrs = posterior.attrs
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
     arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
     groups[FITTED] = xr.Dataset(_array_variables(arrays))
-    attrs = describe_origin() if posterior is None else posterior.attrs
     return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
@@ -152,9 +151,9 @@ def load(path: Any, verify: bool = True) -> Any:
         )
     try:
         saved = json.loads(tree.attrs["thali_model"])
-        name, parameters = str(saved["class"]), dict(saved["parameters"])
+        name = str(saved["class"])
         model = build_model(
-            name, {key: decode(parameter, {}) for key, parameter in parameters.items()}
+            name, {key: decode(parameter, {}) for key, parameter in saved["parameters"].items()}
         )
         if model is not None:
             model._restore(_load_attributes(tree), path)
@@ -181,28 +180,24 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
 
 def find_model_file(folder: Any) -> Path | None:
     """Find the file of the model or leaderboard in a folder of `--out`; else None."""
-    return next(
-        (
-            file
-            for name in (*MODEL_FILES, LEADERBOARD_FILE)
-            if (file := Path(folder) / name).is_file()
-        ),
-        None,
-    )
+    for name in (*MODEL_FILES, LEADERBOARD_FILE):
+        file = Path(folder) / name
+        if file.is_file():
+            return file
+    return None
 
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes that a model file contains."""
-    from thali._posterior.store import build_tree
+    from thali._posterior.store import build_tree, get_groups
 
-    group = tree[FITTED].to_dataset()
+    groups = get_groups(tree)
+    group = groups.pop(FITTED)
     arrays = {str(name): group[name].values for name in group.data_vars}
     text = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
     attributes = {name: decode(json_value, arrays) for name, json_value in text.items()}
-    if "posterior" in tree.children:
-        attributes["posterior_"] = build_tree(
-            {n: node.to_dataset() for n, node in tree.children.items() if n != FITTED}, tree.attrs
-        )
+    if "posterior" in groups:
+        attributes["posterior_"] = build_tree(groups, tree.attrs)
     return attributes
 
 
@@ -232,11 +227,11 @@ def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     if isinstance(part, list):
         return [encode(v, arrays) for v in part]
     if type(part).__module__.startswith(_LIBRARY) and not _is_table(part):
-        fields = {
-            name: encode(field_object, arrays)
-            for name, field_object in _object_fields(part).items()
+        fields = _object_fields(part).items()
+        return {
+            "object": class_name_in_file(type(part)),
+            "fields": {name: encode(field_object, arrays) for name, field_object in fields},
         }
-        return {"object": class_name_in_file(type(part)), "fields": fields}
     if callable(part):
         from thali._compile.jit import code_digest
 
@@ -257,7 +252,10 @@ def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> An
         name = f"array_{len(arrays)}"
         arrays[name] = array
         return {"array": name, "dtype": array.dtype.str}
-    return {"list": array.tolist(), "dtype": "object" if array.dtype == object else array.dtype.str}
+    dtype = array.dtype.str
+    if array.dtype == object:
+        dtype = "object"
+    return {"list": array.tolist(), "dtype": dtype}
 
 
 def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
@@ -266,7 +264,8 @@ def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     from scipy import sparse
 
     if isinstance(part, pd.DataFrame):
-        index, columns = encode(part.index, arrays), encode(part.columns, arrays)
+        index = encode(part.index, arrays)
+        columns = encode(part.columns, arrays)
         return {
             "frame": [encode(part[name].to_numpy(), arrays) for name in part],
             "index": index,
@@ -326,10 +325,12 @@ def _object_fields(value: Any) -> dict[str, Any]:
 
 
 def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
-    r"""Decode the JSON of `encode`.
+    """Decode the JSON of `encode`.
 
-    Raises\n    ------\n    ArgumentError\n        If it contains an object that files do not
-    support.
+    Raises
+    ------
+    ArgumentError
+        If it contains an object that files do not support.
     """
     if isinstance(encoded_part, list):
         return [decode(v, arrays) for v in encoded_part]
@@ -359,7 +360,8 @@ def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -
     """Decode a data frame."""
     import pandas as pd
 
-    columns, index = decode(encoded_part["columns"], arrays), decode(encoded_part["index"], arrays)
+    columns = decode(encoded_part["columns"], arrays)
+    index = decode(encoded_part["index"], arrays)
     columns_by_position = {
         position: decode(column_json, arrays)
         for position, column_json in enumerate(encoded_part["frame"])
@@ -395,28 +397,23 @@ def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
 def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
     """Decode an array type; text gets the width of its longest cell."""
     dtype = np.dtype(encoded_part["dtype"])
-    return np.dtype(dtype.kind) if dtype.kind in "USV" else dtype
+    if dtype.kind not in "USV":
+        return dtype
+    return np.dtype(dtype.kind)
 
 
 def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Decode an array stored as JSON; all texts take the width of the longest."""
     dtype = _decode_dtype(encoded_part)
-    lengths = (
-        [len(text) for text in np.array(encoded_part["list"], dtype=object).flat]
-        if dtype.kind == "U"
-        else []
-    )
+    lengths = []
+    if dtype.kind == "U":
+        lengths = [len(text) for text in np.array(encoded_part["list"], dtype=object).flat]
     if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
         raise DataError(
             "The file contains a string that is too long to load into memory; the file may be"
             " damaged."
         )
     return np.array(encoded_part["list"], dtype=dtype)
-
-
-def _decode_function(encoded_part: dict[Any, Any], arrays: Any) -> Any:
-    """Return a stand-in for a function that files do not contain."""
-    return UnsavedFunction(encoded_part["function"])
 
 
 _DECODERS = {
@@ -434,5 +431,5 @@ _DECODERS = {
     "series": _decode_series,
     "labels": _decode_labels,
     "sparse": _decode_sparse,
-    "function": _decode_function,
+    "function": lambda value, arrays: UnsavedFunction(value["function"]),
 }

@@ -73,7 +73,9 @@ class LearningTarget(NamedTuple):
     @property
     def rows(self) -> int:
         """Number of values, over all variables."""
-        return 1 if self.values is None else len(self.values)
+        if self.values is None:
+            return 1
+        return len(self.values)
 
 
 class ChosenQuestions(NamedTuple):
@@ -89,7 +91,8 @@ def choose_questions(
 ) -> ChosenQuestions:
     """Choose n questions one by one, each most informative given the others."""
     draws = len(outcomes.probabilities)
-    weights, p_answers = np.full((1, draws), 1.0 / draws), np.ones(1)
+    weights = np.full((1, draws), 1.0 / draws)
+    p_answers = np.ones(1)
     alone = expected_information(outcomes, target, weights, p_answers)
     best_alone = np.argsort(-alone, kind="stable")[: max(CANDIDATES, n)]
     candidates = outcomes.select_questions(best_alone)
@@ -137,7 +140,8 @@ def expected_information(
 def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
     """Return bias-corrected entropies of answers under weighted draws, (rows, questions)."""
     p = outcomes.probabilities
-    mean, squared = weights @ p, weights**2
+    mean = weights @ p
+    squared = weights**2
     variance = squared @ p**2 - 2.0 * mean * (squared @ p) + mean**2 * squared.sum(axis=1)[:, None]
     is_positive = mean > 0.0
     log = np.log(mean, out=np.zeros_like(mean), where=is_positive)
@@ -159,11 +163,13 @@ def _extend_answers(
         :, None
     ]
     total = joint.sum(axis=1)
-    joint, total = joint[total > 0.0], total[total > 0.0]
+    joint = joint[total > 0.0]
+    total = total[total > 0.0]
     max_answers = min(max(MIN_ANSWERS, ROWS // rows), MAX_ANSWERS)
     if len(total) > max_answers:
         sampled_rows = rng.choice(len(total), max_answers, p=total / total.sum())
-        joint, share = joint[sampled_rows], np.full(max_answers, 1.0 / max_answers)
+        joint = joint[sampled_rows]
+        share = np.full(max_answers, 1.0 / max_answers)
     else:
         share = total / total.sum()
     return joint / joint.sum(axis=1)[:, None], share
@@ -187,13 +193,11 @@ QUESTIONS = 5_000  # maximum of sets or triplets that are evaluated; more are sa
 VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled at random
 
 
-def tabulate_questions(
-    questions: dict[str, Any], extra_columns: dict[str, Any], chosen: Any
-) -> "pandas.DataFrame":
+def tabulate_questions(questions: dict[str, Any], chosen: ChosenQuestions) -> "pandas.DataFrame":
     """Tabulate chosen questions, with columns information and alone."""
     from thali._tables import Table
 
-    return Table(questions | extra_columns | {"information": chosen.gains, "alone": chosen.alone})
+    return Table(questions | {"information": chosen.gains, "alone": chosen.alone})
 
 
 def allowed_options(among: Any, labels: list[str], min_options: int) -> list[int]:
@@ -224,11 +228,9 @@ def label_index(label: str, labels: list[str], argument: str) -> int:
 
 def sample_rows(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np.ndarray:
     """Return all rows, or a random sample of `max_rows`."""
-    return (
-        rows
-        if len(rows) <= max_rows
-        else rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
-    )
+    if len(rows) <= max_rows:
+        return rows
+    return rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
 
 
 def list_subsets(option_indices: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
@@ -268,11 +270,10 @@ def tabulate_pairs(
     chosen = choose_questions(outcomes, target, n, rng)
     mean = p.mean(axis=0)[chosen.questions]
     a, b = ([labels[k] for k in column] for column in pairs[chosen.questions].T)
-    return tabulate_questions(
-        {"a": a, "b": b},
-        {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if n_outcomes == 3 else {}),
-        chosen,
-    )
+    probabilities = {"p_a": mean[:, 0]}
+    if n_outcomes == 3:
+        probabilities["p_tie"] = mean[:, 1]
+    return tabulate_questions({"a": a, "b": b} | probabilities, chosen)
 
 
 def tabulate_sets(
@@ -287,9 +288,8 @@ def tabulate_sets(
     chosen = choose_questions(
         QuestionOutcomes(p, np.arange(len(sets) + 1) * sets.shape[1]), target, n, rng
     )
-    return tabulate_questions(
-        {"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen
-    )
+    members = [tuple(labels[k] for k in sets[q]) for q in chosen.questions]
+    return tabulate_questions({"members": members}, chosen)
 
 
 def check_goal(goal: Any, words: Any = WORDS, more: str = "") -> None:

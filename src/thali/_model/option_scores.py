@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, shorten, suggest
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -26,11 +26,9 @@ class ScoreScale(NamedTuple):
 
     def compute_scores(self, worth: np.ndarray) -> np.ndarray:
         """Compute scores of options (last axis) from worths."""
-        return (
-            sum_scaled_scores(worth, self.size)
-            if self.none is None
-            else anchored_scores(worth, self.size, self.none)
-        )
+        if self.none is None:
+            return sum_scaled_scores(worth, self.size)
+        return anchored_scores(worth, self.size, self.none)
 
     def is_above_anchor(self, worth: np.ndarray) -> np.ndarray:
         """Return whether each option is better than the anchor; NaN without it."""
@@ -98,10 +96,7 @@ def tabulate_scores(
             [list(scores_by_group), labels], names=[level_name, "option"]
         )
     low, high = np.concatenate(
-        [
-            np.quantile(scores.draws, interval_tails(ci), axis=0)
-            for scores in scores_by_group.values()
-        ],
+        [compute_interval(scores.draws, ci) for scores in scores_by_group.values()],
         axis=1,
     )
     columns = {

@@ -65,11 +65,10 @@ def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
         )
     index_arrays = []
     for number, entry in enumerate(sets):
-        names = (
-            [format_label(label) for label in entry]
-            if isinstance(entry, tuple | list | np.ndarray)
-            else [str(entry)]
-        )
+        if isinstance(entry, tuple | list | np.ndarray):
+            names = [format_label(label) for label in entry]
+        else:
+            names = [str(entry)]
         if len(names) < 2:
             raise ArgumentError(
                 f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets."
@@ -83,11 +82,10 @@ def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
                 )
         if len(set(names)) < len(names):
             repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
-            problem = (
-                f"compares {repeated_name!r} with itself"
-                if len(names) == 2
-                else f"contains {repeated_name!r} twice"
-            )
+            if len(names) == 2:
+                problem = f"compares {repeated_name!r} with itself"
+            else:
+                problem = f"contains {repeated_name!r} twice"
             raise ArgumentError(f"Entry {number} {problem}; give different options.")
         index_arrays.append(np.array([index_of_label[name] for name in names], np.int64))
     return index_arrays

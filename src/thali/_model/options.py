@@ -288,7 +288,8 @@ LABELS = Option(
 def _column_option(role: roles.Role, data_kind: str = "", requirement: str = "") -> Option:
     """Return the option that names the column of a role."""
     help = f"Column with {role.meaning}{requirement}."
-    help = f"For {data_kind}: c{help[1:]}" if data_kind else help
+    if data_kind:
+        help = f"For {data_kind}: c{help[1:]}"
     return Option(role.name, help, to=DATA, default="recognised", metavar="COLUMN")
 
 

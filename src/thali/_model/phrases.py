@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from thali._digits import format_number
-from thali._posterior.interval import describe_interval, interval_tails
+from thali._posterior.interval import compute_interval, describe_interval
 from thali.errors import Fact, Message
 
 
 def format_estimate(draws: np.ndarray, ci: float) -> str:
     """Format mean and interval of draws."""
-    low, high = np.quantile(draws, interval_tails(ci))
+    low, high = compute_interval(draws, ci, axis=None)
     return (
-        f"{format_number(float(draws.mean()))} ({describe_interval(ci)} {format_number(low)} to"
+        f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"
     )
 
@@ -32,9 +32,9 @@ def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Mes
     """
     parts: list[Any] = []
     for text, name, _, _ in Formatter().parse(sentences[key]):
-        parts += [text] if name is None else [text, facts[name]]
-    return (
-        Message(*parts)
-        if any(isinstance(part, Fact) for part in parts)
-        else "".join(map(str, parts))
-    )
+        parts.append(text)
+        if name is not None:
+            parts.append(facts[name])
+    if any(isinstance(part, Fact) for part in parts):
+        return Message(*parts)
+    return "".join(map(str, parts))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._posterior.interval import format_level, interval_tails
+from thali._posterior.interval import compute_discrete_interval, format_level
 from thali.errors import ArgumentError
 
 from .common_findings import MISFIT
@@ -28,78 +28,61 @@ class CheckWords(NamedTuple):
     """The words for rows of one kind."""
 
     options: tuple[str, ...]  # the columns that name options
-    observed_text: str  # subject of "fewer than 2 times on average"
-    row_text: str  # plural noun for rows
     picture_text: str  # plural noun for rows in a picture
     quantity: str  # label of the axis of a picture
     describe_row: Callable[[Any, Mapping[str, str]], str]  # (row, names of options) -> text
-
-
-def _make_pair_text(between: str, after: str = "") -> Callable[[Any, Mapping[str, str]], str]:
-    """Return a function that names both options of a row."""
-    return lambda row, names: f"{names[row.a]}{between}{names[row.b]}{after}"
+    observed_text: str = "sets were offered"  # subject of "fewer than 2 times on average"
+    row_text: str = "observed proportions"  # plural noun for rows
 
 
 def _describe_pair_or_tie(row: Any, names: Mapping[str, str]) -> str:
     """Describe a pair that was tied, or of which the first was chosen."""
-    return (_make_pair_text(" and ", " tied") if row.tied else _make_pair_text(" over "))(
-        row, names
-    )
+    if row.tied:
+        return f"{names[row.a]} and {names[row.b]} tied"
+    return f"{names[row.a]} over {names[row.b]}"
 
 
-_COMPARED, _OFFERED, _PROPORTION = (
-    "pairs were compared",
-    "sets were offered",
-    "observed proportions",
-)
+_COMPARED = "pairs were compared"
 CHECKED = {
     PAIR: CheckWords(
         ("a", "b"),
-        _COMPARED,
-        _PROPORTION,
         "pairs",
         "proportion choosing the first option",
-        _make_pair_text(" over "),
+        lambda row, names: f"{names[row.a]} over {names[row.b]}",
+        _COMPARED,
     ),
     TIED: CheckWords(
         ("a", "b"),
-        _COMPARED,
-        _PROPORTION,
         "choices and ties of pairs",
         "proportion choosing the first option, or neither",
         _describe_pair_or_tie,
+        _COMPARED,
     ),
     MOST_SIMILAR: CheckWords(
         ("a", "b"),
-        _OFFERED,
-        _PROPORTION,
         "pairs",
         "proportion naming the pair as most similar",
-        _make_pair_text(" and "),
+        lambda row, names: f"{names[row.a]} and {names[row.b]}",
     ),
     MEMBER: CheckWords(
         ("alternative",),
-        _OFFERED,
-        _PROPORTION,
         "members of sets",
         "proportion choosing the option",
         lambda row, names: f"{names[row.alternative]} out of {row.offered}",
     ),
     ANSWER: CheckWords(
         ("option",),
-        _OFFERED,
-        _PROPORTION,
         "options",
         "proportion naming the option",
         lambda row, names: f"{names[row.option]} named the {row.named}",
     ),
     SIMILARITY: CheckWords(
         ("object", "other"),
-        _COMPARED,
-        "observed similarities",
         "pairs",
         "similarity",
         lambda row, names: f"{names[row.object]} and {names[row.other]}",
+        _COMPARED,
+        "observed similarities",
     ),
 }
 
@@ -144,13 +127,17 @@ def build_check_table(
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
-    p_value = (
-        _tail_probability(*discrepancy)
-        if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT
-        else math.nan
-    )
-    frame.attrs |= {"p_value": p_value, "interval": ci, "expected_missed": expected}
-    frame.attrs |= {"draws": discrepancy.shape[1], ROWS: kind}
+    if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT:
+        p_value = _tail_probability(*discrepancy)
+    else:
+        p_value = math.nan
+    frame.attrs |= {
+        "p_value": p_value,
+        "interval": ci,
+        "expected_missed": expected,
+        "draws": discrepancy.shape[1],
+        ROWS: kind,
+    }
     return frame
 
 
@@ -163,7 +150,9 @@ def describe_check(table: "pandas.DataFrame") -> str:
         )
     words = get_check_words(table)
     if math.isnan(table.attrs["p_value"]):
-        by_each = f" by each {table.attrs[EACH]}" if EACH in table.attrs else ""
+        by_each = ""
+        if EACH in table.attrs:
+            by_each = f" by each {table.attrs[EACH]}"
         return (
             f"This check is uninformative: {words.observed_text}{by_each} fewer than"
             f" {MIN_MEAN_COUNT:g} times"
@@ -173,9 +162,14 @@ def describe_check(table: "pandas.DataFrame") -> str:
         )
     missed: Any = table[table["missed"]]
     expected = table.attrs["expected_missed"]
-    by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
-    p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
-    verdict = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
+    by_chance = "fewer than 1"
+    if expected >= 0.95:
+        by_chance = f"about {expected:,.0f}"
+    p_value = table.attrs["p_value"]
+    resolution = 1 / table.attrs["draws"]
+    verdict = "No misfit found"
+    if max(p_value, resolution) < MISFIT:
+        verdict = "Misfit"
     level = format_level(table.attrs["interval"])
     outside_text = f"{len(missed):,} of {len(table):,} {words.row_text} fell outside the {level}"
     intervals = f"predictive intervals ({by_chance} on average in simulated data)"
@@ -185,41 +179,40 @@ def describe_check(table: "pandas.DataFrame") -> str:
         rows: Any = missed.head(MAX_NAMED).itertuples()
         texts = [_describe_missed_row(row, words.describe_row(row, names)) for row in rows]
         if "group" in missed:
-            groups = missed["group"].head(MAX_NAMED)
-            texts = [f"{group}, {text}" for group, text in zip(groups, texts, strict=True)]
+            texts = [
+                f"{group}, {text}" for group, text in zip(missed["group"], texts, strict=False)
+            ]
         worst = "; ".join(texts)
-        sentence += f"{'. Outside: ' if len(missed) <= MAX_NAMED else '. Worst: '}{worst}"
+        if len(missed) <= MAX_NAMED:
+            sentence += f". Outside: {worst}"
+        else:
+            sentence += f". Worst: {worst}"
     return f"{sentence}."
 
 
 def _describe_missed_row(row: Any, row_text: str) -> str:
     """Describe a missed row with enough digits to see that it is outside."""
     observed, low, high = row.observed, row.low, row.high
-    nearest_end = low if observed < low else high
-    digits = next(
-        (
-            digits
-            for digits in range(2, 9)
-            if f"{observed:.{digits}f}" != f"{nearest_end:.{digits}f}"
-        ),
-        9,
+    digits = 2
+    while digits < 9 and f"{observed:.{digits}f}" in (f"{low:.{digits}f}", f"{high:.{digits}f}"):
+        digits += 1
+    return (
+        f"{row_text} (observed {observed:.{digits}f}, predicted {low:.{digits}f} to"
+        f" {high:.{digits}f})"
     )
-    numbers_text = (
-        f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
-    )
-    return f"{row_text} ({numbers_text})"
 
 
 def _format_p_value(p_value: float, resolution: float) -> str:
     """Format a p-value with the digits that its draws allow."""
-    smallest, largest = max(0.001, resolution), 1 - max(0.01, resolution)
+    smallest = max(0.001, resolution)
+    largest = 1 - max(0.01, resolution)
     if p_value < smallest:
         return f"p < {smallest:.2g}"
-    return (
-        f"p > {largest:.2g}"
-        if p_value > largest
-        else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
-    )
+    if p_value > largest:
+        return f"p > {largest:.2g}"
+    if p_value < 0.1:
+        return f"p = {p_value:.3f}"
+    return f"p = {p_value:.2f}"
 
 
 def select_draws(n_draws: int, n_counts: int) -> np.ndarray:
@@ -243,10 +236,11 @@ def compute_check_rows(
 ) -> dict[str, np.ndarray]:
     """Compute table columns for a block of pairs, and the share outside intervals."""
     # quantiles are possible counts: values between counts cannot be observed
-    low, high = np.quantile(replicates, interval_tails(ci), axis=1, method="inverted_cdf")
+    low, high = compute_discrete_interval(replicates, ci, axis=1)
     twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
     outside = (replicates < low[:, None]) | (replicates > high[:, None])
-    n, draws = n[:, 0], replicates.shape[1]
+    n = n[:, 0]
+    draws = replicates.shape[1]
     return {
         "n": n,
         "observed": x[:, 0] / n,
@@ -287,10 +281,9 @@ def merge_group_checks(tables: Mapping[str, Any], group_word: str) -> "pandas.Da
     first_attrs = next(iter(tables.values())).attrs
     p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
     finite_p_values = [p for p in p_values.values() if not math.isnan(p)]
+    smallest = min(finite_p_values, default=math.nan)
     merged.attrs = first_attrs | {
-        "p_value": min(1.0, len(finite_p_values) * min(finite_p_values))
-        if finite_p_values
-        else math.nan,
+        "p_value": min(len(finite_p_values) * smallest, 1.0),
         "p_values": p_values,
         EACH: group_word,
         "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._posterior.densities import check_predictive_size
 from thali._posterior.view import LATENT
@@ -39,11 +39,10 @@ class PriorSample:
         """Build the tree of the draws in the ArviZ schema."""
         from thali._posterior.store import build_tree, describe_origin
 
-        latent = {} if self.latent is None else {f"prior_{LATENT}": self.latent}
-        return build_tree(
-            {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed, **latent},
-            describe_origin(),
-        )
+        groups = {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}
+        if self.latent is not None:
+            groups[f"prior_{LATENT}"] = self.latent
+        return build_tree(groups, describe_origin())
 
 
 def draw_prior(
@@ -73,7 +72,7 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
     check_predictive_size(
         sum(values.size for values in given_variables.values()), posterior.n_draws
     )
-    replicates = model._simulate_replicates(spawn_generators(random_seed, 1)[0], *design)
+    replicates = model._simulate_replicates(build_generator(random_seed), *design)
     tree = posterior.tree.copy()
     tree["posterior_predictive"] = xr.DataTree(
         build_predictive_group(observed, posterior.draws, replicates)
@@ -84,18 +83,18 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
 def select_observed(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
     """Return the observed variables of stored data; {} for another design."""
     for name, constant in stored.constants.items():
-        if not np.array_equal(
-            posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant
-        ):
+        if isinstance(constant, tuple):  # dimensions, values
+            constant = constant[1]
+        if not np.array_equal(posterior.fixed[name].values, constant):
             return {}
     return {name: np.asarray(array) for name, (_, array) in stored.observed.items()}
 
 
 def add_sample_dimensions(
-    arrays: Any, dims: Sequence[Any] = ()
-) -> tuple[tuple[Any, ...], np.ndarray]:
-    """Return one array per draw as a variable (chain, draw, *dims)."""
-    return ("chain", "draw", *dims), np.asarray(arrays)[None]
+    numbers: Any,
+) -> tuple[tuple[str, str], np.ndarray]:
+    """Return one number per draw as a variable (chain, draw)."""
+    return ("chain", "draw"), np.asarray(numbers)[None]
 
 
 def build_predictive_group(

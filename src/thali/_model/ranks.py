@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import rank_bounds
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_discrete_interval
 
 from .table_columns import HEADINGS
 
@@ -38,9 +38,11 @@ def tabulate_ranks(
         np.add.at(share, (option_index, best_rank), probability_per_rank)
         np.add.at(share, (option_index, worst_rank + 1), -probability_per_rank)
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
-    low, high = np.quantile(rank, interval_tails(ci), axis=0, method="inverted_cdf")
+    low, high = compute_discrete_interval(rank, ci)
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
-    shown_ranks = range(n if every_rank else 1)
+    shown_ranks = range(1)
+    if every_rank:
+        shown_ranks = range(n)
     table |= {f"p_{r + 1}": probability[:, r] for r in shown_ranks}
     frame = Table(table, index=pd.Index(labels, name="option"))
     frame.attrs |= {

@@ -51,7 +51,9 @@ def get_features_argument(kind: str) -> str:
 def build_model(name: str, parameters: dict[str, Any]) -> Any | None:
     """Build the model of a stored class with these parameters; None if unknown."""
     spec = find_spec_by_class(name)
-    return None if spec is None else spec.load()(**parameters)
+    if spec is None:
+        return None
+    return spec.load()(**parameters)
 
 
 def find_spec(model: Any) -> ModelSpec | None:

@@ -6,8 +6,7 @@ from thali._digits import format_number, format_percent
 from thali._labels import list_names
 from thali._people.respondent_columns import RespondentCovariates
 
-from .finding import Brief, Finding, Picture, Text
-from .phrases import phrase
+from .finding import Brief, Finding, Picture
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +32,8 @@ def build_individuals_finding(
         f"{option} ({format_percent(count / n_by_option.sum())})"
         for option, count in n_by_option.head(NAMED).items()
     ]
-    sentence = phrase(
-        SENTENCES, "individuals", number=f"{n_by_option.sum():,}", options=list_names(shares)
+    sentence = SENTENCES["individuals"].format(
+        number=f"{n_by_option.sum():,}", options=list_names(shares)
     )
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
@@ -49,31 +48,30 @@ def build_effects_finding(
         clear_effects["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
     )
     effect_texts = [
-        _describe_effect(
-            covariates, name, parameter, format_number(float(table["ratio"][name, parameter]))
-        )
+        _describe_effect(covariates, name, parameter, table["ratio"][name, parameter])
         for name, parameter in largest_effects
     ]
-    sentence = phrase(
-        SENTENCES, "effects.none", what=parameter_name, columns=list_names(covariates.sources)
-    )
     if effect_texts:
-        sentence = phrase(
-            SENTENCES,
-            "effects",
-            what=parameter_name,
-            effects=list_names(list(map(str, effect_texts))),
+        sentence = SENTENCES["effects"].format(
+            what=parameter_name, effects=list_names(effect_texts)
         )
-    title = str(phrase(SENTENCES, "effects.title", what=parameter_name))
+    else:
+        sentence = SENTENCES["effects.none"].format(
+            what=parameter_name, columns=list_names(covariates.sources)
+        )
+    title = SENTENCES["effects.title"].format(what=parameter_name)
     return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
 
 
 def _describe_effect(
-    covariates: RespondentCovariates, name: str, parameter: str, ratio: str
-) -> Text:
+    covariates: RespondentCovariates, name: str, parameter: str, odds_ratio: float
+) -> str:
     """Describe the effect of one covariate on one parameter."""
-    label = covariates.describe_label(name)
-    if label is None:
-        return phrase(SENTENCES, "effects.number", of=parameter, column=name, ratio=ratio)
-    names = dict(zip(("column", "label", "first"), label, strict=True))
-    return phrase(SENTENCES, "effects.label", of=parameter, ratio=ratio, **names)
+    ratio = format_number(odds_ratio)
+    column_and_labels = covariates.describe_label(name)
+    if column_and_labels is None:
+        return SENTENCES["effects.number"].format(of=parameter, column=name, ratio=ratio)
+    column, label, first = column_and_labels
+    return SENTENCES["effects.label"].format(
+        of=parameter, ratio=ratio, column=column, label=label, first=first
+    )

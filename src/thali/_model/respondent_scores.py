@@ -123,10 +123,12 @@ class RespondentScores:
 
     def _split_respondents(self) -> Iterator[_RespondentBlock]:
         """Yield blocks of respondents that fit in memory."""
-        row_starts, step = self._expected.indptr, max(1, BLOCK // max(self._root.shape[1], 1))
+        row_starts = self._expected.indptr
+        step = max(1, BLOCK // max(self._root.shape[1], 1))
         starts = np.searchsorted(row_starts, np.arange(0, row_starts[-1], step))
         for begin, end in pairwise(np.unique([*starts, self._tally.shape[0]])):
-            expected, answers = self._expected[begin:end], self._tally[begin:end]
+            expected = self._expected[begin:end]
+            answers = self._tally[begin:end]
             outcomes = np.union1d(expected.indices, answers.indices)
             yield _RespondentBlock(
                 expected[:, outcomes], answers[:, outcomes], self._score_outcomes(outcomes)
@@ -134,17 +136,16 @@ class RespondentScores:
 
     def compute_variance(self) -> ScoreVariance:
         """Compute the variance of the scores."""
-        squares, about_pull, max_leverage = (
-            np.zeros_like(self._information),
-            np.zeros_like(self._information),
-            0.0,
-        )
+        squares = np.zeros_like(self._information)
+        about_pull = np.zeros_like(self._information)
+        max_leverage = 0.0
         for block in self._split_respondents():
             leverage = block.expected @ np.square(block.scores).sum(axis=1)
             pulls = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
             z, pulled = _remove_leverage(block, leverage, [block.given @ block.scores, pulls])
             differences = z - pulled
-            squares, about_pull = squares + z.T @ z, about_pull + differences.T @ differences
+            squares = squares + z.T @ z
+            about_pull = about_pull + differences.T @ differences
             max_leverage = max(max_leverage, leverage.max(initial=0.0))
         share = max_leverage / max(np.trace(self._information), 1e-300)
         trace = float((self._inverse * (squares @ self._inverse)).sum())
@@ -156,7 +157,8 @@ class RespondentScores:
         values, vectors = np.linalg.eigh(rotated.swapaxes(1, 2) @ self._information @ rotated)
         rotated = rotated @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
         sets, _, q = rotated.shape
-        variances, pulls = np.zeros(sets), []
+        variances = np.zeros(sets)
+        pulls = []
         for block in self._split_respondents():
             projected = np.einsum("or,grq->ogq", block.scores, rotated)
             squares = (projected[..., None] * projected[..., None, :]).reshape(len(projected), -1)
@@ -259,7 +261,9 @@ def raise_improbable_variance(
 
     eigenvalues, vectors = np.linalg.eigh(score_variance.about_pull)
     unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
-    min_variance = 1.0 if unlikely.all() else min(1.0, freedom) ** 3
+    min_variance = 1.0
+    if not unlikely.all():
+        min_variance = min(1.0, freedom) ** 3
     directions = vectors[:, unlikely]
     eigenvalues, vectors = np.linalg.eigh(directions.T @ score_variance.variance @ directions)
     directions = directions @ vectors
@@ -273,7 +277,8 @@ def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     """Return expected counts of outcomes per respondent, sparse (respondents, outcomes)."""
     from scipy.sparse import csr_array
 
-    outcomes, question = np.arange(len(p)), np.repeat(np.arange(len(sizes)), sizes)
+    outcomes = np.arange(len(p))
+    question = np.repeat(np.arange(len(sizes)), sizes)
     n_asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
     return n_asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
 

@@ -43,7 +43,6 @@ def limit_run(
     thin: int,
     sweep: float,
     first_draws: int = FIRST_DRAWS,
-    max_draws: int = MAX_DRAWS,
     share: float = 1.0,
 ) -> BudgetedRun:
     """Shorten a run whose sweeps take `sweep` seconds to a share of the budget.
@@ -52,9 +51,10 @@ def limit_run(
     slow, a run without a fixed length has fewer draws and warm-up draws. Requested numbers of draws
     are kept.
     """
-    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+    settings = run.lengths
     # a longer warm-up was requested
-    sweeps, tune = int(share * BUDGET / run.chains / sweep), min(run.tune, FIRST_DRAWS)
+    sweeps = int(share * BUDGET / run.chains / sweep)
+    tune = min(run.tune, FIRST_DRAWS)
     if run.thin is None and (tune + first_draws) * thin > sweeps:
         thin = max(1, sweeps // (tune + first_draws))
         run = run._replace(thin=thin)
@@ -67,5 +67,5 @@ def limit_run(
         if run.tune == tune:
             run = run._replace(tune=max(min(tune, MIN_DRAWS), int(tune * share)))
     return BudgetedRun(
-        run, thin, first_draws, max(first_draws, min(max_draws, length - run.tune)), settings, sweep
+        run, thin, first_draws, max(first_draws, min(MAX_DRAWS, length - run.tune)), settings, sweep
     )

@@ -101,22 +101,27 @@ class Sampling(Generic[AnyChain]):
     @property
     def max_open_draws(self) -> int:
         """Maximum draws per chain of a run without a fixed length, for any data."""
-        return MAX_DRAWS if self.max_draws is None else self.max_draws
+        if self.max_draws is None:
+            return MAX_DRAWS
+        return self.max_draws
 
     def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
         """Return the maximum draws per chain of an open run for these data."""
         max_draws = self.max_open_draws
         if self.data_max_draws is not None:
-            tune, speedup = self.run.tune, self.measure_speedup(chains) if chains else 1.0
+            tune = self.run.tune
+            speedup = 1.0
+            if chains:
+                speedup = self.measure_speedup(chains)
             max_draws = min(max_draws, int((tune + self.data_max_draws) * speedup) - tune)
         return max(self.min_draws, max_draws)
 
     @property
     def min_draws(self) -> int:
         """Draws per chain that are made in any case."""
-        return (
-            self.first_draws if self.first_draws and self.run.draws is None else self.run.min_draws
-        )
+        if self.first_draws and self.run.draws is None:
+            return self.first_draws
+        return self.run.min_draws
 
 
 class Continuation(NamedTuple):
@@ -147,16 +152,15 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
     run = sampling.run
     settings = sampling.settings
     if settings is None:
-        settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+        settings = run.lengths
     with open_fit_folder(model, settings, sampling.source, run) as (folder, seed):
-        start, position = None, {"draws": 0, "tempered": False}
+        start = None
+        position = {"draws": 0, "tempered": False}
         if folder is not None and folder.snapshot is not None:
             with refuse_altered_job(folder.path):
                 _check_position(folder.snapshot, sampling)
-            start, position = (
-                _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0),
-                folder.snapshot.position,
-            )
+            start = _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0)
+            position = folder.snapshot.position
         shortened = "tune" in position  # the time limit has shortened the warm-up
         if shortened:
             run = run._replace(tune=position["tune"])
@@ -172,14 +176,18 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
         )
         work.shortened = shortened
         tree, attributes, chains = work.run_until_done(target, start)
-    digest_and_parameters = compute_digest(sampling.source), get_model_parameters(model)
-    return attributes | {"_state_": work.build_continuation(chains, tree, *digest_and_parameters)}
+    state = work.build_continuation(
+        chains, tree, compute_digest(sampling.source), get_model_parameters(model)
+    )
+    return attributes | {"_state_": state}
 
 
 def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
     """Raise if a stored job is past the draws that its settings allow."""
     run = sampling.run
-    max_draws = max(sampling.min_draws, sampling.max_open_draws) if run.draws is None else run.draws
+    max_draws = run.draws
+    if max_draws is None:
+        max_draws = max(sampling.min_draws, sampling.max_open_draws)
     if (
         snapshot.position["draws"] > max_draws
         or not 0 <= snapshot.position.get("tune", 0) <= run.tune
@@ -219,11 +227,12 @@ def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[st
         progressbar=additional_run.progressbar,
         max_time=additional_run.max_time,
     )
-    start, sampling = _load_start(state), model._build_sampling(state.source, run)
+    start = _load_start(state)
+    sampling = model._build_sampling(state.source, run)
     if sampling.read_draws is not None:
-        draws_by_chain = (
-            start.draws if start.draws is not None else sampling.read_draws(model.posterior_)
-        )
+        draws_by_chain = start.draws
+        if draws_by_chain is None:
+            draws_by_chain = sampling.read_draws(model.posterior_)
         start = _ChainStart(start.states, draws_by_chain, 0)
     work = RunningFit(model, sampling, run, None, state.tempered)
     tree, attributes, chains = work.run_until_done(
@@ -267,7 +276,9 @@ class RunningFit:
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.spent = spent  # sweeps of all chains before the restart with tempering
-        self.sampling = (sampling.with_tempering(spent) if tempered else None) or sampling
+        self.sampling = sampling
+        if tempered:
+            self.sampling = sampling.with_tempering(spent) or sampling
         self.limit = TimeLimit(run.max_time)
         self.shortened = False  # whether the warm-up is shorter than requested
 
@@ -279,13 +290,10 @@ class RunningFit:
         `earlier` has the draws of the posterior before this run.
         """
         chains = self._start_chains(target, start)
-        was_ended = (
-            self.folder is not None
-            and self.folder.snapshot is not None
-            and self.folder.snapshot.has_ended
-        )
-        was_ended = was_ended and all(chain.is_done for chain in chains)
-        warn_long = self._warn_long_run if self.run.max_time is None and not is_quiet() else None
+        was_ended = self._has_ended(chains)
+        warn_long = None
+        if self.run.max_time is None and not is_quiet():
+            warn_long = self._warn_long_run
         total = sum(chain.total for chain in chains)
         with Progress(
             self.run.progressbar, "sampling", total, report_seconds=warn_long
@@ -298,28 +306,19 @@ class RunningFit:
                 watch, interrupted = self._run_with_pilot(chains, progress, target)
             self.limit.may_be_long = True
             while True:
-                # stopped before the next draw
-                if earlier is not None and choose_recorded_chains(chains)[1] == 0:
-                    tree = earlier
-                else:
-                    tree = self.sampling.tree(chains)
-                    tree = tree if earlier is None else append_draws(earlier, tree)
+                tree = self._build_tree(chains, earlier)
                 attributes = {
                     "posterior_": tree,
                     "_interrupted_": interrupted,
                     **self.sampling.build_attributes(tree, chains, self.run.random_seed),
                 }
-                convergence = (
-                    None
-                    if interrupted or self.run.draws is not None
-                    else self._check_convergence(attributes)
-                )
+                convergence = None
+                if not interrupted and self.run.draws is None:
+                    convergence = self._check_convergence(attributes)
                 n_sweeps = sum(chain.sweeps for chain in chains)
-                tempered = (
-                    self.sampling.with_tempering(n_sweeps)
-                    if convergence is not None and _is_stuck(convergence)
-                    else None
-                )
+                tempered = None
+                if convergence is not None and _is_stuck(convergence):
+                    tempered = self.sampling.with_tempering(n_sweeps)
                 ends = convergence is None or self._is_settled(convergence)
                 ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
@@ -343,6 +342,22 @@ class RunningFit:
                     chains = self._start_chains(target, None)
                 progress.set_total(sum(chain.total for chain in chains))
                 watch, interrupted = self._run_with_pilot(chains, progress, target)
+
+    def _has_ended(self, chains: Sequence[Chain]) -> bool:
+        """Return whether the job folder contains the end of this run."""
+        if self.folder is None or self.folder.snapshot is None:
+            return False
+        return self.folder.snapshot.has_ended and all(chain.is_done for chain in chains)
+
+    def _build_tree(
+        self, chains: Sequence[Chain], earlier: "xarray.DataTree | None"
+    ) -> "xarray.DataTree":
+        """Build the posterior of the recorded draws, after those of an earlier fit."""
+        if earlier is None:
+            return self.sampling.tree(chains)
+        if choose_recorded_chains(chains)[1] == 0:  # stopped before the next draw
+            return earlier
+        return append_draws(earlier, self.sampling.tree(chains))
 
     def _run_with_pilot(
         self, chains: Sequence[Chain], progress: Progress, target: int
@@ -374,8 +389,9 @@ class RunningFit:
         progress.note("warm-up takes too long: restarting with a shorter warm-up")
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
-        sampling = self.model._build_sampling(self.sampling.source, self.run)
-        self.sampling = (sampling.with_tempering(self.spent) if self.tempered else None) or sampling
+        self.sampling = self.model._build_sampling(self.sampling.source, self.run)
+        if self.tempered:
+            self.sampling = self.sampling.with_tempering(self.spent) or self.sampling
         if self.folder is not None:
             self.folder.restart()
         chains = self._start_chains(target, None)
@@ -384,23 +400,25 @@ class RunningFit:
 
     def _warn_long_run(self, seconds: float) -> None:
         """Warn about the expected duration; suggest faster options."""
-        run, sampling = self.run, self.sampling
+        run = self.run
+        sampling = self.sampling
         if run.draws is None:
-            draws, min_draws = sampling.count_allowed_draws(self.chains), sampling.min_draws
+            draws = sampling.count_allowed_draws(self.chains)
+            min_draws = sampling.min_draws
             max_seconds = seconds * (run.tune + draws) / (run.tune + min_draws)
-            until = (
-                f", and up to {format_duration(max_seconds)} if the chains agree late"
-                if format_duration(max_seconds) != format_duration(seconds)
-                else ""
-            )
+            until = ""
+            if format_duration(max_seconds) != format_duration(seconds):
+                until = f", and up to {format_duration(max_seconds)} if the chains agree late"
             fewer: Any = Setting("draws", max(1, min_draws // 4))
         else:
             until, fewer = "", "fewer draws"
-        quicker = (sampling.faster, ", or ", fewer) if sampling.faster else (fewer,)
+        options = [fewer]
+        if sampling.faster:
+            options = [sampling.faster, ", or ", fewer]
         warn(
             LongRunWarning(
                 f"This fit takes about {format_duration(seconds)}{until}. Faster options: ",
-                *quicker,
+                *options,
                 ".",
             )
         )
@@ -410,8 +428,10 @@ class RunningFit:
     ) -> RunMonitor:
         """Build the monitor of a run to `target` draws per chain."""
         position: dict[str, int] = {"draws": target, "tempered": self.tempered}
-        position |= {"spent": self.spent} if self.tempered else {}
-        position |= {"tune": self.run.tune} if self.shortened else {}
+        if self.tempered:
+            position["spent"] = self.spent
+        if self.shortened:
+            position["tune"] = self.run.tune
         return RunMonitor(chains, progress, self.folder, self.limit, position, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], monitor: RunMonitor) -> bool:
@@ -425,8 +445,9 @@ class RunningFit:
             raise
         except TimeIsUp:
             monitor.finish(False)
-            quicker = self.sampling.faster
-            faster_text: Any = (", or choose a faster method: ", quicker) if quicker else ()
+            faster_text: tuple[Any, ...] = ()
+            if self.sampling.faster:
+                faster_text = (", or choose a faster method: ", self.sampling.faster)
             raise ArgumentError(
                 Setting("max_time", self.run.max_time),
                 " was reached before the first draw; allow more time",
@@ -450,7 +471,10 @@ class RunningFit:
             if not has_all_draws:
                 arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
         states = np.frombuffer(encode_npz(arrays), np.uint8)
-        run, first = self.run._replace(job=None), draws if has_all_draws else chains[0].first
+        run = self.run._replace(job=None)
+        first = draws
+        if not has_all_draws:
+            first = chains[0].first
         return Continuation(
             self.sampling.source, digest, parameters, run, draws, first, self.tempered, states
         )
@@ -460,7 +484,10 @@ class RunningFit:
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
-        with nullcontext() if self.folder is None else refuse_altered_job(self.folder.path):
+        altered_job: Any = nullcontext()
+        if self.folder is not None:
+            altered_job = refuse_altered_job(self.folder.path)
+        with altered_job:
             for k, chain in enumerate(chains):
                 if start.is_of_other_data:
                     chain.warm_start(start.states[k])
@@ -499,8 +526,9 @@ class RunningFit:
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:
     """Return whether chains disagree too much for any allowed run length."""
     facts = convergence.facts
-    disagree = facts.get("disagree", False)
-    return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
+    return facts.get("disagree", False) and (
+        facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS
+    )
 
 
 def _build_start(chains: Sequence[Chain]) -> _ChainStart:
@@ -526,12 +554,11 @@ def _load_start(state: Continuation) -> _ChainStart:
     """Return the states of the chains at the end of a fit."""
     arrays = decode_npz(state.states.tobytes())
     arrays_by_chain = [select_prefix(f"{k}/", arrays) for k in range(state.run.chains)]
+    states = [select_prefix("state/", arrays_of_chain) for arrays_of_chain in arrays_by_chain]
     draws = [select_prefix("draws/", arrays_of_chain) for arrays_of_chain in arrays_by_chain]
-    return _ChainStart(
-        [select_prefix("state/", arrays_of_chain) for arrays_of_chain in arrays_by_chain],
-        draws if any(draws) else None,
-        state.first,
-    )
+    if not any(draws):
+        draws = None
+    return _ChainStart(states, draws, state.first)
 
 
 @contextmanager

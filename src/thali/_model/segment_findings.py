@@ -50,7 +50,9 @@ def make_segment_function(settings: AnswerSettings, default_number: Any = None) 
         """Return the segments; None for too few respondents."""
         if not cache:
             cache.append(None)  # stays None after an error, so that it is reported once
-            number = default_number if settings.segments is None else settings.segments
+            number = settings.segments
+            if number is None:
+                number = default_number
             computed = model.respondents.segments(number, settings.random_seed, settings.ci)
             if len(computed.assignment) >= _MIN_PEOPLE:
                 cache[0] = computed
@@ -71,7 +73,9 @@ def make_segment_makers(
     `instead` suggests alternatives if segments are not clear.
     """
     is_requested = settings.segments is not None
-    place, first_place = (BRIEF, ON_SCREEN) if is_requested else (SHOWN, SHOWN)
+    first_place = place = list_place = SHOWN
+    if is_requested:
+        first_place, place, list_place = ON_SCREEN, BRIEF, FULL
     makers = (
         (
             "segment_sizes",
@@ -81,7 +85,7 @@ def make_segment_makers(
         ),
         ("segment_profiles", "Segment profiles", place, _report_profiles),
         ("segment_numbers", "Number of segments", place, _report_stability),
-        ("segments", "Segment membership", FULL if is_requested else SHOWN, _report_membership),
+        ("segments", "Segment membership", list_place, _report_membership),
     )
     extra_makers = ((key, question, place, make) for key, question, make in extra)
     return tuple(
@@ -103,7 +107,9 @@ def _report_segments(
 ) -> Finding | None:
     """Apply a function (model, segments) -> finding if there are segments."""
     segments_of_model = segments(model)
-    return None if segments_of_model is None else report(model, segments_of_model)
+    if segments_of_model is None:
+        return None
+    return report(model, segments_of_model)
 
 
 def _report_sizes(
@@ -111,36 +117,43 @@ def _report_sizes(
 ) -> Finding:
     """Report sizes and stability; unclear segments have a picture only on request."""
     is_clear = segments.stability >= _CLEAR
+    picture = None
+    if is_clear or is_picture_requested:
+        picture = Picture("segments", SENTENCES["sizes.title"], segments)
+    key = "sizes"
+    if not is_clear:
+        key = "sizes.low"
     shares = list_names(
         [
             f"{format_percent(row['share'])} ({row['name']})"
             for row in segments.sizes.to_dict("records")
         ]
     )
-    facts: dict[str, Any] = {
-        "number": format_plural(len(segments), "segment"),
-        "shares": shares,
-        "how": SENTENCES["sizes.how"],
-    }
-    facts |= {"stability": format_number(segments.stability)} | (
-        {} if is_clear else {"instead": text_if_unclear}
+    sentence = phrase(
+        SENTENCES,
+        key,
+        number=format_plural(len(segments), "segment"),
+        shares=shares,
+        how=SENTENCES["sizes.how"],
+        stability=format_number(segments.stability),
+        instead=text_if_unclear,
     )
     return Finding(
-        phrase(SENTENCES, "sizes" if is_clear else "sizes.low", **facts),
+        sentence,
         title=SENTENCES["sizes.title"],
         table=segments.sizes,
         shown=segments.sizes[["share", "share_low", "share_high", "respondents", "name"]],
-        picture=Picture("segments", SENTENCES["sizes.title"], segments)
-        if is_clear or is_picture_requested
-        else None,
+        picture=picture,
         brief=Brief("Segments"),
     )
 
 
 def _report_profiles(model: Any, segments: Segments) -> Finding:
     """Report the preferences of each segment."""
-    column = "option" if "option" in segments.profiles else "level"
-    return Finding(title=SENTENCES[f"profiles.{column}"], table=segments.table())
+    title = SENTENCES["profiles.level"]
+    if "option" in segments.profiles:
+        title = SENTENCES["profiles.option"]
+    return Finding(title=title, table=segments.table())
 
 
 def _report_stability(model: Any, segments: Segments) -> Finding | None:

@@ -106,39 +106,32 @@ class AnswerSettings:
 
 DEFAULT_SETTINGS = AnswerSettings()
 
-_OF_EVERY_RUN = {each.name: each for each in (CI, SEED, CORES)}
-
 
 def build_settings(
     arguments: Mapping[str, Any], spec: ModelSpec | None, method: str
 ) -> AnswerSettings:
-    r"""Build the settings of a model's findings from arguments, checked.
-
-    Raises\n    ------\n    ArgumentError\n        If the model has no such setting, or a value is
-    out of range.
+    """Build the settings of a model's findings from arguments, checked.
 
     Raises
     ------
     ArgumentError
-        If the model's answer has no setting of a name, or a value is out of its range.
+        If the model has no such setting, or a value is out of range.
     """
-    options = (
-        {}
-        if spec is None
-        else {
-            option_of_report.name: option_of_report
-            for option_of_report in spec.select_options(method)
-            if option_of_report.to == REPORT
+    options = {}
+    if spec is not None:
+        options = {
+            option.name: option for option in spec.select_options(method) if option.to == REPORT
         }
-    )
-    names = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
+    options |= {option.name: option for option in (CI, SEED, CORES) if option.name not in options}
+    names = list(options)
+    if "folds" in options:
+        names.append("rows")
     for name, value in arguments.items():
         if name not in names:
             raise ArgumentError(
                 f"findings() has no setting {name!r} for this model; available:"
                 f" {shorten(names, 99)}.{suggest(name, names)}"
             )
-        option = (_OF_EVERY_RUN | options).get(name)
-        if option is not None and option.check is not None and value is not None:
-            option.check(name, value)
+        if value is not None and name in options and options[name].check is not None:
+            options[name].check(name, value)
     return AnswerSettings(**arguments)

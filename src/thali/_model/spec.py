@@ -26,6 +26,7 @@ LISTS = "lists"  # NAME=A,B,..., several of them
 CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
 EACH = "each"  # a text, several of them
+FLAG = "flag"  # a switch that can only be turned on
 CONDITIONS = "conditions"  # on the rows of a table, several of them
 PEOPLE_VALUE = "people"  # how respondents differ: a word, classes:K or groups:WEIGHTS
 ANCHOR = "anchor"  # NAME, or NAME=NUMBER
@@ -159,11 +160,14 @@ class ModelSpec:
         """Return the method for typed options; "" if the model has none."""
         if "method" in typed:
             return typed["method"]
-        people = typed.get("people", "groups" if "group" in typed else INDEPENDENT)
-        is_one = people in (INDEPENDENT, ADJUSTED)
+        is_one = typed.get("people", INDEPENDENT) in (INDEPENDENT, ADJUSTED)
+        if "people" not in typed and "group" in typed:
+            is_one = False
         if self.method_of_individuals and ("by" in typed or not is_one):
             return self.method_of_individuals
-        return self.methods[0] if self.methods else ""
+        if self.methods:
+            return self.methods[0]
+        return ""
 
     def select_options(self, method: str) -> tuple[Option, ...]:
         """Return the options that apply to a method."""

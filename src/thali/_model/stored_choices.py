@@ -19,7 +19,8 @@ MAX_PAIRS = 2_000
 
 def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
     """Return indices of pairs first < second among all pairs, row-major."""
-    first, second = np.asarray(first), np.asarray(second)
+    first = np.asarray(first)
+    second = np.asarray(second)
     return first * (2 * n_options - first - 1) // 2 + second - first - 1
 
 
@@ -47,7 +48,9 @@ def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
 def convert_counts(counts: np.ndarray) -> np.ndarray:
     """Convert counts to integers, which ArviZ treats as discrete; keep weighted counts."""
     integers = counts.astype(np.int64)
-    return integers if np.array_equal(integers, counts) else counts
+    if np.array_equal(integers, counts):
+        return integers
+    return counts
 
 
 class StoredData(NamedTuple):
@@ -72,7 +75,6 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
     log_coefficients = np.bincount(
         data.cells.pair, data.questions().log_coefficients(), data.n_pairs
     )
-    constants, names = ({}, {}) if data.covariates is None else store_covariates(data.covariates)
     constants = {
         "first": ("compared_pair", data.first),
         "second": ("compared_pair", data.second),
@@ -80,11 +82,15 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
         "log_binomial_coefficient": ("compared_pair", log_coefficients),
         "lapse": float(lapse),
         "has_ties": has_ties,
-        **constants,
     }
     observed = {"wins": ("compared_pair", convert_counts(data.wins))}
-    observed |= {"ties": ("compared_pair", convert_counts(data.tied))} if has_ties else {}
-    coordinates = pair_coordinates("compared_pair", labels, data.first, data.second) | names
+    if has_ties:
+        observed["ties"] = ("compared_pair", convert_counts(data.tied))
+    coordinates = pair_coordinates("compared_pair", labels, data.first, data.second)
+    if data.covariates is not None:
+        variables, names = store_covariates(data.covariates)
+        constants |= variables
+        coordinates |= names
     return StoredData(
         PAIRS, log_coefficients, observed, constants, coordinates, ("compared_pair", "cell")
     )
@@ -92,8 +98,10 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
 
 def store_sets(data: "Choices", lapse: float) -> StoredData:
     """Return the stored data of choices from sets, or of best and worst."""
-    labels, questions = np.asarray(data.labels, dtype=str), data.questions()
-    coefficients, names = questions.log_coefficients(), join_set_members(data)
+    labels = np.asarray(data.labels, dtype=str)
+    questions = data.questions()
+    coefficients = questions.log_coefficients()
+    names = join_set_members(data)
     kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
     if data.worst is None:
         kind, rows = CHOICES, ("set", "place")
@@ -118,18 +126,13 @@ def join_set_members(data: "Choices") -> np.ndarray:
 
 def member_coordinates(data: "Choices") -> dict[Any, Any]:
     """Return coordinates of the members of all sets: `place` is "a | a, b"."""
-    offered, alternative = (
-        join_set_members(data)[data.set_of],
-        np.asarray(data.labels, dtype=str)[data.members],
-    )
+    offered = join_set_members(data)[data.set_of]
+    alternative = np.asarray(data.labels, dtype=str)[data.members]
+    places = [
+        f"{member} | {set_name}" for member, set_name in zip(alternative, offered, strict=True)
+    ]
     return {
-        "place": np.array(
-            [
-                f"{member} | {set_name}"
-                for member, set_name in zip(alternative, offered, strict=True)
-            ],
-            dtype=str,
-        ),
+        "place": np.array(places, dtype=str),
         "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
         "alternative": ("place_number", alternative),
     }
@@ -137,6 +140,7 @@ def member_coordinates(data: "Choices") -> dict[Any, Any]:
 
 def set_size_variables(data: "Choices", rule: str) -> dict[Any, Any]:
     """Return variables with the size of each set and the rule of best and worst."""
-    return {"shown_size": ("shown_set", data.sizes)} | (
-        {} if data.worst is None else {"best_worst": rule}
-    )
+    variables = {"shown_size": ("shown_set", data.sizes)}
+    if data.worst is not None:
+        variables["best_worst"] = rule
+    return variables

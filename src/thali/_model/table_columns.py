@@ -100,8 +100,10 @@ COLUMNS = {
 }
 
 
-def add_column_descriptions(table: "pandas.DataFrame") -> "pandas.DataFrame":
+def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFrame | None":
     """Rename interval ends to `low` and `high`; describe units and errors in `attrs`."""
+    if table is None:
+        return None
     table_with_cells = drop_empty_columns(table)
     interval_ends = interval_columns(table.attrs.get("interval", INTERVAL))  # names in ArviZ
     renamed = table_with_cells.rename(
@@ -109,35 +111,30 @@ def add_column_descriptions(table: "pandas.DataFrame") -> "pandas.DataFrame":
     )
     names = [str(name) for name in renamed.columns]
     descriptions = {name: COLUMNS[name] for name in names if name in COLUMNS}
-    renamed.attrs = {
-        name: attr for name, attr in table.attrs.items() if isinstance(attr, _PLAIN)
-    } | {
-        "columns": {
-            name: {
-                "unit": column.unit,
-                "error": next(
-                    (
-                        error_column
-                        for error_column in (column.error, f"{name}_se")
-                        if error_column in names
-                    ),
-                    "",
-                ),
-            }
-            for name, column in descriptions.items()
-        }
+    renamed.attrs = {name: attr for name, attr in table.attrs.items() if isinstance(attr, _PLAIN)}
+    renamed.attrs["columns"] = {
+        name: {"unit": column.unit, "error": _find_error_column(name, names)}
+        for name, column in descriptions.items()
     }
     return renamed
 
 
+def _find_error_column(name: str, names: list[str]) -> str:
+    """Return the column with the error of a column, or "" if the table has none."""
+    for error_column in (COLUMNS[name].error, f"{name}_se"):
+        if error_column in names:
+            return error_column
+    return ""
+
+
 def format_heading(name: str, monte_carlo: bool = False) -> str:
     """Return the heading of a column; `monte_carlo`: errors are Monte Carlo errors."""
-    description, error_suffix = (
-        COLUMNS.get(name),
-        next((suffix for suffix in _ERRORS if name.endswith(suffix)), None),
-    )
-    if description is not None and description.heading:
-        text = description.heading
-    else:
-        text = name.replace("_", " ") if error_suffix is None else _ERRORS[error_suffix]
-    return _MONTE_CARLO_ERROR if monte_carlo and text == _STANDARD_ERROR else text
+    text = COLUMNS.get(name, ColumnDescription()).heading
+    if not text:
+        text = name.replace("_", " ")
+        for suffix, heading in _ERRORS.items():
+            if name.endswith(suffix):
+                text = heading
+    if monte_carlo and text == _STANDARD_ERROR:
+        return _MONTE_CARLO_ERROR
+    return text

@@ -20,9 +20,15 @@ def treat_ties(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
     ties = check_allowed("ties", ties, (None, *allowed))
     if data.n_ties and data.kind == CHOICES:
         raise build_ties_error(data)
-    return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data
+    if ties in CONVERSIONS and data.n_ties:
+        return data.without_ties(ties)
+    return data
 
 
 def select_covariates(data: Judged, names: Any) -> Any:
     """Return the data with the named covariates; None: all of them."""
-    return data if names is None else data.with_covariates(names if is_list(names) else [names])
+    if names is None:
+        return data
+    if not is_list(names):
+        names = [names]
+    return data.with_covariates(names)

@@ -24,6 +24,7 @@ def describe_program() -> str:
 
 def format_report_footer(date: str = "") -> str:
     """Return the last line of a report; `date`: date of the draws."""
-    return (
-        f"Made with thali {get_version('thali')}{f'; posterior draws from {date}' if date else ''}."
-    )
+    made_with = f"Made with thali {get_version('thali')}"
+    if date:
+        return f"{made_with}; posterior draws from {date}."
+    return f"{made_with}."

@@ -116,11 +116,14 @@ class Leaderboard(PrintedResult):
     @property
     def dependence_sentence(self) -> Message | None:
         """Sentence on repeated answers of respondents; None if not worth reporting."""
-        return None if self.people is None else self.people.sentence
+        if self.people is None:
+            return None
+        return self.people.sentence
 
     def _description(self) -> Description:
-        sentence = self.dependence_sentence
-        note = self.note if sentence is None else f"{self.note} {sentence}"
+        note = self.note
+        if self.dependence_sentence is not None:
+            note = f"{note} {self.dependence_sentence}"
         return Description(self.title, table=self.table, note=note)
 
     def convergence(self) -> ConvergenceCheck:
@@ -192,9 +195,10 @@ class Leaderboard(PrintedResult):
         >>> th.leaderboard(battles, judges=True, progressbar=False).judges().index.tolist()
         ['Ann', 'Bo']
         """
-        if self.of_judges is None:
-            raise DataError("This leaderboard has no judge effects; set leaderboard(judges=True).")
-        table = self.of_judges.copy()
+        table = _copy_result(
+            self.of_judges,
+            "This leaderboard has no judge effects; set leaderboard(judges=True).",
+        )
         table.attrs["answers"] = self.data.word_for_answers
         return table
 
@@ -233,11 +237,10 @@ class Leaderboard(PrintedResult):
         ... )
         (['A'], 'B')
         """
-        if self.in_time is None:
-            raise DataError(
-                "This leaderboard has no periods; set leaderboard(period='week', date=...)."
-            )
-        table = self.in_time.copy()
+        table = _copy_result(
+            self.in_time,
+            "This leaderboard has no periods; set leaderboard(period='week', date=...).",
+        )
         last = table[table["period"] == table["period"].iloc[-1]].set_index("option")
         table.attrs["better"], table.attrs["worse"] = (
             last.index[each].tolist() for each in select_certain_signs(last["p_better"])
@@ -274,12 +277,11 @@ class Leaderboard(PrintedResult):
         >>> float(table.loc[0, "as_so_far"]), bool(table["as_so_far"].iloc[-1] > 0.5)
         (0.0, True)
         """
-        if self.of_more_votes is None:
-            raise DataError(
-                "more_votes applies only to the leaderboard of all comparisons, of respondents"
-                " with the same worths; call it on that leaderboard, not on one of a subset."
-            )
-        return self.of_more_votes.copy()
+        return _copy_result(
+            self.of_more_votes,
+            "more_votes applies only to the leaderboard of all comparisons, of respondents"
+            " with the same worths; call it on that leaderboard, not on one of a subset.",
+        )
 
     def reliability(self) -> "pandas.DataFrame":
         r"""Return how well ratings agree with the true worths, from 0 to 1.
@@ -311,13 +313,12 @@ class Leaderboard(PrintedResult):
         >>> bool(board.reliability().loc["r_squared", "reliability"] > 0.9)
         True
         """
-        if self.of_reliability is None:
-            raise DataError(
-                "Reliability requires the leaderboard of all comparisons, three or more options"
-                " and a prior, and respondents with the same worths; set"
-                " leaderboard(method='laplace')."
-            )
-        return self.of_reliability.copy()
+        return _copy_result(
+            self.of_reliability,
+            "Reliability requires the leaderboard of all comparisons, three or more options"
+            " and a prior, and respondents with the same worths; set"
+            " leaderboard(method='laplace').",
+        )
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """Return the leaderboard of the old comparisons and more.
@@ -400,12 +401,10 @@ class Leaderboard(PrintedResult):
         >>> bool(board.covariate_effects().loc["length", "low"] > 0.0)
         True
         """
-        if self.effects is None:
-            raise DataError(
-                "This leaderboard has no covariates; name columns with"
-                " leaderboard(covariates=[...])."
-            )
-        return self.effects.copy()
+        return _copy_result(
+            self.effects,
+            "This leaderboard has no covariates; name columns with leaderboard(covariates=[...]).",
+        )
 
     def votes_by_pair(self) -> "pandas.DataFrame":
         """Return comparisons, or sets offering both, per pair, (options, options).
@@ -414,19 +413,20 @@ class Leaderboard(PrintedResult):
         """
         import pandas as pd
 
-        data, n = self.data, self.data.n_options
+        data = self.data
+        n = self.data.n_options
         counts = np.zeros((n, n))
         if isinstance(data, Choices):
-            row, row_order = list_row_members(data)
+            row, member_index = list_row_members(data)
             offered = np.zeros((len(data.times), n))
-            offered[row, data.members[row_order]] = 1.0
+            offered[row, data.members[member_index]] = 1.0
             counts = (offered.T * data.times) @ offered * (1.0 - np.eye(n))
         else:
             counts[data.first, data.second] = counts[data.second, data.first] = (
                 data.wins + data.losses + data.tied
             )
-        row_order = [data.labels.index(label) for label in self.table.index]
         labels = self.table.index
+        row_order = [data.labels.index(label) for label in labels]
         return pd.DataFrame(
             convert_whole_counts(counts)[np.ix_(row_order, row_order)], labels, labels
         )
@@ -472,11 +472,19 @@ class Leaderboard(PrintedResult):
         """
         path = Path(path)
         encoders = {".nc": encode_netcdf, ".csv": encode_csv, ".json": encode_json}
-        if path.suffix.lower() not in encoders:
+        encode = encoders.get(path.suffix.lower())
+        if encode is None:
             raise DataError(
                 f"'{path}' must end in .nc, .csv or .json, which selects the file format."
             )
-        atomic_write(path, encoders[path.suffix.lower()](self))
+        atomic_write(path, encode(self))
+
+
+def _copy_result(table: "pandas.DataFrame | None", absence: str) -> "pandas.DataFrame":
+    """Return a copy of a table; raise with the reason of its absence."""
+    if table is None:
+        raise DataError(absence)
+    return table.copy()
 
 
 def encode_netcdf(board: Leaderboard) -> memoryview:
@@ -484,10 +492,9 @@ def encode_netcdf(board: Leaderboard) -> memoryview:
     from thali._model.model_files import encode_result
 
     assert board.made is not None
-    seed = board.made.settings["random_seed"]
-    settings = board.made.settings | {
-        "random_seed": seed if isinstance(seed, int | np.random.SeedSequence) else 0
-    }
+    settings = board.made.settings
+    if not isinstance(settings["random_seed"], int | np.random.SeedSequence):
+        settings = settings | {"random_seed": 0}
     return encode_result(replace(board, made=board.made._replace(settings=settings)))
 
 
@@ -498,5 +505,5 @@ def encode_csv(board: Leaderboard) -> bytes:
 
 def encode_json(board: Leaderboard) -> bytes:
     """Encode the table as JSON, one object per row."""
-    text = str(board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False))
+    text = board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False)
     return f"{text}\n".encode()

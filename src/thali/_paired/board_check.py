@@ -63,9 +63,10 @@ def _check_pairs(
     cells = CovariateCells(
         np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
     )
-    questions = build_questions(
-        data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells
-    )
+    outcomes = ("wins", "losses")
+    if rows.has_ties:
+        outcomes = ("wins", "tied", "losses")
+    questions = build_questions(data, outcomes, cells)
     return questions, [
         EqualRespondents.from_times(_make_pair_probabilities(density, points), questions.times)
     ]
@@ -73,9 +74,10 @@ def _check_pairs(
 
 def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
     """Return a function (slice) -> outcome probabilities, shape (points, answers)."""
-    from thali._inference.numerics.counts import compute_outcomes
+    from thali._inference.numerics.log_densities import compute_outcomes
 
-    lapse, has_ties = density.rows.lapse, density.rows.has_ties
+    lapse = density.rows.lapse
+    has_ties = density.rows.has_ties
 
     def probabilities(row_slice: slice) -> np.ndarray:
         """Return the probabilities of the outcomes of some rows."""
@@ -87,11 +89,10 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
             ]
         ).T
         p = (1.0 - lapse) * q + lapse / 2.0
-        outcome_probabilities = (
-            compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
-            if has_ties
-            else np.stack([p, 1.0 - p], axis=-1)
-        )
+        if has_ties:
+            outcome_probabilities = compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
+        else:
+            outcome_probabilities = np.stack([p, 1.0 - p], axis=-1)
         return outcome_probabilities.reshape(len(p), -1)
 
     return probabilities
@@ -102,7 +103,8 @@ def _check_sets(
 ) -> tuple[Questions, list[EqualRespondents]]:
     """Return one question per set, and probabilities of its answers by judge."""
     data = drop_tied_sets(data)
-    questions, logs = data.questions(), points[density.worths]
+    questions = data.questions()
+    logs = points[density.worths]
     if not density.n_judges:
         return questions, [
             EqualRespondents.from_times(

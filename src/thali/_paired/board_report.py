@@ -7,7 +7,11 @@ from thali._data.choices import Choices
 from thali._described import Facts
 from thali._labels import list_names, shorten
 from thali._model.common_findings import SENTENCES as COMMON
-from thali._model.common_findings import build_chain_brief, describe_convergence_criteria
+from thali._model.common_findings import (
+    build_chain_brief,
+    describe_agreement,
+    describe_convergence_criteria,
+)
 from thali._model.finding import (
     DATA,
     METHODS,
@@ -74,26 +78,21 @@ def data(board: Leaderboard, settings: None) -> Finding:
     """Report the counted data and the files."""
     import pandas as pd
 
-    counted = None if board.made is None else board.made.counted
-    read_as = (
-        ()
-        if counted is None or not counted.read_as
-        else (f"The table was read as {counted.read_as}.",)
-    )
-    files = (
-        ()
-        if counted is None or not counted.files
-        else (("Files", list_names(counted.files, _NAMED)),)
-    )
-    parts = (("Parts", list_names(board.boards, _NAMED)),) if board.boards else ()
-    table = pd.DataFrame(
-        [*files, *board.data._facts(), *parts], columns=["fact", "value"]
-    ).set_index("fact")
+    facts = list(board.data._facts())
+    notes = ()
+    if board.made is not None:
+        counted = board.made.counted
+        if counted.files:
+            facts.insert(0, ("Files", list_names(counted.files, _NAMED)))
+        if counted.read_as:
+            notes = (f"The table was read as {counted.read_as}.",)
+    if board.boards:
+        facts.append(("Parts", list_names(board.boards, _NAMED)))
     return Finding(
         phrase(_SENTENCES, "data", data=board.data),
         title=COMMON["facts"],
-        table=table,
-        notes=read_as,
+        table=pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact"),
+        notes=notes,
     )
 
 
@@ -104,16 +103,15 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
         return None
     settings_used = board.made.settings
     is_estimate = settings_used["method"] == "maximum-likelihood"
+    criteria = ()
+    if board.of_chains is not None:
+        criteria = describe_convergence_criteria(board.of_chains.facts)
     return Finding(
         notes=(
             *_describe_rule(board, settings_used, is_estimate),
             *_describe_variation(settings_used),
             *_describe_estimation(board, settings_used["method"]),
-            *(
-                ()
-                if board.of_chains is None
-                else describe_convergence_criteria(board.of_chains.facts)
-            ),
+            *criteria,
             phrase(COMMON, "computed", program=describe_program()),
             phrase(_SENTENCES, "intervals", interval=describe_interval(settings_used["ci"])),
         )
@@ -128,30 +126,31 @@ def _describe_rule(
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
     assert board.made is not None
-    source, prefix = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
-    sentences: list[Text] = [phrase(SENTENCES, "ml.methods.luce", source=source)]
+    sentences: list[Text] = [
+        phrase(SENTENCES, "ml.methods.luce", source=Cite("bradley1952", "luce1959", inside=True))
+    ]
+    covariates_key = "ml.methods.covariates"
+    ties_prior = ""
     if not is_estimate:
-        fixed_spread = settings_used.get("spread")
-        spread = (
-            _SENTENCES["spread"]
-            if fixed_spread is None
-            else phrase(_SENTENCES, "known", name="u", value=fixed_spread)
-        )
+        covariates_key = "methods.covariates"
+        ties_prior = _SENTENCES["ties prior"]
+        spread = _SENTENCES["spread"]
+        if settings_used.get("spread") is not None:
+            spread = _describe_spread("u", settings_used["spread"])
         sentences.append(phrase(_SENTENCES, "prior", spread=spread))
     original_data: Judgements = convert_to_judgements(board.made.counted.data)
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
-        sentences += [] if board.data.worst is None else [describe_best_worst(RANKING)]
+        if board.data.worst is not None:
+            sentences.append(describe_best_worst(RANKING))
         if board.data.n_ties:
             sentences.append(_SENTENCES["ties in rankings"])
     elif board.data.n_ties:
-        sentences.append(describe_ties("" if is_estimate else _SENTENCES["ties prior"]))
+        sentences.append(describe_ties(ties_prior))
     elif not isinstance(original_data, Choices) and original_data.n_ties:
         sentences.append(_TIES[settings_used["ties"]])
     if names := board.data.covariate_names:
-        sentences.append(
-            phrase(SENTENCES, f"{prefix}methods.covariates", names=list_names(names, _NAMED))
-        )
+        sentences.append(phrase(SENTENCES, covariates_key, names=list_names(names, _NAMED)))
     if lapse := settings_used.get("lapse"):  # the command line has no such option
         sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
     return tuple(sentences)
@@ -159,31 +158,28 @@ def _describe_rule(
 
 def _describe_variation(settings_used: dict[str, Any]) -> tuple[Text, ...]:
     """Describe variation between judges, periods and parts."""
-
-    def spread(name: str, value: float | None) -> Text:
-        return phrase(_SENTENCES, "learned" if value is None else "known", name=name, value=value)
-
     sentences: list[Text] = []
     if settings_used["judges"]:
-        sentences.append(
-            phrase(_SENTENCES, "judges", spread=spread("tau", settings_used["judge_sd"]))
-        )
+        spread = _describe_spread("tau", settings_used["judge_sd"])
+        sentences.append(phrase(_SENTENCES, "judges", spread=spread))
     if settings_used["judge_bias"]:
         sentences.append(_SENTENCES["bias"])
     if settings_used["period"] is not None:
-        drift = spread("s", settings_used["drift"])
+        drift = _describe_spread("s", settings_used["drift"])
         sentences.append(phrase(_SENTENCES, "period", period=settings_used["period"], spread=drift))
-    dates = [
-        f"{word} {settings_used[key]}"
-        for key, word in (("since", "since"), ("until", "until"))
-        if settings_used[key]
-    ]
+    dates = [f"{key} {settings_used[key]}" for key in ("since", "until") if settings_used[key]]
     if dates:
         sentences.append(phrase(_SENTENCES, "dates", dates=list_names(dates)))
-    return (
-        *sentences,
-        *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if settings_used["pool"] else []),
-    )
+    if settings_used["pool"]:
+        sentences.append(phrase(_SENTENCES, "pool", spread=_describe_spread("s", None)))
+    return tuple(sentences)
+
+
+def _describe_spread(name: str, fixed: float | None) -> Text:
+    """Describe a standard deviation: its prior, or its fixed value."""
+    if fixed is None:
+        return phrase(_SENTENCES, "learned", name=name)
+    return phrase(_SENTENCES, "known", name=name, value=fixed)
 
 
 def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
@@ -207,7 +203,9 @@ def independence(board: Leaderboard, settings: None) -> Finding | None:
     """Report the treatment of repeated answers of respondents."""
     from thali._model.choice_findings import build_dependence_finding
 
-    return None if board.people is None else build_dependence_finding(board.people)
+    if board.people is None:
+        return None
+    return build_dependence_finding(board.people)
 
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
@@ -221,19 +219,19 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
         for name, part in board.boards.items()
         if part.of_chains is not None and not part.of_chains.agrees
     ]
-    notes = (
-        ()
-        if not parts_without_agreement
-        else (phrase(_SENTENCES, "parts differ", parts=shorten(parts_without_agreement, _NAMED)),)
-    )
+    notes = ()
+    if parts_without_agreement:
+        notes = (
+            phrase(_SENTENCES, "parts differ", parts=shorten(parts_without_agreement, _NAMED)),
+        )
     agrees = check.agrees and not parts_without_agreement
-    headline = COMMON["chains agree" if agrees else "chains differ"]
-    brief = (
-        Brief("Chains", " ".join(map(str, notes)))
-        if check.agrees and parts_without_agreement
-        else build_chain_brief(check)
+    if check.agrees and parts_without_agreement:
+        brief = Brief("Chains", " ".join(map(str, notes)))
+    else:
+        brief = build_chain_brief(check)
+    return Finding(
+        check.message, notes=notes, good=agrees, headline=describe_agreement(agrees), brief=brief
     )
-    return Finding(check.message, notes=notes, good=agrees, headline=headline, brief=brief)
 
 
 # Settings, as facts and as Python code ------------------------------------------------------------
@@ -241,14 +239,10 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
 
 def list_settings(board: Leaderboard) -> Facts:
     """List the settings and named columns that are set."""
-    settings_used = {
-        name: setting
-        for name, setting in _list_arguments(board).items()
-        if setting is not None and setting is not False
-    }
     return tuple(
         (name.replace("_", " ").capitalize(), _format_setting(setting))
-        for name, setting in settings_used.items()
+        for name, setting in _list_arguments(board).items()
+        if setting is not None and setting is not False
     )
 
 
@@ -256,6 +250,8 @@ def format_python(board: Leaderboard) -> str:
     """Format the leaderboard as Python code; "" for the board of a part."""
     from .leaderboard import leaderboard
 
+    if board.made is None:
+        return ""
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(leaderboard).parameters.items()
@@ -267,11 +263,7 @@ def format_python(board: Leaderboard) -> str:
         for name, argument in arguments.items()
         if argument != defaults.get(name)
     ]
-    return (
-        ""
-        if board.made is None
-        else f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *argument_texts])})"
-    )
+    return f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *argument_texts])})"
 
 
 def _list_arguments(board: Leaderboard) -> dict[str, Any]:
@@ -293,4 +285,6 @@ def _format_setting(setting: Any) -> str:
         return ", ".join(f"{name} = {entry}" for name, entry in setting.items())
     if isinstance(setting, list | tuple):
         return ", ".join(map(str, setting))
-    return "yes" if setting is True else str(setting)
+    if setting is True:
+        return "yes"
+    return str(setting)

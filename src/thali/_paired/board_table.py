@@ -11,7 +11,11 @@ from thali._digits import format_probability
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import format_plural, list_names
 from thali._posterior.certain_signs import CERTAIN
-from thali._posterior.interval import describe_interval, interval_tails
+from thali._posterior.interval import (
+    compute_discrete_interval,
+    compute_interval,
+    describe_interval,
+)
 
 from .board import Leaderboard
 from .estimates import WorthEstimates
@@ -55,7 +59,8 @@ def find_tiers(order: np.ndarray) -> list[list[int]]:
         for j in (np.flatnonzero(is_alike[i, i:]) + i).tolist():
             if covered[i] >> j & 1:
                 continue
-            members, common_bits = sorted({i, j}), bits[i] & bits[j]
+            members = sorted({i, j})
+            common_bits = bits[i] & bits[j]
             candidates = np.flatnonzero(is_alike[i] & is_alike[j])
             for candidate in candidates[
                 np.abs(2 * candidates - i - j).argsort(kind="stable")
@@ -92,10 +97,10 @@ def _format_runs(numbers: np.ndarray) -> list[str]:
     """Format numbers, with runs as ranges."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
     ends = numbers[np.append(starts[1:], len(numbers)) - 1].tolist()
-    return [
-        str(a) if a == b else f"{a}-{b}"
-        for a, b in zip(numbers[starts].tolist(), ends, strict=True)
-    ]
+    runs = [f"{a}-{b}" for a, b in zip(numbers[starts].tolist(), ends, strict=True)]
+    for run_index in np.flatnonzero(numbers[starts] == ends):
+        runs[run_index] = str(ends[run_index])
+    return runs
 
 
 # The table ----------------------------------------------------------------------------------------
@@ -112,65 +117,68 @@ def build_board(
         for count_columns in (estimates.log_worths, estimates.monotone_means)
     )
     order_indices = sort_descending(estimates.modes)
-    log_worths, mean_log_worths, n = (
-        log_worths[:, order_indices],
-        mean_log_worths[order_indices],
-        len(order_indices),
-    )
+    log_worths = log_worths[:, order_indices]
+    mean_log_worths = mean_log_worths[order_indices]
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = order_probabilities(rank)
     tiers = find_tiers(order)
     worths = _normalise_worths(log_worths)
+    outcomes = _count_outcomes(data)
     option_names = np.array(data.labels, dtype=object)[order_indices]
     labels = pd.Index(option_names, name="option")
-    tails = interval_tails(ci)
-    low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
-    columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
-    columns["p_1"] = (rank == 1).mean(axis=0)
-    columns["tier"] = number_tiers(tiers, n)
-    columns["rating"] = scale.compute_ratings(mean_log_worths)
-    low, high = scale.compute_ratings(np.quantile(log_worths, tails, axis=0))
-    columns |= {"rating_low": low, "rating_high": high}
+    rank_low, rank_high = compute_discrete_interval(rank, ci).astype(int)
+    rating_low, rating_high = scale.compute_ratings(compute_interval(log_worths, ci))
+    columns: dict[str, Any] = {
+        "rank": np.arange(1, len(order) + 1),
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+        "p_1": (rank == 1).mean(axis=0),
+        "tier": number_tiers(tiers, len(order)),
+        "rating": scale.compute_ratings(mean_log_worths),
+        "rating_low": rating_low,
+        "rating_high": rating_high,
+    }
     if estimates.without is not None:
-        columns["rank_without"] = (np.argsort(sort_descending(estimates.without.modes)) + 1)[
-            order_indices
-        ]
-        columns["rating_without"] = scale.compute_ratings(
-            scale.subtract_anchor(estimates.without.monotone_means, data.labels)[order_indices]
-        )
-    columns["worth"] = (
-        worths.mean(axis=0) if estimates.estimate is None else _normalise_worths(mean_log_worths)
-    )
-    columns["worth_low"], columns["worth_high"] = np.quantile(worths, tails, axis=0)
-    wins, losses, ties = _count_outcomes(data)
-    count_columns = {
-        "comparisons": wins + losses + ties,
-        "wins": wins,
-        "losses": losses,
-        "ties": ties,
-    }
-    columns |= {
-        name: convert_whole_counts(counts[order_indices]) for name, counts in count_columns.items()
-    }
-    nu = float(estimates.nu.mean()) if len(estimates.nu) else np.nan
+        columns |= _rate_without_covariates(estimates.without, scale, data, order_indices)
+    if estimates.estimate is None:
+        columns["worth"] = worths.mean(axis=0)
+    else:
+        columns["worth"] = _normalise_worths(mean_log_worths)
+    columns["worth_low"], columns["worth_high"] = compute_interval(worths, ci)
+    for name, counts in outcomes.items():
+        columns[name] = convert_whole_counts(counts[order_indices])
     judged = estimates.judged
-    anchor_sentence = "" if judged is not None and judged.in_time is not None else scale.sentence
-    note = _describe_table(data, wins + ties, losses + ties, nu, anchor_sentence, ci)
+    anchor_text = "."
+    if judged.in_time is None:
+        anchor_text = f"; {scale.sentence}."
+    note = _describe_table(data, outcomes, estimates.mean_nu, anchor_text, ci)
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
-        note=note if judged is None else f"{note} {judged.note}",
+        note=f"{note} {judged.note}".rstrip(),
         order=pd.DataFrame(order, labels, labels),
         groups=tuple(tuple(option_names[members].tolist()) for members in tiers),
-        tie=nu,
+        tie=estimates.mean_nu,
         data=data,
         effects=_tabulate_effects(data, estimates, ci),
         people=estimates.people,
-        of_judges=None if judged is None else judged.judges,
-        in_time=None if judged is None else judged.in_time,
+        of_judges=judged.judges,
+        in_time=judged.in_time,
         of_chains=estimates.of_chains,
         ci=ci,
     )
+
+
+def _rate_without_covariates(
+    estimates: WorthEstimates, scale: WorthScale, data: Judgements, order_indices: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return ranks and ratings without control for covariates, in the order of the table."""
+    rank = np.argsort(sort_descending(estimates.modes)) + 1
+    log_worths = scale.subtract_anchor(estimates.monotone_means, data.labels)
+    return {
+        "rank_without": rank[order_indices],
+        "rating_without": scale.compute_ratings(log_worths[order_indices]),
+    }
 
 
 def _tabulate_effects(
@@ -181,7 +189,7 @@ def _tabulate_effects(
 
     if data.covariates is None:
         return None
-    low, high = np.quantile(estimates.beta, interval_tails(ci), axis=0)
+    low, high = compute_interval(estimates.beta, ci)
     names = pd.Index(data.covariates.names, name="covariate")
     return pd.DataFrame({"effect": estimates.effects, "low": low, "high": high}, index=names)
 
@@ -192,8 +200,8 @@ def _normalise_worths(log_worths: np.ndarray) -> np.ndarray:
     return worth / worth.sum(axis=-1, keepdims=True)
 
 
-def _count_outcomes(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count how often each option was chosen, rejected, and neither."""
+def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:
+    """Count how often each option was compared, chosen, rejected, and neither."""
     # For best and worst: best, worst, and neither.
     n = data.n_options
     if isinstance(data, Choices):
@@ -202,23 +210,32 @@ def _count_outcomes(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarra
             data.members[member_index], data.times[row] * data.are_chosen(row, member_index), n
         )
         n_other = np.bincount(data.members[member_index], data.times[row], n) - n_chosen
-        n_worst = (
-            n_other if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
+        n_worst = n_other
+        if data.worst is not None:
+            n_worst = np.bincount(data.members[data.worst], data.times, n)
+        n_ties = n_other - n_worst
+    else:
+        n_chosen, n_worst, n_ties = (
+            np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
+            for first, second in (
+                (data.wins, data.losses),
+                (data.losses, data.wins),
+                (data.tied, data.tied),
+            )
         )
-        return n_chosen, n_worst, n_other - n_worst
-
-    def added(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
-
-    return added(data.wins, data.losses), added(data.losses, data.wins), added(data.tied, data.tied)
+    return {
+        "comparisons": n_chosen + n_worst + n_ties,
+        "wins": n_chosen,
+        "losses": n_worst,
+        "ties": n_ties,
+    }
 
 
 def _describe_table(
     data: Judgements,
-    not_lost: np.ndarray,
-    not_won: np.ndarray,
+    outcomes: dict[str, np.ndarray],
     nu: float,
-    anchor_sentence: str,
+    anchor_text: str,
     ci: float,
 ) -> str:
     """Describe the columns of the table, and options whose worths depend on the prior."""
@@ -226,19 +243,23 @@ def _describe_table(
         f"Intervals are central {describe_interval(ci)}s. Two options share a tier if neither"
         " ranks"
         f" higher than the other with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating"
-        " points means odds of 10 to 1" + (f"; {anchor_sentence}." if anchor_sentence else ".")
+        f" points means odds of 10 to 1{anchor_text}"
     ]
     if not np.isnan(nu):
         sentences.append(
             f"Two equal options tie with probability {format_probability(nu / (2 + nu))}."
         )
     names = np.array(data.labels, dtype=object)
+    is_never_beaten = outcomes["losses"] + outcomes["ties"] == 0
+    is_never_chosen = outcomes["wins"] + outcomes["ties"] == 0
     for verb, is_extreme in (
-        ("beaten", (not_won == 0) & (not_lost > 0)),
-        ("chosen", (not_lost == 0) & (not_won > 0)),
+        ("beaten", is_never_beaten & ~is_never_chosen),
+        ("chosen", is_never_chosen & ~is_never_beaten),
     ):
         if is_extreme.any():
-            auxiliary = "was" if is_extreme.sum() == 1 else "were"
+            auxiliary = "was"
+            if is_extreme.sum() > 1:
+                auxiliary = "were"
             sentences.append(
                 f"{list_names(names[is_extreme].tolist())} {auxiliary} never {verb}, so the size of"
                 " the gap depends on the prior."

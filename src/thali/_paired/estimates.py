@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.progress import Progress
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._inference.warn import silence_warnings
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.certain_signs import CERTAIN
@@ -45,7 +45,7 @@ class WorthEstimates(NamedTuple):
     # log worths and beta; None: means of draws
     estimate: tuple[np.ndarray, np.ndarray] | None = None
     people: Dependence | None = None  # treatment of repeated answers
-    judged: JudgedWorths | None = None  # results for judges or periods
+    judged: JudgedWorths = JudgedWorths()  # results for judges or periods
     of_chains: ConvergenceCheck | None = None  # None without chains
     # log worths widened for few respondents; None: `log_worths`
     with_variance: np.ndarray | None = None
@@ -61,13 +61,32 @@ class WorthEstimates(NamedTuple):
     @property
     def monotone_means(self) -> np.ndarray:
         """Reported log worths: means made monotone in rank."""
-        means = self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+        if self.estimate is None:
+            means = self.log_worths.mean(axis=0)
+        else:
+            means = self.estimate[0]
         return fit_descending_means(sort_descending(self.modes), means)
 
     @property
     def effects(self) -> np.ndarray:
         """Reported coefficients of covariates."""
-        return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
+        if self.estimate is None:
+            return self.beta.mean(axis=0)
+        return self.estimate[1]
+
+    @property
+    def mean_nu(self) -> float:
+        """Mean of Davidson's parameter of ties; NaN without ties."""
+        if not len(self.nu):
+            return np.nan
+        return float(self.nu.mean())
+
+    @property
+    def design_effect(self) -> float:
+        """Design effect for which the intervals are adjusted; 1 without adjustment."""
+        if self.people is None or self.people.model != ADJUSTED:
+            return 1.0
+        return max(1.0, self.people.effect)
 
 
 def estimate_worths(
@@ -78,21 +97,21 @@ def estimate_worths(
     from thali._worths.laplace import Marginal
     from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
 
-    data, by_chains = convert_for_likelihood(data), request.method == "mcmc"
+    data = convert_for_likelihood(data)
+    by_chains = request.method == "mcmc"
+    default_people = ADJUSTED
+    if by_chains:
+        default_people = INDEPENDENT
     problem = build_worth_problem(data, request)
     if not request.has_prior:
         check_estimable(data, problem.density)
     check_anchor(problem, scale)
     with Progress(progressbar and not by_chains, "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
-        marginal, respondents = (
-            Marginal(problem.density, request.spread, request.judge_sd, request.drift),
-            RespondentAdjustment(),
-        )
+        marginal = Marginal(problem.density, request.spread, request.judge_sd, request.drift)
+        respondents = RespondentAdjustment()
         if request.is_plain:
-            respondents = build_adjustment(
-                data, marginal, request.people, INDEPENDENT if by_chains else ADJUSTED
-            )
+            respondents = build_adjustment(data, marginal, request.people, default_people)
         if not by_chains:
             return _estimate_by_laplace(problem, scale, marginal, respondents)
     return _estimate_by_chains(problem, scale, marginal, respondents.power_dependence, progressbar)
@@ -106,7 +125,9 @@ def fit_individuals(data: Judgements, request: WorthsRequest, progressbar: bool)
     with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=request.random_seed, progressbar=progressbar)
     draws, people, convergence = model._draws, model._view.dependence, model.convergence()
-    nu = np.zeros(0) if draws.nu is None else draws.nu
+    nu = draws.nu
+    if nu is None:
+        nu = np.zeros(0)
     estimates = WorthEstimates(
         draws.log_worths, draws.log_worths.mean(axis=0), nu, draws.beta, None, people
     )
@@ -125,27 +146,23 @@ def _estimate_by_laplace(
     from thali._worths.posterior_sample import sample_posterior
     from thali._worths.respondent_variance import widen_points
 
-    density, spreads = problem.density, None
+    density = problem.density
+    spreads = None
     n_draws = int(np.clip(MAX_NUMBERS // density.size, MIN_DRAWS, DRAWS))
-    (rng,) = spawn_generators(problem.request.random_seed, 1)
+    rng = build_generator(problem.request.random_seed)
     if problem.request.has_prior:
         points, spreads = sample_posterior(marginal, rng, n_draws)
         mean_point = points.mean(axis=1)
     else:
         _, mode = marginal.best
-        points, mean_point = (
-            mode.point[:, None] + marginal.draw_deviations(mode, rng, n_draws),
-            mode.point,
-        )
-    mean_log_worths, variance = (
-        density.centre_by_period(mean_point[:, None])[-1, :, 0],
-        respondents.adjusted_variance,
-    )
-    estimate = (
-        None
-        if problem.request.has_prior and variance is None
-        else (mean_log_worths, mean_point[density.beta])
-    )
+        points = mode.point[:, None] + marginal.draw_deviations(mode, rng, n_draws)
+        mean_point = mode.point
+    mean_log_worths = density.centre_by_period(mean_point[:, None])[-1, :, 0]
+    variance = respondents.adjusted_variance
+    if problem.request.has_prior and variance is None:
+        estimate = None
+    else:
+        estimate = (mean_log_worths, mean_point[density.beta])
     narrow, with_variance = points, None
     if variance is not None:
         narrow, points = widen_points(rng, marginal, variance, points, mean_point)
@@ -191,7 +208,8 @@ def _build_estimates(
     """Build estimates from draws of points, with tables of judges and periods."""
     density = problem.density
     modes = density.centre_by_period(marginal.mean_mode[:, None])[-1, :, 0]
-    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
+    nu = np.exp(points[density.nu]).ravel()
+    beta = points[density.beta].T
     estimates = WorthEstimates(
         density.centre_by_period(points)[-1].T,
         modes,

@@ -11,7 +11,17 @@ from thali._digits import format_percent, format_probability
 from thali._labels import format_plural, simplify_number
 from thali._labels import list_names as in_words
 from thali._model.common_findings import build_check_finding, passes_check
-from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
+from thali._model.finding import (
+    FULL,
+    MISSES,
+    ON_SCREEN,
+    Brief,
+    Finding,
+    Findings,
+    Picture,
+    Text,
+    finding,
+)
 from thali._model.predictive_check import describe_check
 from thali._posterior.certain_signs import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
@@ -49,8 +59,10 @@ _COVARIATE_COLUMNS = ("rank_without", "rating_without")  # with covariates
 
 def shorten_words(words: list[str]) -> str:
     """Join the first of several words, with the number of others."""
-    rest_text = f" and {len(words) - _MAX_NAMED} more" if len(words) > _MAX_NAMED else ""
-    return ", ".join(words[:_MAX_NAMED]) + rest_text
+    text = ", ".join(words[:_MAX_NAMED])
+    if len(words) > _MAX_NAMED:
+        text += f" and {len(words) - _MAX_NAMED} more"
+    return text
 
 
 def build_board_findings(board: Leaderboard) -> Findings:
@@ -58,25 +70,21 @@ def build_board_findings(board: Leaderboard) -> Findings:
     return Findings(
         board,
         (
-            *(
-                leaderboard,
-                groups,
-                votes,
-                reliability,
-                judges,
-                worths_in_time,
-                covariates,
-                boards,
-                order,
-                votes_by_pair,
-            ),
-            *(
-                check,
-                board_report.data,
-                board_report.methods,
-                board_report.convergence,
-                board_report.independence,
-            ),
+            leaderboard,
+            groups,
+            votes,
+            reliability,
+            judges,
+            worths_in_time,
+            covariates,
+            boards,
+            order,
+            votes_by_pair,
+            check,
+            board_report.data,
+            board_report.methods,
+            board_report.convergence,
+            board_report.independence,
         ),
     )
 
@@ -93,24 +101,24 @@ def _describe_omitted(names: list[str], n_drawn: int) -> str:
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Report ranks and ratings with intervals."""
-    covariate_columns = () if board.effects is None else _COVARIATE_COLUMNS
-    dependence_sentence = board.dependence_sentence
+    columns = list(_MAIN_COLUMNS)
+    if board.effects is not None:
+        columns += _COVARIATE_COLUMNS
+    notes: list[Text] = [f"{board.title}.", board.note]
+    if board.dependence_sentence is not None:
+        notes.append(board.dependence_sentence)
     return Finding(
         _describe_leader(board),
         title="Ranks and ratings",
         table=board.table,
-        shown=board.table[[*_MAIN_COLUMNS, *covariate_columns]],
+        shown=board.table[columns],
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be"
             " distinguished." + _describe_omitted(board.table.index.tolist(), _MAX_OPTIONS),
             board.table,
         ),
-        notes=(
-            f"{board.title}.",
-            board.note,
-            *(() if dependence_sentence is None else (dependence_sentence,)),
-        ),
+        notes=tuple(notes),
         brief=Brief("Ranks", table=board.table[list(_MAIN_COLUMNS)]),
     )
 
@@ -119,7 +127,7 @@ def _describe_leader(board: Leaderboard) -> str:
     """Describe the leader, its probability, and options not separated from it."""
     leader, *others = board.table.index
     not_separated = [option for option in others if board.order.loc[leader, option] < CERTAIN]
-    p_1 = float(board.table["p_1"].loc[leader])
+    p_1 = board.table["p_1"].loc[leader]
     sentence = f"{leader} ranks first (probability {format_probability(p_1)}); "
     if not not_separated:
         return f"{sentence}all other options are separated from it."
@@ -158,14 +166,14 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     sentence = (
         f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
     )
-    votes_text = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
-    brief_text, texts_by_column = (
-        sentence,
-        {
-            "as_so_far": f"{votes_text} in the current mix",
-            "among_these": f"votes on pairs of these {leaders_word} only",
-        },
-    )
+    votes_text = "votes on pairs"
+    if isinstance(board.data, Choices):
+        votes_text = "choices out of sets"
+    brief_text = sentence
+    texts_by_column = {
+        "as_so_far": f"{votes_text} in the current mix",
+        "among_these": f"votes on pairs of these {leaders_word} only",
+    }
     shown_rows = {0, table.index[-1]}
     for column, text in texts_by_column.items():
         if column in table:
@@ -175,7 +183,8 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             )
             shown_rows.update(filter(None, (n_half, n_certain)))
             sentence += f" {_describe_votes_needed(text, n_half, n_certain, table.index[-1])}."
-            brief_text = sentence if column == "as_so_far" else brief_text
+            if column == "as_so_far":
+                brief_text = sentence
     note = (
         "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The"
         " forecast uses posterior simulation with a normal approximation; options of nearly equal"
@@ -231,20 +240,23 @@ def reliability(board: Leaderboard, settings: None) -> Finding | None:
 def check(board: Leaderboard, settings: None) -> Finding | None:
     """Report observed proportions that the model misses."""
     if board.of_check is None:
-        return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
-    table, fits = board.of_check, passes_check(board.of_check)
-    picture = None if fits is None else Picture("check", _CHECK, table)
+        if "missing" not in board.check_facts:
+            return None
+        return Finding(board.check_facts["missing"])
+    table = board.of_check
+    fits = passes_check(board.of_check)
+    picture = None
+    if fits is not None:
+        picture = Picture("check", _CHECK, table)
     sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
         sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
     finding_without_notes = build_check_finding(
         table, sentence, fits, f"{_CHECK[:-1]}, worst-fitting first", picture
     )
-    return (
-        replace(finding_without_notes, notes=(_MISFIT,))
-        if fits is False
-        else replace(finding_without_notes, brief=None)
-    )
+    if fits is False:
+        return replace(finding_without_notes, notes=(_MISFIT,))
+    return replace(finding_without_notes, brief=None)
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)
@@ -287,9 +299,9 @@ def _describe_joint_certainty(n_named: int, compared_text: str) -> str:
     """Describe how certain all named differences are jointly."""
     if n_named == 0:
         return f" No difference is certain (probability ≥ {CERTAIN:g}; {compared_text} compared)."
-    statements = (
-        "This statement is" if n_named == 1 else f"These {n_named:,} statements are jointly"
-    )
+    statements = "This statement is"
+    if n_named != 1:
+        statements = f"These {n_named:,} statements are jointly"
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({compared_text} compared)."
 
 
@@ -300,7 +312,8 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table = board.worths_in_time()
     last: Any = table.loc[table["period"] == table["period"].iloc[-1]]
-    rose, fell = table.attrs["better"], table.attrs["worse"]
+    rose = table.attrs["better"]
+    fell = table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
     sentence += _describe_joint_certainty(
@@ -308,9 +321,8 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     )
     caption = (
         "Ratings in each period with their intervals; coloured: options that have clearly"
-        " become better or worse, and "
+        " become better or worse, and the best option."
     )
-    caption += "the best option."
     return Finding(
         sentence,
         title="Ratings over time",
@@ -326,10 +338,8 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     pair_covariates = board.data.covariates
     if board.effects is None or pair_covariates is None:
         return None
-    table, names = (
-        board.covariate_effects().rename(columns={"effect": "log_odds"}),
-        list(board.effects.index),
-    )
+    table = board.covariate_effects().rename(columns={"effect": "log_odds"})
+
     table["more"] = pair_covariates.units(table["log_odds"].tolist())
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
@@ -341,10 +351,13 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
     rank_changes: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if rank_changes.max() > 0:
-        option, row = rank_changes.idxmax(), board.table.loc[rank_changes.idxmax()]
+        option = rank_changes.idxmax()
+        row = board.table.loc[option]
+        covariates_text = "this covariate"
+        if len(table) > 1:
+            covariates_text = "these covariates"
         sentence += (
-            " Without controlling for"
-            f" {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would rank"
+            f" Without controlling for {covariates_text}, {option} would rank"
             f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
@@ -363,11 +376,13 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
     ]
     is_different = rating_ends[0].max() > rating_ends[1].min()
     options = [option for option in board.table.index if is_different.get(option, False)]
-    sentence += (
-        f" Ratings that differ between parts (intervals do not overlap): {in_words(options, 8)}."
-        if options
-        else " No rating clearly differs between parts (all intervals overlap)."
-    )
+    if options:
+        sentence += (
+            " Ratings that differ between parts (intervals do not overlap):"
+            f" {in_words(options, 8)}."
+        )
+    else:
+        sentence += " No rating clearly differs between parts (all intervals overlap)."
     notes = (*_describe_unassigned(board), *_describe_small_parts(board))
     return Finding(
         sentence,
@@ -384,8 +399,8 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
     if board.made is None:
         return ()
     n_unassigned = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
-    for name, (column, _) in name_parts(board.made.counted.parts).items():
-        n_unassigned[column] -= board.boards[name].data.n_answers
+    for board_name, (column, _) in name_parts(board.made.counted.parts).items():
+        n_unassigned[column] -= board.boards[board_name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
         f"{simplify_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"
@@ -416,10 +431,9 @@ def order(board: Leaderboard, settings: None) -> Finding:
     """Report the probability that the row option is above the column option."""
     leaders = board.table.index[:_MAX_ORDERS]
     table = board.order.loc[leaders, leaders].rename_axis("option")
-    n_omitted = len(board.order) - len(leaders)
-    scope = f", of the first {len(leaders)} of {len(board.order):,}" if n_omitted else ""
+    title = "Probability that the row option is better than the column option"
     return Finding(
-        title=f"Probability that the row option is better than the column option{scope}",
+        title=f"{title}{_describe_scope(len(leaders), len(board.order))}",
         table=table.where(~np.eye(len(leaders), dtype=bool)),
     )
 
@@ -427,20 +441,32 @@ def order(board: Leaderboard, settings: None) -> Finding:
 @finding("votes_by_pair", "Comparisons per pair", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     """Report the number of comparisons of each pair."""
-    labels, table = board.data.labels, board.votes_by_pair()
+    labels = board.data.labels
+    table = board.votes_by_pair()
     first, second = np.triu_indices(len(labels), 1)
     total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
-    compared, most_frequent = total[total > 0], int(total.argmax())
-    verb = "shown together" if isinstance(board.data, Choices) else "compared"
+    compared = total[total > 0]
+    most_frequent = int(total.argmax())
+    verb = "compared"
+    noun = "Comparisons of"
+    if isinstance(board.data, Choices):
+        verb = "shown together"
+        noun = "Sets containing"
     sentence = (
         f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"
         f" {verb} (median "
-        f"{simplify_number(float(np.median(compared))):,} times; most often"
+        f"{simplify_number(np.median(compared)):,} times; most often"
         f" {labels[first[most_frequent]]}"
-        f" and {labels[second[most_frequent]]}, {simplify_number(float(total[most_frequent])):,}"
+        f" and {labels[second[most_frequent]]}, {simplify_number(total[most_frequent]):,}"
         " times)."
     )
-    noun = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
     first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]
-    scope = f", of the first {len(first)} of {len(table):,}" if len(table) > len(first) else ""
-    return Finding(sentence, title=f"{noun} each pair{scope}", table=first)
+    title = f"{noun} each pair{_describe_scope(len(first), len(table))}"
+    return Finding(sentence, title=title, table=first)
+
+
+def _describe_scope(n_shown: int, n_options: int) -> str:
+    """Return the end of the title of a table that shows the first options; "" for all."""
+    if n_shown == n_options:
+        return ""
+    return f", of the first {n_shown} of {n_options:,}"

@@ -17,8 +17,8 @@ from thali._aspects.maximum_likelihood.goodness import (
 from thali._aspects.maximum_likelihood.maximum import estimate_maximum
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value
-from thali._inference.numerics.counts import log_binomial
-from thali._inference.seeds import spawn_generators
+from thali._inference.numerics.log_densities import log_binomial
+from thali._inference.seeds import build_generator
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
 from thali._printed import PrintedResult
@@ -46,17 +46,14 @@ def permutation_test(
     p = (1 + permutations with a statistic at least as large) / (1 + permutations). All answers of a
     respondent stay together, so that they may depend on each other.
     """
-    tallies, sizes = _tally_respondents(groups, pooled_fit.data), []
-    for group in groups:
-        assert group.answers is not None
-        sizes.append(len(np.unique(group.answers.respondent)))
-    pose, start = (
-        pooled_fit.problem,
-        np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max())),
-    )
+    group_tallies = [_tally_respondents(group, pooled_fit.data) for group in groups]
+    tallies = np.concatenate(group_tallies)
+    pose = pooled_fit.problem
+    start = np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max()))
     samples = choose_n_samples(pose.work * len(groups))
-    rng, n_reached = spawn_generators(random_seed, 1)[0], 0
-    ends = np.cumsum(sizes)[:-1]
+    rng = build_generator(random_seed)
+    n_reached = 0
+    ends = np.cumsum([len(tally) for tally in group_tallies])[:-1]
     for _ in range(samples):
         parts = np.split(rng.permutation(len(tallies)), ends)
         problems = (pose.with_counts(tallies[part].sum(axis=0)) for part in parts)
@@ -79,21 +76,16 @@ def permutation_test(
     )
 
 
-def _tally_respondents(
-    groups: Sequence[PairedComparisons], pooled: PairedComparisons
-) -> np.ndarray:
-    """Count choices of each side of the pooled pairs by respondent, group by group."""
-    tallies = []
-    for group in groups:
-        assert group.answers is not None
-        answers = group.answers
-        pair_indices = find_pair_indices(group, pooled)
-        respondents, row = np.unique(answers.respondent, return_inverse=True)
-        tally = np.zeros((len(respondents), pooled.n_pairs, 2))
-        tally[row, pair_indices[answers.pair], 0] = answers.wins
-        tally[row, pair_indices[answers.pair], 1] = answers.losses
-        tallies.append(tally.reshape(len(respondents), -1))
-    return np.concatenate(tallies)
+def _tally_respondents(group: PairedComparisons, pooled: PairedComparisons) -> np.ndarray:
+    """Count choices of each side of the pooled pairs, shape (respondents, 2 * pairs)."""
+    answers = group.answers
+    assert answers is not None
+    pair_index = find_pair_indices(group, pooled)[answers.pair]
+    respondents, row = np.unique(answers.respondent, return_inverse=True)
+    tally = np.zeros((len(respondents), pooled.n_pairs, 2))
+    tally[row, pair_index, 0] = answers.wins
+    tally[row, pair_index, 1] = answers.losses
+    return tally.reshape(len(respondents), -1)
 
 
 _LEVEL = 0.05  # p-values below indicate a difference
@@ -163,21 +155,16 @@ def group_test(
     data_sets = prepare_groups(groups, "groups")
     names = list_group_names(groups, len(data_sets), "group")
     pooled_fit = estimate(pool_groups(data_sets), aspects, unique)
-    fits = []
-    for name, data in zip(names, data_sets, strict=True):
-        try:
-            fits.append(estimate(data, aspects, unique))
-        except DataError as error:
-            raise DataError(f"In {name}: {error}") from None
-        for warning in warn_unbounded(fits[-1]):
-            warn(warning)
+    fits = [
+        _fit_group(name, data, aspects, unique) for name, data in zip(names, data_sets, strict=True)
+    ]
     wins, losses = (
         np.concatenate([getattr(data, side) for data in data_sets]) for side in ("wins", "losses")
     )
-    n, cells = wins + losses, np.concatenate([wins, losses])
+    n = wins + losses
+    cells = np.concatenate([wins, losses])
     # log-likelihood of the pooled model for the choices of all groups, with their coefficients
-    coefficients = sum(fit.coefficient for fit in fits)
-    pooled_value = pooled_fit.maximum.value + coefficients
+    pooled_value = pooled_fit.maximum.value + sum(fit.coefficient for fit in fits)
     by_group = sum(fit.log_likelihood for fit in fits)
     saturated = sum(fit.saturated for fit in fits)
     weights = pooled_fit.n_parameters
@@ -188,19 +175,8 @@ def group_test(
         "effect": (0, weights, float(log_binomial(wins, losses, 0.5).sum()), pooled_value),
         "imbalance": equal_means_row(n),
     }
-    df = rows["model"][1] - rows["model"][0]
-
-    def model_test(statistic: float) -> FitTest:
-        inverse = np.concatenate([fit.inverse for fit in fits])
-        is_whole = all(fit.is_whole for fit in fits)
-        free = len(pooled_fit.weights) * len(fits)
-
-        def replicate(rng: np.random.Generator) -> float:
-            return sum(fit.replicate(rng) for fit in fits)
-
-        return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * free**2)
-
-    test = model_test(max(2.0 * (saturated - by_group), 0.0))
+    df = len(n) - weights * len(data_sets)
+    test = _test_fits(fits, max(2.0 * (saturated - by_group), 0.0), df, n)
     tests: dict[str, Callable[[float], FitTest]] = {
         "overall": lambda value: run_equal_means_test(cells, value),
         "model": lambda _: test,
@@ -228,6 +204,29 @@ def group_test(
     )
 
 
+def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -> Estimates:
+    """Fit the choices of one group; errors name the group."""
+    try:
+        fit = estimate(data, aspects, unique)
+    except DataError as error:
+        raise DataError(f"In {name}: {error}") from None
+    for warning in warn_unbounded(fit):
+        warn(warning)
+    return fit
+
+
+def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) -> FitTest:
+    """Test the joint fit of separate models of all groups; n: comparisons of each pair."""
+
+    def replicate(rng: np.random.Generator) -> float:
+        return sum(fit.replicate(rng) for fit in fits)
+
+    inverse = np.concatenate([fit.inverse for fit in fits])
+    is_whole = all(fit.is_whole for fit in fits)
+    n_weights = sum(len(fit.weights) for fit in fits)
+    return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * n_weights**2)
+
+
 def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:
     """Return the sentence on whether groups differ; "" for a single group."""
     row = table.loc["group"]
@@ -237,9 +236,7 @@ def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> s
         f"row 'group': deviance {row['deviance']:.2f} on {format_plural(int(row['df']), 'degree')}"
         f" of freedom, {format_p_value(p)}"
     )
-    verdict = (
-        "differ significantly in their weights"
-        if p < _LEVEL
-        else "do not differ significantly in their weights"
-    )
+    verdict = "do not differ significantly in their weights"
+    if p < _LEVEL:
+        verdict = "differ significantly in their weights"
     return f"Groups {shorten(names)} {verdict} ({numbers})."

@@ -82,13 +82,16 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     min_agreeing = float(
         (_count_pairs(np.floor(judges / 2)) + _count_pairs(np.ceil(judges / 2))).sum()
     )
-    u, u_min = 2 * agreeing / possible - 1, 2 * min_agreeing / possible - 1
-    statistic, df = np.nan, np.nan
+    u = 2 * agreeing / possible - 1
+    u_min = 2 * min_agreeing / possible - 1
+    statistic = np.nan
+    df = np.nan
     if test == "exact":
         p_value = _exact_p_value(judges, agreeing, possible)
     else:
         # cumulants of Sigma by chance; chi-square with the same mean, variance and skewness
-        mean, variance = possible / 2, possible / 4
+        mean = possible / 2
+        variance = possible / 4
         third_cumulant = float((_count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
         if third_cumulant == 0.0:
             raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
@@ -115,8 +118,10 @@ def _check_judges(data: PairedComparisons) -> None:
     times = answers.wins + answers.losses
     pair_index = int(times.argmax())
     if times[pair_index] > 1:
-        judge, pair = answers.respondents[answers.respondent[pair_index]], answers.pair[pair_index]
-        first, second = data.labels[data.first[pair]], data.labels[data.second[pair]]
+        judge = answers.respondents[answers.respondent[pair_index]]
+        pair = answers.pair[pair_index]
+        first = data.labels[data.first[pair]]
+        second = data.labels[data.second[pair]]
         raise DataError(
             f"Kendall's u requires one judgement of each pair from every judge, but {judge!r}"
             f" compared {first!r} and {second!r} {times[pair_index]:,.0f} times; keep one of these"
@@ -149,9 +154,8 @@ def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> floa
             (_count_pairs(x) + _count_pairs(m - x)).astype(int),
             binom.pmf(x, m, 0.5),
         )
-        distribution = (
-            fftconvolve(distribution, pair_distribution)
-            if len(distribution) > 2000
-            else np.convolve(distribution, pair_distribution)
-        )
+        if len(distribution) > 2000:
+            distribution = fftconvolve(distribution, pair_distribution)
+        else:
+            distribution = np.convolve(distribution, pair_distribution)
     return float(np.clip(distribution[int(agreeing) :].sum(), 0.0, 1.0))

@@ -17,7 +17,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, silence_warnings, warn
 from thali._labels import format_plural, shorten
-from thali._people.populations import ADJUSTED, Individuals, check_people
+from thali._people.populations import Individuals, check_people
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
@@ -264,7 +264,9 @@ class LeaderboardRecipe(NamedTuple):
             self.counted.data, **self.settings, progressbar=progressbar, parts=parts
         )
         if self.counted.repeated:
-            verb = "was" if self.counted.repeated == 1 else "were"
+            verb = "was"
+            if self.counted.repeated > 1:
+                verb = "were"
             exclusion_note = (
                 f"{format_plural(self.counted.repeated, 'answer')} whose identifier was already"
                 f" counted {verb} excluded."
@@ -278,23 +280,20 @@ class LeaderboardRecipe(NamedTuple):
         """Return the recipe with more votes, whose columns may have other names."""
         self._check_columns(columns)
         new = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
-        ties, parts = (
-            self.settings["ties"],
-            {column: dict(part_votes) for column, part_votes in self.counted.parts.items()},
-        )
+        ties = self.settings["ties"]
+        parts = {column: dict(part_votes) for column, part_votes in self.counted.parts.items()}
         data = merge_judgements(
             convert_to_judgements(self.counted.data), convert_to_judgements(new.data), ties
         )
         with silence_warnings():  # all comparisons together have warned already
             # columns may have other names
             for part_votes, new_parts in zip(parts.values(), new.parts.values(), strict=True):
-                part_votes |= {
-                    part_value: merge_judgements(part_votes[part_value], part, ties)
-                    if part_value in part_votes
-                    else part
-                    for part_value, part in new_parts.items()
-                }
-        repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
+                for part_value, part in new_parts.items():
+                    if part_value in part_votes:
+                        part = merge_judgements(part_votes[part_value], part, ties)
+                    part_votes[part_value] = part
+        repeated = self.counted.repeated + new.repeated
+        files = (*self.counted.files, *new.files)
         return self._replace(
             counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files)
         )
@@ -335,11 +334,9 @@ def build_leaderboard(
 
     `asked` has the fields of `WorthsRequest`.
     """
-    request, scale, parts = (
-        WorthsRequest(**asked),
-        WorthScale.from_argument(anchor_model),
-        parts or {},
-    )
+    request = WorthsRequest(**asked)
+    scale = WorthScale.from_argument(anchor_model)
+    parts = parts or {}
 
     def prepare_data(source: Any) -> Judgements:
         """Select dates and treat ties."""
@@ -355,18 +352,15 @@ def build_leaderboard(
             warn(DataWarning(message))
 
     estimates = _estimate_with_and_without(data, request, scale, progressbar)
-    design_effect = (
-        1.0
-        if estimates.people is None or estimates.people.model != ADJUSTED
-        else max(1.0, estimates.people.effect)
-    )
-    board, boards = build_board(data, estimates, scale, request.ci), {}
+    board = build_board(data, estimates, scale, request.ci)
+    boards = {}
     board = replace(board, **_run_check(estimates, request))
     if estimates.individuals is None:
         board = replace(
-            board, of_more_votes=_forecast_votes(board, estimates, request, design_effect)
+            board,
+            of_more_votes=_forecast_votes(board, estimates, request),
+            of_reliability=measure_reliability(estimates),
         )
-        board = replace(board, of_reliability=measure_reliability(estimates))
     data_by_part: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _prefix_errors(name):
@@ -374,7 +368,7 @@ def build_leaderboard(
     estimates_by_part: dict[str, WorthEstimates] = {}
     if pool and len(data_by_part) > 1:
         estimates_by_part, sentence = _pool_parts(
-            data_by_part, data, request, 1.0 / design_effect, progressbar
+            data_by_part, data, request, 1.0 / estimates.design_effect, progressbar
         )
         board = replace(board, note=f"{board.note} {sentence}")
     part_progressbar = progressbar and request.method == "mcmc"  # other methods are fast
@@ -406,20 +400,24 @@ def _estimate_with_and_without(
 
 
 def _forecast_votes(
-    board: Leaderboard, estimates: WorthEstimates, request: WorthsRequest, effect: float
+    board: Leaderboard, estimates: WorthEstimates, request: WorthsRequest
 ) -> "pandas.DataFrame":
     """Forecast the separation of the first options after more votes."""
     assert estimates.marginal is not None
     leaders = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    draws = estimates.log_worths if estimates.with_variance is None else estimates.with_variance
+    draws = estimates.with_variance
+    if draws is None:
+        draws = estimates.log_worths
     current_information = None
     if request.period is None:
-        is_raised = estimates.people is not None and estimates.people.by == POWER
+        effect = estimates.design_effect
+        if estimates.people is not None and estimates.people.by == POWER:
+            effect = 1.0  # the likelihood of the current votes is raised to its inverse already
         current_information = forecast_information(
-            estimates.marginal, leaders, board.data.n_answers, 1.0 if is_raised else effect
+            estimates.marginal, leaders, board.data.n_answers, effect
         )
     return forecast_separation(
-        draws[:, leaders], current_information, board.tie, request.lapse, effect
+        draws[:, leaders], current_information, board.tie, request.lapse, estimates.design_effect
     )
 
 
@@ -500,7 +498,8 @@ def _prefix_errors(part: str) -> Iterator[None]:
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Raise for covariates of options and perfect predictors; warn for near ones."""
     covariates.refuse_options("a leaderboard")
-    wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
+    wins = covariates.wins > 0.0
+    losses = covariates.losses > 0.0
     # chosen minus rejected option
     differences = np.concatenate([covariates.values[wins], -covariates.values[losses]])
     times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])
@@ -523,7 +522,8 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
             ".",
         )
     for name, difference in zip(covariates.names, differences.T, strict=True):
-        n_above, n_below = times @ (difference > 0.0), times @ (difference < 0.0)
+        n_above = times @ (difference > 0.0)
+        n_below = times @ (difference < 0.0)
         if min(n_above, n_below) == 0.0 and n_above + n_below >= _MIN_DECIDED:
             warn(
                 DataWarning(
@@ -542,16 +542,10 @@ def _list_constant_outcomes(data: PairedComparisons) -> list[np.ndarray]:
     if data.forward is None:
         return [0.0 * counts]
     first_counts = np.concatenate([data.forward[0], data.losses - data.forward[1]])
-    counts_by_position = [first_counts, counts - first_counts]
-    return [
-        0.0 * counts,
-        *(
-            counts_by_position
-            if min(position_counts.sum() for position_counts in counts_by_position)
-            >= _MIN_DECIDED / 2
-            else ()
-        ),
-    ]
+    second_counts = counts - first_counts
+    if min(first_counts.sum(), second_counts.sum()) < _MIN_DECIDED / 2:
+        return [0.0 * counts]
+    return [0.0 * counts, first_counts, second_counts]
 
 
 def _is_perfect_predictor(

@@ -32,12 +32,12 @@ def tabulate_tests(
 
     table_rows = []
     for name, (n_small, n_large, low, high) in rows.items():
-        deviance, df = max(2.0 * (high - low), 0.0), n_large - n_small
-        test = (
-            tests[name](deviance)
-            if name in tests
-            else FitTest(deviance, df, chi_square_tail(deviance, df))
-        )
+        deviance = max(2.0 * (high - low), 0.0)
+        df = n_large - n_small
+        if name in tests:
+            test = tests[name](deviance)
+        else:
+            test = FitTest(deviance, df, chi_square_tail(deviance, df))
         table_rows.append((n_small, n_large, low, high, deviance, df, test.p_value, test.kind))
     return pd.DataFrame(table_rows, index=list(rows), columns=COLUMNS)
 

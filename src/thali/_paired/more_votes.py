@@ -41,9 +41,12 @@ def vote_information(difference: np.ndarray, nu: float, lapse: float) -> np.ndar
     )
 
     q, rest = split_probabilities(difference)
-    has_ties, log_nu = not np.isnan(nu), np.log(nu)
+    has_ties = not np.isnan(nu)
+    log_nu = np.log(nu)
     no_vote = VoteOutcome(np.zeros_like(q), np.zeros_like(q), np.zeros_like(q), lapse, has_ties)
-    ratio = compute_tie_ratio(no_vote, q, rest, log_nu) if has_ties else np.zeros_like(q)
+    ratio = np.zeros_like(q)
+    if has_ties:
+        ratio = compute_tie_ratio(no_vote, q, rest, log_nu)
     p = (1.0 - lapse) * q + lapse / 2.0
     expected = no_vote._replace(
         wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)
@@ -139,7 +142,8 @@ def forecast_separation(
 
 def _cholesky_factor(matrix: np.ndarray) -> np.ndarray:
     """Return the lower factor of a covariance; directions without variance are 0."""
-    root, min_variance = np.zeros_like(matrix), _SINGULAR * matrix.diagonal().max()
+    root = np.zeros_like(matrix)
+    min_variance = _SINGULAR * matrix.diagonal().max()
     for k in range(len(matrix)):
         column = matrix[k:, k] - root[k:, :k] @ root[k, :k]
         if column[0] > min_variance:

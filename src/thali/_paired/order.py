@@ -15,12 +15,14 @@ from thali._aspects.maximum_likelihood.fit import (
     warn_unbounded,
 )
 from thali._aspects.maximum_likelihood.goodness import run_equal_means_test
+from thali._data.pairs import PairedComparisons
+from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.parts import build_ties_error
 from thali._digits import format_p_value
-from thali._inference.numerics.counts import log_binomial
+from thali._inference.numerics.log_densities import log_binomial
 from thali._inference.warn import warn
 from thali._printed import PrintedResult
-from thali.errors import DataError, InPython, Message
+from thali.errors import DataError, InPython
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests
 from .vote_counts import merge_orders, split_by_order
@@ -110,73 +112,51 @@ def order_effect(
     """
     import pandas as pd
 
-    forward, backward = split_by_order(data if backward is None else [data, backward], ties=True)
-    if ties := forward.n_ties + backward.n_ties:
-        raise DataError(
-            build_ties_error(ties, forward.n_comparisons + backward.n_comparisons),
-            " To estimate the order effect with ties as a third outcome, use ",
-            Message(
-                InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."
-            ),
-        )
-    both = merge_orders(forward, backward)
+    if backward is not None:
+        data = [data, backward]
+    both = _merge_without_ties(*split_by_order(data))
     aspects_by_option = check_aspects(both, aspects, unique, 0.0)
     check_identified(aspects_by_option, both)
     cells = both.cells
-    shown_first, wins, losses = cells.x[:, 0] > 0.0, cells.wins, cells.losses
-    n_for_second = float(losses[shown_first].sum() + wins[~shown_first].sum())
-    n_for_first = float(wins.sum() + losses.sum()) - n_for_second
-    if min(n_for_first, n_for_second) == 0.0:
-        raise DataError(
-            f"The {'second' if n_for_first else 'first'} option was never chosen, so the order"
-            " effect has no finite estimate."
-        )
+    wins = cells.wins
+    losses = cells.losses
+    shown_first = cells.x[:, 0] > 0.0
+    n_for_first, n_for_second = _count_by_position(cells)
     fit = fit_checked_aspects(both, aspects_by_option, 0.0)
     for warning in warn_unbounded(fit):
         warn(warning)
     fit_without_order = estimate(both.with_covariates(()), aspects, unique)
     log_advantage, log_error = estimate_advantage(fit)
-    order, advantage = float(np.exp(-log_advantage)), float(np.exp(log_advantage))
+    order = float(np.exp(-log_advantage))
+    advantage = float(np.exp(log_advantage))
     error = order * log_error
     null = n_for_second / n_for_first
     p_first_equal = np.where(shown_first, 1 / (1 + null), null / (1 + null))
-    n, weights = wins + losses, len(aspects_by_option.names) - 1
+    n = wins + losses
+    weights = len(aspects_by_option.names) - 1
+    value_without_order = fit_without_order.maximum.value + fit.coefficient
+    value_if_equal = float(log_binomial(wins, losses, p_first_equal).sum())
     rows = {
         "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated),
-        "order": (
-            weights,
-            weights + 1,
-            fit_without_order.maximum.value + fit.coefficient,
-            fit.log_likelihood,
-        ),
-        "effect": (
-            1,
-            weights + 1,
-            float(log_binomial(wins, losses, p_first_equal).sum()),
-            fit.log_likelihood,
-        ),
+        "order": (weights, weights + 1, value_without_order, fit.log_likelihood),
+        "effect": (1, weights + 1, value_if_equal, fit.log_likelihood),
         "imbalance": equal_means_row(n),
     }
     test = fit.usual_test
-    table = tabulate_tests(
-        rows,
-        {
-            "model": lambda _: test,
-            "imbalance": lambda statistic: run_equal_means_test(n, statistic),
-        },
-    )
+    tests = {
+        "model": lambda _: test,
+        "imbalance": lambda statistic: run_equal_means_test(n, statistic),
+    }
+    table = tabulate_tests(rows, tests)
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
-    favoured = f"not significant at the {_LEVEL:g} level"
-    if p_value < _LEVEL:
-        favoured = f"the option shown {'first' if order < 1 else 'second'} is favoured"
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
         note=f"Order effect {order:.6g} (standard error {error:.4g}, {format_p_value(p_value)}):"
-        f" {favoured}. If all options were equal, the estimate would be {null:.6g}. Being"
-        f" first, or at home, multiplies the odds by {advantage:.6g} (standard error"
-        f" {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds (standard"
-        f" error {log_error:.4g}). "
+        f" {_describe_favoured(order, p_value)}. If all options were equal, the estimate would be"
+        f" {null:.6g}. Being first, or at home, multiplies the odds by {advantage:.6g} (standard"
+        f" error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds"
+        f" (standard error {log_error:.4g}). "
         + describe_caveats(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
@@ -188,9 +168,47 @@ def order_effect(
     )
 
 
+def _merge_without_ties(
+    forward: PairedComparisons, backward: PairedComparisons
+) -> PairedComparisons:
+    """Merge both orders into comparisons with the covariate "order"; raise for ties."""
+    if ties := forward.n_ties + backward.n_ties:
+        raise DataError(
+            build_ties_error(ties, forward.n_comparisons + backward.n_comparisons),
+            " To estimate the order effect with ties as a third outcome, use ",
+            InPython("paired.davidson(data, order=True)", "thali test davidson --order"),
+            ".",
+        )
+    return merge_orders(forward, backward)
+
+
+def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
+    """Count choices of the option shown first, and of the other; raise if one has none."""
+    shown_first = cells.x[:, 0] > 0.0
+    n_for_second = float(cells.losses[shown_first].sum() + cells.wins[~shown_first].sum())
+    n_for_first = float(cells.wins.sum() + cells.losses.sum()) - n_for_second
+    for position, n_chosen in (("first", n_for_first), ("second", n_for_second)):
+        if n_chosen == 0.0:
+            raise DataError(
+                f"The {position} option was never chosen, so the order effect has no finite"
+                " estimate."
+            )
+    return n_for_first, n_for_second
+
+
+def _describe_favoured(order: float, p_value: float) -> str:
+    """Return which position is favoured, if the order effect is significant."""
+    if p_value >= _LEVEL:
+        return f"not significant at the {_LEVEL:g} level"
+    if order < 1:
+        return "the option shown first is favoured"
+    return "the option shown second is favoured"
+
+
 def estimate_advantage(fit: Estimates) -> tuple[float, float]:
     """Return the log advantage of the first option and its standard error."""
-    log_advantage, variance = fit.covariate_coefficients[0], fit.covariate_covariance[0, 0]
+    log_advantage = fit.covariate_coefficients[0]
+    variance = fit.covariate_covariance[0, 0]
     if not (np.isfinite(variance) and abs(log_advantage) < MAX_LOG_ODDS):
         raise DataError(
             "The order effect has no finite estimate: the first option was always or never chosen,"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._labels import shorten
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .estimates import DRAWS, WorthEstimates
@@ -25,23 +25,22 @@ def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
         return
     columns = list_names_argument(by)
     if len(columns) != 1:
-        columns_text = "none" if not columns else shorten(columns)
+        columns_text = shorten(columns) or "none"
         raise ArgumentError(
             Argument("pool"),
             " requires subsets defined by a single column of ",
             Argument("by"),
             f"; got {columns_text}.",
         )
-    if not request.is_plain:
-        conflict = Argument("judges" if request.judges else "period")
-        raise ArgumentError(
-            Argument("pool"), " cannot be combined with ", conflict, "; remove one."
-        )
-    if request.has_individuals:
-        conflict = Setting("people", request.people)
-        raise ArgumentError(
-            Argument("pool"), " cannot be combined with ", conflict, "; remove one."
-        )
+    for conflict, is_given in (
+        (Argument("judges"), request.judges),
+        (Argument("period"), request.period is not None),
+        (Setting("people", request.people), request.has_individuals),
+    ):
+        if is_given:
+            raise ArgumentError(
+                Argument("pool"), " cannot be combined with ", conflict, "; remove one."
+            )
     if not request.has_prior:
         raise ArgumentError(
             Argument("pool"),
@@ -76,10 +75,12 @@ def pool_worths(
     from thali._worths.posterior_sample import sample_posterior
 
     density = _build_group_density(parts, all_data, power, request.lapse)
-    marginal, chains = Marginal(density, request.spread), None
+    marginal = Marginal(density, request.spread)
+    chains = None
     if request.method == "mcmc":
         chain_draws = run_chains(marginal, request.random_seed, progressbar)
-        points, spreads = chain_draws.points, chain_draws.spreads
+        points = chain_draws.points
+        spreads = chain_draws.spreads
         names = all_data.labels, list(parts), (), all_data.covariate_names
         common = [f"common_log_worth[{label}]" for label in all_data.labels]
         chains = check_worth_chains(
@@ -90,23 +91,24 @@ def pool_worths(
             spreads=("spread", "", "part_sd", ""),
         )
     else:
-        (rng,) = spawn_generators(request.random_seed, 1)
-        points, spreads = sample_posterior(marginal, rng, DRAWS)
-    worths, modes = (
-        density.worths_by_period(points),
-        density.worths_by_period(marginal.mean_mode[:, None])[..., 0],
-    )
-    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    option_index, estimates_by_part = {label: k for k, label in enumerate(all_data.labels)}, {}
+        points, spreads = sample_posterior(marginal, build_generator(request.random_seed), DRAWS)
+    worths = density.worths_by_period(points)
+    modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
+    nu = np.exp(points[density.nu]).ravel()
+    beta = points[density.beta].T
+    option_index = {label: k for k, label in enumerate(all_data.labels)}
+    estimates_by_part = {}
     for part_worths, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
         options = [option_index[label] for label in part.labels]
         log_worths = part_worths[options].T
-        has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
+        part_nu = np.zeros(0)
+        if part.n_ties:
+            part_nu = nu
         estimates_by_part[name] = WorthEstimates(
-            log_worths, highest[options], has_ties, beta, of_chains=chains
+            log_worths, highest[options], part_nu, beta, of_chains=chains
         )
-    low, high = np.quantile(spreads.drift, interval_tails(request.ci))
+    low, high = compute_interval(spreads.drift, request.ci, axis=None)
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard"
         f" deviation of {spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."
@@ -121,10 +123,8 @@ def _build_group_density(
     from thali._worths.density import DistinctComparisons
     from thali._worths.group_density import GroupDensity
 
-    option_index, names = (
-        {label: k for k, label in enumerate(all_data.labels)},
-        all_data.covariate_names,
-    )
+    option_index = {label: k for k, label in enumerate(all_data.labels)}
+    names = all_data.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []
     for number, (value, part) in enumerate(parts.items()):
         if part.covariate_names != names:
@@ -135,7 +135,8 @@ def _build_group_density(
                 " requires the same covariates, so use numbers, or categories that occur in every"
                 " subset.",
             )
-        cells, option_indices = part.cells, np.array([option_index[label] for label in part.labels])
+        cells = part.cells
+        option_indices = np.array([option_index[label] for label in part.labels])
         counts = (power * column for column in (cells.wins, cells.losses, cells.tied))
         rows.append(
             (

@@ -22,6 +22,7 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
         judge_index = density.rows.judge
     elif has_all_judges(data) and len(data.respondents) > 1:
         rows = build_worth_problem(data, request._replace(judges=True)).density.rows
-        density, judge_index = density.with_rows(rows._replace(judge=0 * rows.judge)), rows.judge
+        density = density.with_rows(rows._replace(judge=0 * rows.judge))
+        judge_index = rows.judge
     halves = estimate_split_halves(estimates, density, judge_index, request.random_seed)
     return tabulate_reliability(estimates.log_worths, halves, request.ci)

@@ -10,9 +10,9 @@ from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, format_level, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, format_level
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
@@ -74,10 +74,8 @@ def bootstrap(
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
     ['estimate', 'mean', 'std_error', 'low', 'high']
     """
-    samples, ci = (
-        check_integer("samples", samples, 2),
-        check_open_interval("ci", ci, "the probability of an interval"),
-    )
+    samples = check_integer("samples", samples, 2)
+    ci = check_open_interval("ci", ci, "the probability of an interval")
     data_sets = prepare_groups(respondents, "respondents")
     if len(data_sets) < 2:
         raise DataError(
@@ -86,15 +84,12 @@ def bootstrap(
         )
     data = pool_groups(data_sets)
     fit = estimate(data, aspects, unique)
-    wins, losses = (
-        np.zeros((len(data_sets), data.n_pairs)),
-        np.zeros((len(data_sets), data.n_pairs)),
-    )
+    wins = np.zeros((len(data_sets), data.n_pairs))
+    losses = np.zeros((len(data_sets), data.n_pairs))
     for index, respondent in enumerate(data_sets):
         pair_indices = find_pair_indices(respondent, data)
         wins[index, pair_indices], losses[index, pair_indices] = respondent.wins, respondent.losses
-    rng = spawn_generators(random_seed, 1)[0]
-    n_draws = rng.multinomial(
+    n_draws = build_generator(random_seed).multinomial(
         len(data_sets), np.full(len(data_sets), 1 / len(data_sets)), size=samples
     )
     return _refit_samples(
@@ -146,10 +141,8 @@ def parametric_bootstrap(
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True
     """
-    samples, ci = (
-        check_integer("samples", samples, 2),
-        check_open_interval("ci", ci, "the probability of an interval"),
-    )
+    samples = check_integer("samples", samples, 2)
+    ci = check_open_interval("ci", ci, "the probability of an interval")
     fit = require_choice_estimates(model, "parametric_bootstrap")
     totals = fit.problem.totals
     if not are_integers(totals):
@@ -157,7 +150,7 @@ def parametric_bootstrap(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
             " round the counts, or resample respondents with `bootstrap`."
         )
-    wins = spawn_generators(random_seed, 1)[0].binomial(
+    wins = build_generator(random_seed).binomial(
         totals.astype(np.int64), fit.fitted()[::2], size=(samples, len(totals))
     )
     return _refit_samples(fit, wins.astype(float), totals - wins, "Parametric bootstrap", ci)
@@ -169,13 +162,14 @@ def _refit_samples(
     """Fit every row of counts, starting from the estimate of the data."""
     import pandas as pd
 
-    weights, at_infinity = np.empty((len(wins), len(fit.weights))), 0
+    weights = np.empty((len(wins), len(fit.weights)))
+    at_infinity = 0
     for index, (sample_wins, sample_losses) in enumerate(zip(wins, losses, strict=True)):
         refit = fit.refit(np.column_stack([sample_wins, sample_losses]).ravel())
         weights[index] = refit.weights
         at_infinity += bool(refit.vanishing.any())
     names = pd.Index(fit.known.names, name="aspect")
-    low, high = np.quantile(weights, interval_tails(ci), axis=0)
+    low, high = compute_interval(weights, ci)
     columns = {
         "estimate": fit.weights,
         "mean": weights.mean(axis=0),

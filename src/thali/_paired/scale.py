@@ -28,7 +28,9 @@ class WorthScale(NamedTuple):
         """Build the scale from `anchor_model`: None, an option (1000), or {option: rating}."""
         if anchor_model is None:
             return cls()
-        ratings = {anchor_model: CENTRE} if isinstance(anchor_model, str) else anchor_model
+        ratings = anchor_model
+        if isinstance(anchor_model, str):
+            ratings = {anchor_model: CENTRE}
         if not isinstance(ratings, Mapping) or len(ratings) != 1:
             raise ArgumentError(
                 Argument("anchor_model"),
@@ -65,7 +67,9 @@ class WorthScale(NamedTuple):
     ) -> np.ndarray:
         """Subtract the anchor from log worths, with options along `axis`."""
         index = self.anchor_index(labels)
-        return log_worths if index is None else log_worths - np.take(log_worths, [index], axis)
+        if index is None:
+            return log_worths
+        return log_worths - np.take(log_worths, [index], axis)
 
     def compute_ratings(self, log_worths: Any) -> Any:
         """Compute ratings of log worths that are 0 at the anchor, or on average."""
@@ -75,9 +79,9 @@ class WorthScale(NamedTuple):
     def sentence(self) -> str:
         """Description of the fixed rating."""
         if self.anchor is None:
-            among = (
-                "" if self.rating == CENTRE else ", as for the same options in the full leaderboard"
-            )
+            among = ""
+            if self.rating != CENTRE:
+                among = ", as for the same options in the full leaderboard"
             return f"the mean rating is {self.rating:.0f}{among}"
         return (
             f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"

@@ -11,7 +11,7 @@ from thali._aspects.maximum_likelihood.engine import (
 )
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import spawn_generators
+from thali._inference.seeds import build_generator
 from thali.errors import ArgumentError, DataError
 
 
@@ -53,9 +53,12 @@ def simulate(
         comparisons = check_integer("comparisons", comparisons, 1)
     if is_by_maximum_likelihood(source):
         fit = require_choice_estimates(source, "simulate")
-        data, p = fit.data, fit.fitted()[::2]
+        data = fit.data
+        p = fit.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
-        totals = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
+        totals = data.wins + data.losses
+        if comparisons is not None:
+            totals = np.full(len(p), comparisons)
         if not are_integers(totals):
             raise DataError(
                 "The model was fitted to fractional counts; give the number of comparisons per pair"
@@ -69,7 +72,7 @@ def simulate(
                 " simulate(probabilities)."
             )
         totals = np.full(len(p), comparisons)
-    wins = spawn_generators(random_seed, 1)[0].binomial(totals.astype(np.int64), p)
+    wins = build_generator(random_seed).binomial(totals.astype(np.int64), p)
     names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {
@@ -83,11 +86,9 @@ def simulate(
 
 def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
     """Read labels, pairs and probabilities from a table; raise for an invalid table."""
-    labels = (
-        tuple(map(str, source.index))
-        if hasattr(source, "index") and hasattr(source, "columns")
-        else None
-    )
+    labels = None
+    if hasattr(source, "index") and hasattr(source, "columns"):
+        labels = tuple(map(str, source.index))
     if labels and tuple(map(str, source.columns)) != labels:
         raise ArgumentError(
             "Rows and columns of the table of probabilities must have the same labels in the same"
@@ -104,8 +105,10 @@ def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.nd
         )
     first, second = np.triu_indices(len(table), 1)
     is_finite = np.isfinite(table[first, second])
-    first, second = first[is_finite], second[is_finite]
-    p, reverse = table[first, second], table[second, first]
+    first = first[is_finite]
+    second = second[is_finite]
+    p = table[first, second]
+    reverse = table[second, first]
     if (
         not len(p)
         or ((p < 0) | (p > 1)).any()

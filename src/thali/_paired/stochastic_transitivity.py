@@ -79,16 +79,15 @@ def transitivity(data: Any) -> Transitivity:
     import pandas as pd
 
     data = prepare_pairs(data)
-    p, n = choice_proportions(data), data.n_options
+    p = choice_proportions(data)
+    n = data.n_options
     violations_by_kind: list[list[tuple[Any, ...]]] = [[], [], []]
     tests = 0
     for i in range(n - 2):  # one option at a time keeps the arrays small
         j, k = np.triu_indices(n - i - 1, 1)
         triples = np.column_stack([np.full(len(j), i), j + i + 1, k + i + 1])
-        triples = triples[
-            np.isfinite(p[triples[:, 0], triples[:, 1]] + p[triples[:, 1], triples[:, 2]])
-        ]
-        triples = triples[np.isfinite(p[triples[:, 0], triples[:, 2]])]
+        a, b, c = triples.T
+        triples = triples[np.isfinite(p[a, b] + p[b, c] + p[a, c])]
         tests += len(triples)
         for k_kind, rows in enumerate(_find_violations(p, triples)):
             violations_by_kind[k_kind] += rows
@@ -97,17 +96,15 @@ def transitivity(data: Any) -> Transitivity:
             "There is no triple of options with all three pairs compared, so there is nothing to"
             " test; compare more pairs."
         )
-    deviations = [np.array([row[3] for row in rows]) for rows in violations_by_kind]
+    n_violations = np.array([len(rows) for rows in violations_by_kind])
+    deviations = [np.array([row[3] for row in rows] or [0.0]) for rows in violations_by_kind]
     table = pd.DataFrame(
         {
-            "violations": [len(rows) for rows in violations_by_kind],
+            "violations": n_violations,
             "tests": tests,
-            "error_ratio": [len(rows) / tests for rows in violations_by_kind],
-            "mean_deviation": [
-                kind_deviations.mean() if len(kind_deviations) else 0.0
-                for kind_deviations in deviations
-            ],
-            "max_deviation": [kind_deviations.max(initial=0.0) for kind_deviations in deviations],
+            "error_ratio": n_violations / tests,
+            "mean_deviation": [kind_deviations.mean() for kind_deviations in deviations],
+            "max_deviation": [kind_deviations.max() for kind_deviations in deviations],
         },
         index=list(KINDS),
     )
@@ -116,23 +113,15 @@ def transitivity(data: Any) -> Transitivity:
         for k_kind, rows in zip(KINDS, violations_by_kind, strict=True)
         for row in rows
     ]
+    violations = pd.DataFrame(violation_rows, columns=["kind", "a", "b", "c", "deviation"])
     return Transitivity(
-        title="Stochastic transitivity",
-        table=table,
-        note="",
-        weak=len(violations_by_kind[0]),
-        moderate=len(violations_by_kind[1]),
-        strong=len(violations_by_kind[2]),
-        n_tests=tests,
-        violations=pd.DataFrame(violation_rows, columns=["kind", "a", "b", "c", "deviation"]),
+        "Stochastic transitivity", table, "", *n_violations.tolist(), tests, violations
     )
 
 
 def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
     """Return the violating triples and deviations, by kind of transitivity."""
     # Triples are in the order with the smallest violation.
-    if not len(triples):
-        return [[], [], []]
     orders = triples[:, _ORDERS]  # (triples, 6, 3)
     ij, jk, ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))
     required_values = [np.full(ij.shape, 0.5), np.minimum(ij, jk), np.maximum(ij, jk)]
@@ -141,7 +130,8 @@ def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any,
     merit = np.where((ij >= 0.5) & (jk >= 0.5), n_satisfied + ik / 2, -1.0)
     best = merit.argmax(axis=1)
     rows = np.arange(len(triples))
-    chosen, p_ik = orders[rows, best], ik[rows, best]
+    chosen = orders[rows, best]
+    p_ik = ik[rows, best]
     violations = []
     for required in required_values:
         deviation = required[rows, best] - p_ik

@@ -9,7 +9,7 @@ from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
 from thali._aspects.maximum_likelihood.goodness import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
-from thali._inference.numerics.counts import log_binomial_coefficient
+from thali._inference.numerics.log_densities import log_binomial_coefficient
 from thali._inference.optimise import Concave, maximise_concave
 from thali._printed import PrintedResult
 
@@ -70,7 +70,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     (3, 4.533)
     """
     import pandas as pd
-    from scipy.special import log_ndtr, ndtr
+    from scipy.special import ndtr
 
     from thali._worths.data_density import list_wins
 
@@ -81,57 +81,23 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     rows = np.arange(data.n_pairs)
     design[rows, data.first], design[rows, data.second] = 1.0, -1.0
     design = design[:, 1:]
-
-    def build_log_likelihood(wins: np.ndarray, losses: np.ndarray) -> Concave:
-        """Build the concave log-likelihood of counts."""
-
-        def evaluate(scale: np.ndarray) -> Any:
-            """Return value, gradient and information at scale values."""
-            eta = design @ scale
-            low, high = log_ndtr(-eta), log_ndtr(eta)
-            density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
-            hazard_high, hazard_low = np.exp(density - high), np.exp(density - low)
-            gradient = wins * hazard_high - losses * hazard_low
-            curvature = wins * hazard_high * (eta + hazard_high) + losses * hazard_low * (
-                hazard_low - eta
-            )
-            return (
-                float(wins @ high + losses @ low),
-                design.T @ gradient,
-                design.T @ (curvature[:, None] * design),
-            )
-
-        return Concave(evaluate)
-
     scale, log_likelihood, _, information = maximise_concave(
-        build_log_likelihood(data.wins, data.losses), np.zeros(n - 1)
+        _build_log_likelihood(design, data.wins, data.losses), np.zeros(n - 1)
     )
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
-    sizes = np.full(data.n_pairs, 2)
-    deviance, df = (
-        max(
-            2
-            * (
-                saturated_log_likelihood(np.column_stack([data.wins, data.losses]).ravel(), sizes)
-                - log_likelihood
-            ),
-            0.0,
-        ),
-        data.n_pairs - n + 1,
-    )
+    deviance = max(_compute_deviance(data.wins, data.losses, log_likelihood), 0.0)
+    df = data.n_pairs - n + 1
     p = ndtr(design @ scale)
     probabilities = np.column_stack([p, ndtr(-design @ scale)])
 
     def simulate_deviance(rng: np.random.Generator) -> float:
         """Return the deviance of simulated choices."""
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
-        refit = maximise_concave(build_log_likelihood(wins, total - wins), scale, _ROUGH)
-        return 2 * (
-            saturated_log_likelihood(np.column_stack([wins, total - wins]).ravel(), sizes)
-            - refit.value
-        )
+        losses = total - wins
+        refit = maximise_concave(_build_log_likelihood(design, wins, losses), scale, _ROUGH)
+        return _compute_deviance(wins, losses, refit.value)
 
     is_whole = are_integers(data.wins) and are_integers(data.losses)
     test = run_fit_test(
@@ -145,7 +111,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         samples,
         random_seed,
     )
-    pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
+    pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * probabilities[:, 1])))
     labels = pd.Index(data.labels, name="option")
     scale_values = pd.Series(np.r_[0.0, scale], labels, name="scale")
     table = pd.DataFrame({"scale": scale_values, "std_error": np.sqrt(np.diag(covariance))})
@@ -162,3 +128,34 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         p_value=test.p_value,
         pearson=pearson,
     )
+
+
+def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarray) -> Concave:
+    """Build the concave log-likelihood of scale values, given counts of each pair."""
+    from scipy.special import log_ndtr
+
+    def evaluate(scale: np.ndarray) -> Any:
+        """Return value, gradient and information at scale values."""
+        eta = design @ scale
+        low = log_ndtr(-eta)
+        high = log_ndtr(eta)
+        density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
+        hazard_high = np.exp(density - high)
+        hazard_low = np.exp(density - low)
+        gradient = wins * hazard_high - losses * hazard_low
+        curvature = wins * hazard_high * (eta + hazard_high) + losses * hazard_low * (
+            hazard_low - eta
+        )
+        return (
+            float(wins @ high + losses @ low),
+            design.T @ gradient,
+            design.T @ (curvature[:, None] * design),
+        )
+
+    return Concave(evaluate)
+
+
+def _compute_deviance(wins: np.ndarray, losses: np.ndarray, log_likelihood: float) -> float:
+    """Return twice the log-likelihood ratio of the saturated model to a fit."""
+    counts = np.column_stack([wins, losses]).ravel()
+    return 2 * (saturated_log_likelihood(counts, np.full(len(wins), 2)) - log_likelihood)

@@ -137,15 +137,14 @@ def davidson(
     if order:
         if ties is not None:
             raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
-        data = merge_orders(*split_by_order(data, ties=True))
+        data = merge_orders(*split_by_order(data))
     else:
         data = _set_ties(data, ties)
     if not data.tied.any():
-        instead = (
-            InPython("use order_effect", "use the order test")
-            if order
-            else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
-        )
+        if order:
+            instead = InPython("use order_effect", "use the order test")
+        else:
+            instead = InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
         raise DataError("There are no ties; ", instead, " instead.")
     labels = data.labels
     check_finite(labels, *list_wins(data))
@@ -157,8 +156,9 @@ def davidson(
     test = fit.fit_test(samples, random_seed)
     weights = pd.Series(fit.weights, pd.Index(labels, name="option"), name="weight")
     note = f"Tie parameter {fit.tie:.6g} (standard error {fit.tie_std_error:.4g})."
-    advantage = _report_advantage(fit) if order else {}
+    advantage = {}
     if order:
+        advantage = _report_advantage(fit)
         note += (
             f" Advantage of the first option {advantage['order']:.6g} (standard error "
             f"{advantage['order_std_error']:.4g}, "

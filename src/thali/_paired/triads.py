@@ -47,7 +47,9 @@ class CircularTriads(PrintedResult):
     def _get_column(self, name: str) -> "float | pandas.Series":
         """Return a column, or its number if there is one judge."""
         column = self.table[name]
-        return float(column.iloc[0]) if len(column) == 1 else column  # type: ignore[return-value]
+        if len(column) == 1:
+            return float(column.iloc[0])
+        return column  # type: ignore[return-value]
 
     @property
     def circular(self) -> "float | pandas.Series":
@@ -110,8 +112,9 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     import pandas as pd
 
     check_allowed("test", test, (None, "exact", "asymptotic"))
-    single = isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1
-    judges = prepare_groups([np.asarray(data)] if single else data, "judges")
+    if isinstance(data, list | tuple | np.ndarray) and len(data) and np.ndim(data[0]) == 1:
+        data = [np.asarray(data)]
+    judges = prepare_groups(data, "judges")
     n = judges[0].n_options
     if n < 3:
         raise DataError(f"Circular triads require at least three options; got {n}.")
@@ -127,17 +130,21 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     rows = [_analyse_judge(judge, exact) for judge in judges]
     majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
     columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
-    names = (
-        ["majority" if majority else "judge"]
-        if len(judges) == 1
-        else list_group_names(data, len(judges), "judge")
-    )
+    if len(judges) > 1:
+        names = list_group_names(data, len(judges), "judge")
+    elif majority:
+        names = ["majority"]
+    else:
+        names = ["judge"]
     table = pd.DataFrame(rows, index=pd.Index(names, name=None), columns=columns)
     note = (
         f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"
         " chance"
     )
-    note += " (exact)." if exact else " (chi-square)."
+    if exact:
+        note += " (exact)."
+    else:
+        note += " (chi-square)."
     if majority:
         note += " Each pair judged more than once counts once, by majority choice."
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
@@ -149,7 +156,8 @@ def _describe_judges(table: "pandas.DataFrame") -> str:
         table[name].to_numpy(float) for name in ("circular", "consistency", "p_value")
     )
     max_triads = float(table["maximum"].to_numpy(float).max())
-    n_certain, n_flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
+    n_certain = int((p_value < _LEVEL).sum())
+    n_flawless = int((circular == 0).sum())
     least_consistent = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
         f"{len(table):,} judges have {format_number(circular.mean())} circular triads on average"
@@ -163,7 +171,9 @@ def _describe_judges(table: "pandas.DataFrame") -> str:
         f" chance (p < {_LEVEL:g}).",
     ]
     if not n_certain:
-        condition = ", for a judge without circular triads" if n_flawless else ""
+        condition = ""
+        if n_flawless:
+            condition = ", for a judge without circular triads"
         sentences[-1] = (
             f"No judge is more consistent than chance (p < {_LEVEL:g}): the smallest p is"
             f" {p_value.min():.3g}{condition}."
@@ -181,8 +191,11 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     dominance[judge.second, judge.first] = (1 - lead) / 2
     # with ties the mean, pair by pair independent
     circular = float(np.trace(dominance @ dominance @ dominance)) / 3
-    max_triads = n * (n**2 - (1 if n % 2 else 4)) / 24
-    statistic, df = np.nan, np.nan
+    max_triads = n * (n**2 - 4) / 24
+    if n % 2:
+        max_triads = n * (n**2 - 1) / 24
+    statistic = np.nan
+    df = np.nan
     if exact:
         counts = count_tournaments(n)
         p_value = float(

@@ -44,17 +44,21 @@ def convert_to_judgements(data: Any) -> Judgements:
 
 def treat_ties(data: Judgements, ties: str) -> Judgements:
     """Return the data with ties treated as requested."""
-    return data if ties == DAVIDSON else data.without_ties(ties)
+    if ties == DAVIDSON:
+        return data
+    return data.without_ties(ties)
 
 
 def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
     """Merge two data sets; comparisons become choices if the other has sets."""
     if bool(old.respondents) != bool(new.respondents):
-        subject = "new answers do" if old.respondents else "earlier answers do"
+        subject = "earlier"
+        if old.respondents:
+            subject = "new"
         warn(
             DataWarning(
-                f"The {subject} not identify users, so users are ignored in all votes; name the"
-                " column of users with ",
+                f"The {subject} answers do not identify users, so users are ignored in all votes;"
+                " name the column of users with ",
                 Argument("respondent"),
                 ".",
             )
@@ -75,13 +79,12 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
-        names = data.covariate_names
-        text = (
-            "dates"
-            if data.covariates is None
-            else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
-        )
-        absent = "dates" if data.covariates is None else "covariates"
+        text = "dates"
+        absent = "dates"
+        if data.covariates is not None:
+            names = data.covariate_names
+            text = f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
+            absent = "covariates"
         raise DataError(
             f"Paired comparisons with {text} cannot be combined with choices from larger sets,"
             f" which have no {absent}; make separate leaderboards."
@@ -100,8 +103,7 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
 
 
 def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> PairedComparisons:
-    """Return comparisons; raise for ties unless allowed, and for covariates but"
-    " `used_covariate`."""
+    """Return comparisons; raise for ties unless allowed, and for covariates but the used one."""
     pairs = convert_to_comparisons(data)
     if not ties:
         pairs.refuse_ties()
@@ -111,12 +113,7 @@ def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> Pa
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
     """Drop a covariate that is used elsewhere; raise for others."""
     data.refuse_dates()
-    names = (
-        ()
-        if data.covariates is None
-        else tuple(name for name in data.covariates.names if name != used_covariate)
-    )
-    if names:
+    if names := [name for name in data.covariate_names if name != used_covariate]:
         raise DataError(
             "This analysis requires comparisons without covariates, but these have"
             f" {shorten(names)}; fit a model instead, or remove the covariates with"
@@ -129,14 +126,12 @@ def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
     """Read the comparisons in a data frame of any recognised layout.
 
     `other_kinds`: additional kinds of data to accept.
-
-    `other_kinds`: kinds of data that it may hold besides.
     """
     return read_rows_of_frame(frame, columns, other_kinds).build()[0]
 
 
 def read_rows_of_frame(
-    frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...] = ()
+    frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...]
 ) -> "ComparisonTable":
     """Read the rows of a data frame that meet the conditions, and its column roles."""
     from thali._reading.large_tables import ComparisonTable
@@ -150,43 +145,25 @@ def read_rows_of_frame(
     )
 
 
-def split_by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
+def split_by_order(data: Any) -> list[PairedComparisons]:
     """Split comparisons by whether the earlier label was first, or at home.
 
-    `data` identify the first option, are such a data frame, or are the two parts already. `ties`:
-    whether ties are allowed.
-
-    `data` know that, are a data frame that does, or are these two. `ties`: those with ties are
-    welcome.
+    `data` identify the first option, are such a data frame, or are the two parts already.
     """
     if isinstance(data, tuple | list) and len(data) == 2:
-        return prepare_groups(data, "two orders of presentation", ties)
-    pairs = read_comparisons(data) if hasattr(data, "columns") else data
-    return list(prepare_pairs(pairs, ties, ORDER).by_order())
+        return prepare_groups(data, "two orders of presentation", ties=True)
+    if hasattr(data, "columns"):
+        data = read_comparisons(data)
+    return list(prepare_pairs(data, True, ORDER).by_order())
 
 
 def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
     """Merge both orders into comparisons with the covariate "order"."""
-    rows = [
-        (first, second, counts, tied, was_first)
-        for comparisons, was_first in ((forward, True), (backward, False))
-        for first, second, counts, tied, was_first in (
-            (
-                comparisons.first,
-                comparisons.second,
-                comparisons.wins,
-                comparisons.tied,
-                np.full(comparisons.n_pairs, was_first),
-            ),
-            (
-                comparisons.second,
-                comparisons.first,
-                comparisons.losses,
-                0.0 * comparisons.tied,
-                np.full(comparisons.n_pairs, not was_first),
-            ),
-        )
-    ]
+    rows = []
+    for data, is_forward in ((forward, True), (backward, False)):
+        was_first = np.full(data.n_pairs, is_forward)
+        rows.append((data.first, data.second, data.wins, data.tied, was_first))
+        rows.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
     winner, loser, counts, tied, in_order = (
         np.concatenate(column) for column in zip(*rows, strict=True)
     )
@@ -225,7 +202,9 @@ def list_group_names(groups: Any, count: int, noun: str) -> list[str]:
 
 def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
     """Pool the comparisons of all groups."""
-    return groups[0] if len(groups) == 1 else groups[0].together(groups[1:], groups[0].labels)
+    if len(groups) == 1:
+        return groups[0]
+    return groups[0].together(groups[1:], groups[0].labels)
 
 
 def find_pair_indices(data: PairedComparisons, pooled_data: PairedComparisons) -> np.ndarray:
@@ -284,15 +263,17 @@ class CountedComparisons(NamedTuple):
     data: Any  # whatever `convert_to_judgements` takes
     parts: dict[str, dict[str, Judgements]]  # by column and value
     # hashes of the identifiers of all rows; None: no identifier column was named
-    ids: np.ndarray | None
-    repeated: int  # answers skipped because their identifier was counted before
+    ids: np.ndarray | None = None
+    repeated: int = 0  # answers skipped because their identifier was counted before
     read_as: str = ""  # description of how a table was read
     files: tuple[str, ...] = ()  # the tables, by the names of their files
 
 
 def list_names_argument(names: Any) -> list[str]:
     """Return the names of columns as a list, from one name, several, or None."""
-    return [names] if isinstance(names, str) else list(names or ())
+    if isinstance(names, str):
+        return [names]
+    return list(names or ())
 
 
 def count_votes(
@@ -309,19 +290,14 @@ def count_votes(
         for name, value in column_arguments.items()
         if name not in ("covariates", "by", "id")
     }
-    covariates = (
-        None
-        if column_arguments["covariates"] is None
-        else list_names_argument(column_arguments["covariates"])
-    )
-    by, identifier = (
-        list_names_argument(column_arguments["by"]),
-        list_names_argument(column_arguments["id"]),
-    )
+    covariates = column_arguments["covariates"]
+    by = list_names_argument(column_arguments["by"])
+    identifier = list_names_argument(column_arguments["id"])
     check_names(columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
-            source = convert_to_judgements(source).with_covariates(covariates)
+            names = list_names_argument(covariates)
+            source = convert_to_judgements(source).with_covariates(names)
         if columns or identifier:
             raise ArgumentError(
                 f"leaderboard has no argument {next(iter(columns), 'id')!r} for"
@@ -330,11 +306,9 @@ def count_votes(
         return CountedComparisons(
             source,
             {column: dict(convert_to_judgements(source).by_group(column)) for column in by},
-            None,
-            0,
         )
-    if covariates:
-        columns["covariates"] = list(covariates)
+    if names := list_names_argument(covariates):
+        columns["covariates"] = names
     if isinstance(source, str | Path):
         from thali._reading.large_tables import read_rows
 
@@ -347,7 +321,7 @@ def count_votes(
         return count_rows(
             read_rows_of_frame(source, columns, (CHOICES,)), by, identifier, known_ids
         )
-    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {}, None, 0)
+    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {})
 
 
 def count_rows(
@@ -358,11 +332,13 @@ def count_rows(
     if identifier:
         if not len(rows.table.frame):
             raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
-        rows, ids, repeated = rows.drop_known_answers(
-            identifier[0], np.zeros(0, np.uint64) if known_ids is None else known_ids
-        )
+        if known_ids is None:
+            known_ids = np.zeros(0, np.uint64)
+        rows, ids, repeated = rows.drop_known_answers(identifier[0], known_ids)
         if not len(rows.table.frame):
-            subject = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
+            subject = "The vote was"
+            if repeated != 1:
+                subject = f"All {repeated:,} votes were"
             raise DataError(
                 f"{rows.table.file}: {subject} already counted, according to column"
                 f" {identifier[0]!r}."
@@ -384,8 +360,9 @@ def name_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, A
     """Return column and part by name: the value, or column and value if several columns."""
     parts_by_name = {}
     for column, parts_of_column in parts.items():
-        prefix = f"{column} " if len(parts) > 1 else ""
-        parts_by_name |= {
-            f"{prefix}{value}": (column, part) for value, part in parts_of_column.items()
-        }
+        for value, part in parts_of_column.items():
+            name = str(value)
+            if len(parts) > 1:
+                name = f"{column} {value}"
+            parts_by_name[name] = column, part
     return parts_by_name

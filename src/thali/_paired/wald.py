@@ -77,10 +77,20 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
     check_allowed("scale", scale, ("utility", "weights"))
     fit = require_estimates(model, "wald_test")
-    names = fit.known.labels if scale == "utility" else fit.known.names
-    c = _build_contrasts(contrasts, list(names), "options" if scale == "utility" else "aspects")
-    estimates_used = fit.raw_utility if scale == "utility" else fit.weights
-    covariance = fit.raw_utility_covariance() if scale == "utility" else fit.covariance
+    if scale == "utility":
+        names = fit.known.labels
+        c = _build_contrasts(contrasts, list(names), "options")
+        estimates_used = fit.raw_utility
+        covariance = fit.raw_utility_covariance()
+        weight_contrasts = c @ fit.known.owners
+        title = "Wald test on the utility scale"
+    else:
+        names = fit.known.names
+        c = _build_contrasts(contrasts, list(names), "aspects")
+        estimates_used = fit.weights
+        covariance = fit.covariance
+        weight_contrasts = c
+        title = "Wald test on the weights"
     is_used = (c != 0).any(axis=0)
     if missing := [
         name
@@ -91,13 +101,11 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             f"{shorten(missing)} has no standard error, because its weight is zero or not"
             " identified; leave it out of the contrasts."
         )
-    weight_contrasts = c @ fit.known.owners if scale == "utility" else c
-    c, estimates_used, covariance = (
-        c[:, is_used],
-        estimates_used[is_used],
-        covariance[np.ix_(is_used, is_used)],
-    )
-    estimate, spread = c @ estimates_used, c @ covariance @ c.T
+    c = c[:, is_used]
+    estimates_used = estimates_used[is_used]
+    covariance = covariance[np.ix_(is_used, is_used)]
+    estimate = c @ estimates_used
+    spread = c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
     if (
         np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True)
@@ -108,7 +116,8 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             " contrast."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
-    df_by_contrast, p_value = None, chi_square_tail(statistic, df)
+    df_by_contrast = None
+    p_value = chi_square_tail(statistic, df)
     if fit.is_over_people:
         df_by_contrast = np.array([fit.degrees(row[None]) for row in weight_contrasts])
         p_value = f_test_p_value(
@@ -121,14 +130,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     )
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, {format_p_value(p_value)}"
-    return WaldTest(
-        f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}",
-        table,
-        note,
-        statistic,
-        df,
-        p_value,
-    )
+    return WaldTest(title, table, note, statistic, df, p_value)
 
 
 def f_test_p_value(statistic: float, df: int, error_df: float) -> float:
@@ -151,8 +153,8 @@ def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
     if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):
         contrasts = contrasts.to_dict("records")
     if isinstance(contrasts, list | tuple) and contrasts and isinstance(contrasts[0], dict):
-        rows = np.zeros((len(contrasts), len(names)))
-        for row, contrast in zip(rows, contrasts, strict=True):
+        matrix = np.zeros((len(contrasts), len(names)))
+        for row, contrast in zip(matrix, contrasts, strict=True):
             for name, coefficient in contrast.items():
                 if str(name) not in names:
                     suggestion = suggest(str(name), names) or f" They are {shorten(names)}."
@@ -160,7 +162,6 @@ def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
                         f"A contrast contains {name!r}, which is not among the {noun}.{suggestion}"
                     )
                 row[names.index(str(name))] = coefficient
-        matrix = rows
     else:
         matrix = np.atleast_2d(np.asarray(contrasts, float))
     if matrix.ndim != 2 or matrix.shape[1] != len(names):

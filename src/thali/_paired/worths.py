@@ -15,7 +15,12 @@ from thali._inference.numerics.ranks import fit_descending_means, sort_descendin
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import (
+    INTERVAL,
+    compute_discrete_interval,
+    compute_interval,
+    interval_tails,
+)
 from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
@@ -86,7 +91,9 @@ class WorthsRequest(NamedTuple):
             If individual worths are asked for by another method than chains.
         """
         if not self.has_individuals:
-            return self if self.method is not None else self._replace(method="laplace")
+            if self.method is not None:
+                return self
+            return self._replace(method="laplace")
         if self.method not in (None, "mcmc"):
             raise chains_required_error(self.people, self.method)
         return self._replace(method="mcmc")
@@ -106,7 +113,9 @@ class WorthsRequest(NamedTuple):
         for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if sd is not None:
                 check_positive(name, sd, "a standard deviation")
-        conflict = "judges" if self.judges else "period"
+        conflict = "period"
+        if self.judges:
+            conflict = "judges"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
                 Setting("people", self.people),
@@ -163,7 +172,9 @@ class WorthsRequest(NamedTuple):
         assert isinstance(data, PairedComparisons)
         if self.since is not None or self.until is not None:
             data = data.between(self.since, self.until)
-        return data.without_dates() if self.period is None else data
+        if self.period is not None:
+            return data
+        return data.without_dates()
 
     def check_period(self, dates: Dates) -> str:
         """Return the period; raise if it does not match the dates."""
@@ -220,7 +231,9 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     if request.is_plain:
         density = build_density(data, request.lapse, bool(data.n_ties), has_prior=request.has_prior)
         return BoardProblem(data, request, density, [""], ())
-    judges = data.respondents if request.judges else ()
+    judges = ()
+    if request.judges:
+        judges = data.respondents
     if isinstance(data, Choices):
         density = ChoiceSetDensity(
             count_distinct_answers(data, request.lapse, with_judges=True),
@@ -228,24 +241,25 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
             len(judges),
         )
         return BoardProblem(data, request, density, [""], judges)
-    rows, has_ties = list_finest_rows(data), bool(data.n_ties)
+    rows = list_finest_rows(data)
+    has_ties = bool(data.n_ties)
     zeros = np.zeros(len(rows.x), np.int64)
-    period_number, period_names = zeros, [""]
+    judge = zeros
+    if request.judges:
+        judge = rows.respondent
+    period_number = zeros
+    period_names = [""]
     if request.period is not None:
         assert data.dates is not None
         period_number, period_names = data.dates.periods(request.check_period(data.dates))
     distinct_periods, period_index = np.unique(period_number, return_inverse=True)
-    row_columns = [
-        period_index,
-        rows.first,
-        rows.second,
-        rows.respondent if request.judges else zeros,
-    ]
+    row_columns = [period_index, rows.first, rows.second, judge]
     row_index, counts = group_equal_rows(
         row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
     )
     period, first, second, judge, x = (column[row_index] for column in (*row_columns, rows.x))
-    n, entry = data.n_options, np.full(data.n_options, len(distinct_periods))
+    n = data.n_options
+    entry = np.full(data.n_options, len(distinct_periods))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(distinct_periods)] = 0  # never compared
     wins, losses, tied = counts
@@ -269,9 +283,9 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
 class JudgedWorths(NamedTuple):
     """Tables of judges and of worths in time."""
 
-    judges: "pandas.DataFrame | None"
-    in_time: "pandas.DataFrame | None"
-    note: str
+    judges: "pandas.DataFrame | None" = None
+    in_time: "pandas.DataFrame | None" = None
+    note: str = ""
 
 
 def tabulate_judged_worths(
@@ -282,8 +296,12 @@ def tabulate_judged_worths(
     spreads: "Spreads",
 ) -> JudgedWorths:
     """Tabulate judges and worths in time from draws."""
-    density, data = problem.density, problem.data
-    judges, in_time = _tabulate_judges(problem, points, marginal) if problem.judges else None, None
+    density = problem.density
+    data = problem.data
+    judges = None
+    in_time = None
+    if problem.judges:
+        judges = _tabulate_judges(problem, points, marginal)
     if problem.request.period is not None:
         worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
         modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
@@ -311,7 +329,9 @@ def check_worth_chains(
     `other_names` names trailing entries of a point.
     """
     density = marginal.density
-    period_suffixes = [f", {period}" if len(periods) > 1 else "" for period in periods]
+    period_suffixes = [""]
+    if len(periods) > 1:
+        period_suffixes = [f", {period}" for period in periods]
     names = [
         f"log_worth[{options[k]}{period_suffixes[t]}]"
         for t, k in np.argwhere(density.present).tolist()
@@ -332,13 +352,12 @@ def _tabulate_judges(
 
     from thali._worths.judge_agreement import measure_agreement
 
-    density, tails, covariates = (
-        problem.density,
-        interval_tails(problem.request.ci),
-        problem.data.covariate_names,
-    )
-    log_discriminations, rows = density.log_discriminations(points), density.rows
-    low, high = np.exp(np.quantile(log_discriminations, tails, axis=1))
+    density = problem.density
+    ci = problem.request.ci
+    covariates = problem.data.covariate_names
+    log_discriminations = density.log_discriminations(points)
+    rows = density.rows
+    low, high = np.exp(compute_interval(log_discriminations, ci, axis=1))
     agreement = measure_agreement(marginal)
     n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
@@ -357,10 +376,10 @@ def _tabulate_judges(
             points[density.bias].reshape(density.n_judges, len(covariates), -1)
             + points[density.beta]
         )
-        ends = np.quantile(individual_coefficients, tails, axis=2)
+        ends = compute_interval(individual_coefficients, ci, axis=2)
         for k, name in enumerate(covariates):
-            columns |= {f"bias_{name}": individual_coefficients[:, k].mean(axis=1)}
-            columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
+            columns[f"bias_{name}"] = individual_coefficients[:, k].mean(axis=1)
+            columns[f"bias_{name}_low"], columns[f"bias_{name}_high"] = ends[:, :, k]
     table = pd.DataFrame(
         columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
     )
@@ -390,35 +409,37 @@ def _tabulate_periods(
     import pandas as pd
     from scipy.special import expit
 
-    density, period_tables, tails = problem.density, [], interval_tails(problem.request.ci)
+    density = problem.density
+    period_tables = []
+    ci = problem.request.ci
     lapse = float(density.rows.lapse)
     labels = np.array(problem.data.labels, dtype=object)
     for t, name in enumerate(problem.periods):
         present = np.flatnonzero(density.present[t])
         present_worths = worths[t, present]
         rating = scale.compute_ratings(present_worths)
-        low, high = np.quantile(rating, tails, axis=1)
+        low, high = compute_interval(rating, ci, axis=1)
         rank = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
-        rank_low, rank_high = np.quantile(rank, tails, axis=1, method="inverted_cdf").astype(int)
+        rank_low, rank_high = compute_discrete_interval(rank, ci, axis=1).astype(int)
         order = sort_descending(modes[t, present])
         mean_rating = fit_descending_means(order, rating.mean(axis=1))
         first_worths = worths[density.entry[present], present]
-        columns: dict[str, Any] = {
+        can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
+        p_better = (present_worths > first_worths).mean(axis=1)
+        p = (1.0 - lapse) * expit(present_worths - worths[t, 0]) + lapse / 2.0
+        is_compared = (present != 0) & (density.entry[0] <= t)
+        columns = {
             "option": labels[present],
             "period": name,
             "rating": mean_rating,
             "low": low,
             "high": high,
+            "rank": np.argsort(order) + 1,
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "p_better": np.where(can_change, p_better, np.nan),
+            "probability": np.where(is_compared, p.mean(axis=1), np.nan),
         }
-        columns["rank"] = np.argsort(order) + 1
-        columns |= {"rank_low": rank_low, "rank_high": rank_high}
-        can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
-        columns["p_better"] = np.where(
-            can_change, (present_worths > first_worths).mean(axis=1), np.nan
-        )
-        p = (1.0 - lapse) * expit(present_worths - worths[t, 0]) + lapse / 2.0
-        is_compared = (present != 0) & (density.entry[0] <= t)
-        columns["probability"] = np.where(is_compared, p.mean(axis=1), np.nan)
         period_tables.append(pd.DataFrame(columns))
     return pd.concat(period_tables, ignore_index=True)
 
@@ -427,7 +448,8 @@ def _describe_worths(
     problem: BoardProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
 ) -> str:
     """Describe the columns, and the standard deviations of judges and periods."""
-    request, density = problem.request, problem.density
+    request = problem.request
+    density = problem.density
     sentences = []
     if judges is not None:
         judge_sd_text = _format_sd(request.judge_sd, spreads.judges, request.ci)
@@ -447,7 +469,9 @@ def _describe_worths(
             if count < MIN_JUDGE_COMPARISONS
         ]
         if few_judges and request.method == "laplace":
-            verb = "have" if len(few_judges) > 1 else "has"
+            verb = "has"
+            if len(few_judges) > 1:
+                verb = "have"
             sentences.append(
                 "Discriminations are approximate, because"
                 f" {format_plural(len(few_judges), 'judge')}"
@@ -476,5 +500,5 @@ def _format_sd(fixed: float | None, draws: np.ndarray, ci: float) -> str:
     """Format a fixed or estimated standard deviation."""
     if fixed is not None:
         return f"{fixed:g} (fixed)"
-    low, high = np.quantile(draws, interval_tails(ci))
+    low, high = compute_interval(draws, ci, axis=None)
     return f"{draws.mean():.2g} ({low:.2g} to {high:.2g})"

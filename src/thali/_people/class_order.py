@@ -37,6 +37,11 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
 
 
+def share_by_class(members: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
+    """Return the share of each class among members along an axis, classes last."""
+    return np.stack([(members == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
+
+
 def same_class_probabilities(members: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the share of draws with both in one class, (respondents, respondents)."""
     stacked = np.concatenate([(members == g) for g in range(n_classes)]).astype(np.float32)
@@ -56,7 +61,8 @@ def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
 
 def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the Rand index of each draw and the central partition, shape (draws,)."""
-    n_respondents, central = members.shape[1], central_partition(members, n_classes)
+    n_respondents = members.shape[1]
+    central = central_partition(members, n_classes)
     overlaps = np.stack(
         [
             [(members == g) @ (central == h).astype(float) for h in range(n_classes)]

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from .class_order import rand_index, same_class_probabilities
+from .class_order import rand_index, same_class_probabilities, share_by_class
 from .populations import LatentClasses
 
 if TYPE_CHECKING:
@@ -98,21 +98,22 @@ class AlignedClassResults:
         from thali._tables import Table
 
         posterior = self._require_classes("classes")
-        members, n_classes, respondent_names = (
-            align_members(posterior),
-            posterior.most_classes,
-            np.array(posterior.respondents),
-        )
+        members = align_members(posterior)
+        n_classes = posterior.most_classes
+        respondent_names = np.array(posterior.respondents)
         class_of_respondent = membership_probabilities(posterior).argmax(axis=1)
         rows = []
         for g in range(n_classes):
             n_members = (members == g).sum(axis=1)
             share = n_members / len(respondent_names)
-            sample_interval = share.mean(), *np.quantile(share, interval_tails(ci))
-            population_interval = _population_share(n_members, len(respondent_names), n_classes, ci)
-            respondents = tuple(respondent_names[class_of_respondent == g].tolist())
             rows.append(
-                (*sample_interval, *population_interval, np.mean(n_members > 0), respondents)
+                (
+                    share.mean(),
+                    *compute_interval(share, ci),
+                    *_population_share(n_members, len(respondent_names), n_classes, ci),
+                    np.mean(n_members > 0),
+                    tuple(respondent_names[class_of_respondent == g].tolist()),
+                )
             )
         ends = "share", "share_low", "share_high"
         columns = [f"{scope}_{name}" for scope in ("sample", "population") for name in ends]
@@ -121,12 +122,10 @@ class AlignedClassResults:
             pd.RangeIndex(1, n_classes + 1, name="latent_class"),
             [*columns, "occupied", "respondents"],
         )
-        occupied = posterior.n_classes.ravel()
-        table.attrs["interval"] = ci
-        table.attrs["n_classes"] = {
-            n_members: float(np.mean(occupied == n_members))
-            for n_members in range(1, n_classes + 1)
+        probabilities = {
+            n: float(np.mean(posterior.n_classes == n)) for n in range(1, n_classes + 1)
         }
+        table.attrs |= {"interval": ci, "n_classes": probabilities}
         return table
 
     def membership(self) -> "pandas.DataFrame":
@@ -149,8 +148,7 @@ class AlignedClassResults:
 
         posterior = self._require_classes("membership")
         p = membership_probabilities(posterior)
-        class_of_respondent = p.argmax(axis=1)
-        columns = {"latent_class": class_of_respondent + 1, "probability": p.max(axis=1)}
+        columns = {"latent_class": p.argmax(axis=1) + 1, "probability": p.max(axis=1)}
         columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
         return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
 
@@ -177,7 +175,8 @@ class AlignedClassResults:
             probably in the class.
         """
         posterior = self._require_classes("of_class")
-        number, n_classes = check_integer("number", number, 1), posterior.most_classes
+        number = check_integer("number", number, 1)
+        n_classes = posterior.most_classes
         if number > n_classes:
             raise ArgumentError(
                 f"There is no class {number}; classes are numbered from 1 to {n_classes}."
@@ -194,8 +193,7 @@ def align_members(posterior: Posterior) -> np.ndarray:
 
 def membership_probabilities(posterior: Posterior) -> np.ndarray:
     """Return probabilities of common classes, shape (respondents, classes)."""
-    members = align_members(posterior)
-    return np.stack([(members == g).mean(axis=0) for g in range(posterior.most_classes)], axis=1)
+    return share_by_class(align_members(posterior), posterior.most_classes, axis=0)
 
 
 def _population_share(
@@ -209,15 +207,14 @@ def _population_share(
     if n_classes == 1:
         return 1.0, 1.0, 1.0
     distinct_counts, n_draws = np.unique(n_members, return_counts=True)
-    weight, a, b = (
-        n_draws / n_draws.sum(),
-        1.0 + distinct_counts,
-        n_classes - 1.0 + n_respondents - distinct_counts,
-    )
+    weight = n_draws / n_draws.sum()
+    a = 1.0 + distinct_counts
+    b = n_classes - 1.0 + n_respondents - distinct_counts
     ends_of_interval = []
     for p in interval_tails(ci):
         ends = betaincinv(a, b, p)
-        end, high = ends.min(), ends.max()
+        end = ends.min()
+        high = ends.max()
         if end < high:
             end = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, end, high)
         ends_of_interval.append(end)
@@ -230,28 +227,27 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
     `class_agreement`.
     """
-    n_classes, shape = posterior.most_classes, posterior.shape
-    quantities = {} if posterior.kappa is None else {"kappa": posterior.kappa}
+    n_classes = posterior.most_classes
+    shape = posterior.shape
+    quantities = {}
+    if posterior.kappa is not None:
+        quantities["kappa"] = posterior.kappa
     if n_classes == 1:
         return quantities
     members = posterior.members
-    sizes = -np.sort(
-        -np.stack([(members == g).mean(axis=1) for g in range(n_classes)], axis=1), axis=1
-    )
+    sizes = -np.sort(-share_by_class(members, n_classes, axis=1), axis=1)
     quantities["n_classes"] = posterior.n_classes
-    quantities |= {
-        f"class_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(n_classes)
-    }
-    return quantities | (
-        {"class_agreement": rand_index(members, n_classes).reshape(shape)}
-        if members.shape[1] > 1
-        else {}
-    )
+    for rank in range(n_classes):
+        quantities[f"class_share[{rank + 1}]"] = sizes[:, rank].reshape(shape)
+    if members.shape[1] > 1:
+        quantities["class_agreement"] = rand_index(members, n_classes).reshape(shape)
+    return quantities
 
 
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
     """Return probabilities that a new respondent is in each common class, (draws, classes)."""
-    members, n_classes = posterior.members, posterior.most_classes
+    members = posterior.members
+    n_classes = posterior.most_classes
     sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
     return new_class_probabilities(np.take_along_axis(sizes, posterior.class_order, axis=1))
 

@@ -38,17 +38,11 @@ class _Heterogeneity:
     @property
     def typed(self) -> str:
         """Value as typed at the command line, without columns."""
-        word = self.usage.partition(":")[0]
-        return ":".join(
-            [
-                word,
-                *(
-                    str(argument)
-                    for name, argument in self._list_arguments().items()
-                    if name != "by"
-                ),
-            ]
-        )
+        words = [self.usage.partition(":")[0]]
+        for name, argument in self._list_arguments().items():
+            if name != "by":
+                words.append(str(argument))
+        return ":".join(words)
 
 
 @dataclass(frozen=True, repr=False)
@@ -228,23 +222,20 @@ def check_people(
 
     `supported` are the classes that the model supports.
     """
-    if not (
-        people is None
-        or isinstance(people, supported)
-        or (isinstance(people, str) and people in WORDS)
-    ):
-        words = [
-            *map(repr, (None, *WORDS)),
-            *(f"thali.people.{cls.__name__}(...)" for cls in supported),
-        ]
+    is_word = isinstance(people, str) and people in WORDS
+    if not (people is None or is_word or isinstance(people, supported)):
+        words = [repr(word) for word in (None, *WORDS)]
+        words += [f"thali.people.{cls.__name__}(...)" for cls in supported]
         typed = ", ".join([*WORDS, *(cls.usage for cls in supported)])
-        value_text = Value("people", people) if isinstance(people, _Heterogeneity) else repr(people)
+        value: Any = repr(people)
+        if isinstance(people, _Heterogeneity):
+            value = Value("people", people)
         raise ArgumentError(
             Argument("people"),
             " must be one of ",
             InPython(", ".join(words), typed),
             "; got ",
-            value_text,
+            value,
             ".",
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):

@@ -13,8 +13,8 @@ import numpy as np
 
 from thali._arguments import check_integer
 from thali._inference.indexing import space_evenly
-from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import interval_tails
+from thali._inference.seeds import build_generator
+from thali._posterior.interval import compute_interval, interval_tails
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -53,37 +53,40 @@ def tabulate_best_sets(
     """
     from thali._tables import Table
 
-    size, top, tails = (
-        check_integer("size", size, 1),
-        check_integer("top", top, 1),
-        interval_tails(ci),
-    )
+    size = check_integer("size", size, 1)
+    top = check_integer("top", top, 1)
+    interval_tails(ci)  # raises before the search
+
     n_draws, n_respondents, n_options = reaches.shape
     if size >= n_options:
         raise ArgumentError(
             Argument("size"), f" must be less than {n_options}, the number of options; got {size}."
         )
     search = search_sets(reaches, size, max(_FINALISTS, 10 * top))
-    rng = spawn_generators(random_seed, 1)[0]
-    weights, halves = (
-        rng.standard_gamma(1.0, (n_draws, n_respondents)),
-        rng.standard_gamma(0.5, (n_draws, 2)),
-    )
+    rng = build_generator(random_seed)
+    weights = rng.standard_gamma(1.0, (n_draws, n_respondents))
+    halves = rng.standard_gamma(0.5, (n_draws, 2))
     total = weights.sum(axis=1) + halves.sum(axis=1)
-    rows, reach = [], np.empty((len(search.sets), n_draws))
+    rows = []
+    reach = np.empty((len(search.sets), n_draws))
     for set_index, members in enumerate(search.sets):
         counts = reaches[:, :, members].sum(axis=2)
         reach[set_index] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
-        low, high = np.quantile(reach[set_index], tails)
+        low, high = compute_interval(reach[set_index], ci)
         names = tuple(options[k] for k in members)
         rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
     table = Table(rows, columns=["members", "reach", "low", "high", "frequency"])
     is_best = reach == reach.max(axis=0)
     table["best"] = (is_best / is_best.sum(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
-    table.attrs |= {"interval": ci, "sets": comb(len(options), size), "exact": search.is_exact}
+    bound = search.bound
+    if search.is_exact:
+        bound = float(table["reach"].iloc[0])
     table.attrs |= {
-        "bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound,
+        "interval": ci,
+        "sets": comb(len(options), size),
+        "exact": search.is_exact,
+        "bound": bound,
         "people": n_respondents,
     }
     return table
@@ -94,7 +97,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
     n_draws, n_respondents, n_options = reaches.shape
     draw_indices = space_evenly(n_draws, max(2, _MAX_ROWS // n_respondents))
     if comb(n_options, size) <= MAX_SETS:
-        bits = pack_reaches(reaches[draw_indices] if len(draw_indices) < n_draws else reaches)
+        bits = pack_reaches(reaches[draw_indices])
         sets = np.fromiter(
             chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
@@ -124,13 +127,12 @@ def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
     """Yield reach counts of all sets, in the order of `combinations`."""
     # Sets with the same first options are counted together.
     for first_options in combinations(range(len(bits)), size - 1):
-        last_options = bits[first_options[-1] + 1 :] if first_options else bits
+        last_options = bits
+        first_bits = np.zeros_like(bits[0])
+        if first_options:
+            last_options = bits[first_options[-1] + 1 :]
+            first_bits = np.bitwise_or.reduce(bits[list(first_options)], axis=0)
         if len(last_options):
-            first_bits = (
-                np.bitwise_or.reduce(bits[list(first_options)], axis=0)
-                if first_options
-                else np.zeros_like(bits[0])
-            )
             yield np.bitwise_count(last_options | first_bits).sum(axis=1, dtype=np.int64)
 
 
@@ -158,7 +160,8 @@ def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
     and than :math:`f(C_K) / (1 - (1 - 1/K)^K)` (Nemhauser, Wolsey & Fisher 1978).
     """
     chosen: list[int] = []
-    chosen_bits, reach = np.zeros_like(bits[0]), 0
+    chosen_bits = np.zeros_like(bits[0])
+    reach = 0
     bound = float(_count_reach(bits, range(len(bits))))
     for _ in range(size + 1):
         gains = np.bitwise_count(bits | chosen_bits).sum(axis=1, dtype=np.int64) - reach
@@ -173,14 +176,16 @@ def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
 
 def improve_by_exchange(bits: np.ndarray, members: list[int]) -> list[int]:
     """Exchange one option at a time, the best exchange first, while reach grows."""
-    best, reach = members, _count_reach(bits, members)
+    best = members
+    reach = _count_reach(bits, members)
     while True:
         candidates = list(list_neighbours(best, len(bits)))
         counts = [_count_reach(bits, candidate) for candidate in candidates]
         best_index = int(np.argmax(counts))
         if counts[best_index] <= reach:
             return best
-        best, reach = sorted(candidates[best_index]), counts[best_index]
+        best = sorted(candidates[best_index])
+        reach = counts[best_index]
 
 
 def list_neighbours(members: Sequence[int], n_options: int) -> Iterator[list[int]]:

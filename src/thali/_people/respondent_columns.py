@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.people import list_differing_columns
+from thali._data.people_table import list_differing_columns
 from thali._inference.arrays import encode_base64
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest
@@ -56,7 +56,9 @@ def describe_respondents(
 ) -> MarketRespondents | None:
     """Describe respondents by the columns of a table; None if all are equal."""
     columns, weights, other_columns = [], [], []
-    cells_by_name = {} if table is None else {str(name): cells for name, cells in table.items()}
+    cells_by_name = {}
+    if table is not None:
+        cells_by_name = {str(name): cells for name, cells in table.items()}
     for name in list_differing_columns(table):
         column = _encode_column(name, cells_by_name[name])
         weight = _read_weights(cells_by_name[name])
@@ -82,26 +84,27 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
-    labels = [
-        *(value if isinstance(value, str) else format_label(value) for value in labels_in_order),
-        MISSING,
-    ]
-    return RespondentColumn(
-        name,
-        tuple(labels[: None if (codes < 0).any() else -1]),
-        (codes % len(labels)).astype(np.uint8),
-    )
+    labels = []
+    for label in labels_in_order:
+        if not isinstance(label, str):
+            label = format_label(label)
+        labels.append(label)
+    if (codes < 0).any():
+        codes[codes < 0] = len(labels)
+        labels.append(MISSING)
+    return RespondentColumn(name, tuple(labels), codes.astype(np.uint8))
 
 
 def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
     """Return a column as weights, float32; None if it cannot be weights."""
-    import pandas as pd
 
-    if pd.api.types.is_bool_dtype(cells) or not pd.api.types.is_numeric_dtype(cells):
+    if not _is_numeric(cells):
         return None
     with np.errstate(over="ignore"):
         weights = cells.to_numpy(float, na_value=np.nan).astype(np.float32)
-    return weights if np.isfinite(weights).all() and (weights >= 0.0).all() else None
+    if np.isfinite(weights).all() and (weights >= 0.0).all():
+        return weights
+    return None
 
 
 # Covariates of respondents, on which parameters may depend ----------------------------------------
@@ -128,7 +131,7 @@ class RespondentCovariates(NamedTuple):
             if name != column:
                 labels_by_column[column] = (
                     *labels_by_column.get(column, (reference,)),
-                    _label_in(name, column),
+                    _extract_label(name, column),
                 )
         return labels_by_column
 
@@ -136,7 +139,9 @@ class RespondentCovariates(NamedTuple):
         """Return column, label and reference of a covariate; None for a numeric one."""
         index = self.names.index(name)
         column = self.columns[index]
-        return None if name == column else (column, _label_in(name, column), self.first[index])
+        if name == column:
+            return None
+        return (column, _extract_label(name, column), self.first[index])
 
     @property
     def sources(self) -> list[str]:
@@ -167,52 +172,54 @@ class RespondentCovariates(NamedTuple):
         """
         import pandas as pd
 
-        sources, name = self.sources, Argument("respondent")
-        cells = (
-            {str(column): value for column, value in given.items()}
-            if isinstance(given, Mapping)
-            else {}
-        )
-        if missing := [column for column in sources if column not in cells]:
-            raise ArgumentError(
-                name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}."
-            )
-        if unknown_columns := [column for column in cells if column not in sources]:
-            column = unknown_columns[0]
-            sources_text = (
-                f"the model depends only on {shorten(sources)}.{suggest(column, sources)}"
-            )
-            raise ArgumentError(name, f" contains {unknown_columns[0]!r}, but {sources_text}")
+        sources = self.sources
+        name = Argument("respondent")
+        cells = {}
+        if isinstance(given, Mapping):
+            cells = {str(column): value for column, value in given.items()}
+        for column in sources:
+            if column not in cells:
+                raise ArgumentError(
+                    name, f" must be a dictionary with the key {column!r}; got {given!r}."
+                )
+        for column in cells:
+            if column not in sources:
+                raise ArgumentError(
+                    name,
+                    f" contains {column!r}, but the model depends only on"
+                    f" {shorten(sources)}.{suggest(column, sources)}",
+                )
         person = pd.DataFrame({column: [cells[column]] for column in sources}, dtype=object)
         for column in self.find_unknown_labels(person):
-            label, labels = str(cells[column]), self.list_labels()[column]
-            message = (
+            label = str(cells[column])
+            labels = self.list_labels()[column]
+            raise ArgumentError(
+                name,
                 f" has {label!r} for {column!r}, but the fitted respondents have only"
-                f" {shorten(labels)}."
+                f" {shorten(labels)}.{suggest(label, labels)}",
             )
-            raise ArgumentError(name, message + suggest(label, labels))
         return self.standardise_rows(person)[0, 1:]
 
     def encode_table(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
         """Return the covariates of other respondents, one row each; NaN if unknown."""
         import pandas as pd
 
-        missing = [name for name in self.sources if table is None or name not in table.columns]
-        if table is None or missing:
-            raise DataError(
-                f"The model depends on the respondent column {missing[0]!r}, which the data do not"
-                " contain; add the column."
-            )
+        for name in self.sources:
+            if table is None or name not in table.columns:
+                raise DataError(
+                    f"The model depends on the respondent column {name!r}, which the data do not"
+                    " contain; add the column."
+                )
         return pd.DataFrame(self.standardise_rows(table)[:, 1:], index=table.index)
 
     def find_unknown_labels(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
         """Return masks of rows with labels that no respondent has, by column."""
-        labels_by_column = self.list_labels().items()
-        unknown_by_column = {
-            column: ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
-            for column, labels in labels_by_column
-        }
-        return {column: rows for column, rows in unknown_by_column.items() if rows.any()}
+        unknown_by_column = {}
+        for column, labels in self.list_labels().items():
+            is_unknown = ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
+            if is_unknown.any():
+                unknown_by_column[column] = is_unknown
+        return unknown_by_column
 
     def standardise_rows(self, table: "pandas.DataFrame") -> np.ndarray:
         """Return covariates (rows, q) of other respondents, in the same units.
@@ -228,11 +235,10 @@ class RespondentCovariates(NamedTuple):
                 )
         for index, (name, column) in enumerate(zip(self.names, self.columns, strict=True)):
             cells = table.loc[:, column]
-            values = (
-                _read_numbers(name, cells)
-                if name == column
-                else cells.astype(str) == _label_in(name, column)
-            )
+            if name == column:
+                values = _read_numbers(name, cells)
+            else:
+                values = cells.astype(str) == _extract_label(name, column)
             deviation = np.asarray(values, float) - self.mean[index]
             covariates[:, 1 + index] = deviation / self.sd[index]
         for column, rows in self.find_unknown_labels(table).items():
@@ -249,8 +255,8 @@ class RespondentCovariates(NamedTuple):
         return covariates
 
 
-def _label_in(name: str, column: str) -> str:
-    """The label in the name of a covariate of a column."""
+def _extract_label(name: str, column: str) -> str:
+    """Extract the label from the name of a covariate of a column."""
     return name[len(column) + 1 : -1]
 
 
@@ -298,9 +304,12 @@ def build_covariates(
                 f" {shorten(column_names, 20)}.{suggest(name, column_names)}",
             )
         for label, numbers in _expand_column(name, table.loc[:, name], argument):
+            reference = ""
+            if label != name:
+                reference = min(map(str, table.loc[:, name]))
             names.append(label)
             covariate_columns.append(numbers)
-            references.append("" if label == name else min(map(str, table.loc[:, name])))
+            references.append(reference)
             columns.append(name)
     matrix = np.array(covariate_columns, float).reshape(len(covariate_columns), people).T
     sd = matrix.std(axis=0)
@@ -345,7 +354,7 @@ def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
 
 
 def _expand_column(
-    name: str, column: "pandas.Series", argument: str = "by"
+    name: str, column: "pandas.Series", argument: str
 ) -> list[tuple[str, np.ndarray]]:
     """Return the covariates of a column with their names."""
     gaps = int(column.isna().sum())

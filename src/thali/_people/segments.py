@@ -8,13 +8,15 @@ import numpy as np
 
 from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
-from thali._described import DescribedObject, Description, format_text
+from thali._described import Description, PrintedObject
 from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali.errors import Argument, DataError
+
+from .class_order import share_by_class
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +40,9 @@ class Preferences(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns that identify a level."""
-        return ("option",) if len(self.levels[0]) == 1 else ("attribute", "level")
+        if len(self.levels[0]) == 1:
+            return ("option",)
+        return ("attribute", "level")
 
 
 def select_segment_draws(n_draws: int, n_respondents: int, n_levels: int) -> np.ndarray:
@@ -100,7 +104,7 @@ class SegmentResults:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Segments(DescribedObject):
+class Segments(PrintedObject):
     """Segments of the respondents.
 
     Attributes
@@ -173,11 +177,6 @@ class Segments(DescribedObject):
             note=note,
         )
 
-    def __str__(self) -> str:
-        return format_text(self._description())
-
-    __repr__ = __str__
-
 
 def build_segments(
     preferences: Preferences, requested: Any, random_seed: Any, ci: float = INTERVAL
@@ -196,15 +195,15 @@ def build_segments(
     # segments of one number do not depend on the others
     seeds = spawn_generators(random_seed, max(numbers) + 1)
     labels_by_number = {k: _partition_draws(points, k, seeds[k]) for k in numbers}
-    full_labels = {
-        k: labels
+    n_filled = {
+        k: len(np.unique(_most_frequent_segment(labels, k)))
         for k, labels in labels_by_number.items()
-        if len(np.unique(_most_frequent_segment(labels, k))) == k
     }
+    full_labels = {k: labels for k, labels in labels_by_number.items() if n_filled[k] == k}
     if not full_labels and requested is None:
         full_labels = {1: np.zeros(points.shape[:2], np.int64)}
     if not full_labels:
-        n_found = len(np.unique(_most_frequent_segment(labels_by_number[numbers[0]], numbers[0])))
+        n_found = n_filled[numbers[0]]
         raise DataError(
             f"Respondents form only {format_plural(n_found, 'segment')}, so {numbers[0]} are not"
             " possible; reduce ",
@@ -248,14 +247,9 @@ def _partition_draws(points: np.ndarray, n_segments: int, rng: np.random.Generat
     return np.argsort(order)[labels]
 
 
-def _segment_probabilities(labels: np.ndarray, n_segments: int) -> np.ndarray:
-    """Return shares of draws in each segment, shape (respondents, K)."""
-    return np.stack([(labels == k).mean(axis=0) for k in range(n_segments)], axis=1)
-
-
 def _most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
     """Return each respondent's most frequent segment, shape (respondents,)."""
-    return _segment_probabilities(labels, n_segments).argmax(axis=1)
+    return share_by_class(labels, n_segments, axis=0).argmax(axis=1)
 
 
 def _evaluate_partition(
@@ -270,11 +264,14 @@ def _evaluate_partition(
     )
     total = ((mean - mean.mean(axis=0)) ** 2).sum()
     smallest = np.bincount(segment, minlength=n_segments).min() / len(segment)
+    explained = np.nan
+    if total > 0.0:
+        explained = float(1.0 - within_sum_of_squares / total)
     return {
         "stability": float(
             np.mean([adjusted_rand_index(draw_labels, segment) for draw_labels in labels])
         ),
-        "explained": float(1.0 - within_sum_of_squares / total) if total > 0.0 else np.nan,
+        "explained": explained,
         "smallest": float(smallest),
     }
 
@@ -291,14 +288,14 @@ def _build_result(
 
     from thali._tables import Table
 
-    probabilities = _segment_probabilities(labels, n_segments)
+    probabilities = share_by_class(labels, n_segments, axis=0)
     segment = probabilities.argmax(axis=1)
     index = pd.Index(np.arange(1, n_segments + 1), name="segment")
-    shares = np.stack([(labels == k).mean(axis=1) for k in range(n_segments)], axis=1)
+    shares = share_by_class(labels, n_segments, axis=1)
     profiles = _segment_profiles(preferences.values, labels, n_segments)
     average = preferences.values.mean(axis=(0, 1))
     means = np.nanmean(profiles, axis=0)
-    low, high = np.quantile(shares, interval_tails(ci), axis=0)
+    low, high = compute_interval(shares, ci)
     sizes = Table(
         {
             "name": name_segments(preferences.levels, means, average),
@@ -358,7 +355,8 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     # A centre without points stays.
     nearest = None
     for _ in range(_MAX_PASSES):
-        before, nearest = nearest, squared_distances(points, centres).argmin(axis=1)
+        before = nearest
+        nearest = squared_distances(points, centres).argmin(axis=1)
         if before is not None and np.array_equal(nearest, before):
             break
         counts = np.bincount(nearest, minlength=len(centres))
@@ -380,7 +378,10 @@ def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator
     for _ in range(n_segments - 1):
         distance = squared_distances(points, centres).min(axis=1)
         total = distance.sum()
-        chosen = rng.choice(len(points), p=distance / total if total > 0.0 else None)
+        p = None
+        if total > 0.0:
+            p = distance / total
+        chosen = rng.choice(len(points), p=p)
         centres = np.vstack([centres, points[chosen]])
     return centres
 
@@ -407,7 +408,9 @@ def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
     )
     expected = n_first * n_second / max(_count_pairs(np.array(float(len(rows)))), 1.0)
     maximum = 0.5 * (n_first + n_second)
-    return float((n_joint - expected) / (maximum - expected)) if maximum > expected else 1.0
+    if maximum > expected:
+        return float((n_joint - expected) / (maximum - expected))
+    return 1.0
 
 
 def _count_pairs(counts: np.ndarray) -> np.ndarray:
@@ -452,36 +455,19 @@ def _describe_differences(
     """Return a phrase per attribute or option, most distinctive first."""
     preferred, indifferent = [], []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
-        level_indices = np.array(
-            [
-                level_index
-                for level_index, (*name, _) in enumerate(levels)
-                if tuple(name) == attribute
-            ]
-        )
+        level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])
         difference = segment_profile[level_indices] - average[level_indices]
         scores = np.where(segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, difference, 0.0)
-        best_indices = np.argsort(-scores, kind="stable")[: 1 if attribute else None]
-        named_levels = [
-            (float(scores[k]), levels[int(level_indices[k])])
-            for k in best_indices
-            if scores[k] >= _WORTH_NAMING
-        ]
-        preferred += [
-            (difference, _WORDS.get(level, " ".join(level))) for difference, level in named_levels
-        ]
-        if (
-            not named_levels
-            and (
-                spread_loss := float(
-                    np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
-                )
-            )
-            >= 2 * _WORTH_NAMING
-        ):
-            indifferent.append(
-                (spread_loss / 2, f"{' '.join(attribute) or 'the option'} matters less")
-            )
+        best_indices = np.argsort(-scores, kind="stable")
+        if attribute:
+            best_indices = best_indices[:1]
+        named_indices = [k for k in best_indices if scores[k] >= _WORTH_NAMING]
+        for k in named_indices:
+            level = levels[level_indices[k]]
+            preferred.append((scores[k], _WORDS.get(level, " ".join(level))))
+        spread_loss = np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
+        if not named_indices and spread_loss >= 2 * _WORTH_NAMING:
+            indifferent.append((spread_loss, f"{' '.join(attribute) or 'the option'} matters less"))
     return [
         phrase
         for phrases in (preferred, indifferent)

@@ -53,11 +53,13 @@ def picture(
             is_present = {repr(name): name in data.columns for name in columns}
             is_present |= {f"attrs[{name!r}]": name in data.attrs for name in attrs}
             missing = [name for name, is_there in is_present.items() if not is_there]
+            verb = "are"
+            if len(missing) == 1:
+                verb = "is"
             if missing:
                 raise ArgumentError(
                     f"plots.{draw.__name__} requires {list_names([*is_present])}, as in the table"
-                    f" that {made_by} returns; {list_names(missing)}"
-                    f" {'is' if len(missing) == 1 else 'are'} missing."
+                    f" that {made_by} returns; {list_names(missing)} {verb} missing."
                 )
             axes = draw(*arguments, **keywords)
             set_fallback_fonts(np.ravel(axes))  # type: ignore[call-overload]
@@ -99,9 +101,9 @@ def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
     visible = sorted(letter for letter in missing_everywhere if _is_visible(letter))
     if not _warned.issuperset(visible):
         _warned.update(visible)
-        character_list = ", ".join(visible[:_MAX_NAMED]) + (
-            ", ..." if len(visible) > _MAX_NAMED else ""
-        )
+        character_list = ", ".join(visible[:_MAX_NAMED])
+        if len(visible) > _MAX_NAMED:
+            character_list += ", ..."
         fonts = " and ".join(dict.fromkeys(map(_suggest_font, visible)))
         warn(
             DataWarning(
@@ -114,9 +116,12 @@ def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
 
 def _replace_with_boxes(text: str, missing: frozenset[str]) -> str:
     """Replace the missing characters of a text by boxes."""
-    return "".join(
-        letter if letter not in missing else _MISSING_GLYPH * _is_visible(letter) for letter in text
-    )
+    for letter in missing & set(text):
+        box = ""
+        if _is_visible(letter):
+            box = _MISSING_GLYPH
+        text = text.replace(letter, box)
+    return text
 
 
 def _is_visible(letter: str) -> bool:
@@ -197,4 +202,4 @@ def _suggest_font(letter: str) -> str:
         return "Noto Sans CJK"
     if unicodedata.category(letter) in ("So", "Sk"):
         return "Noto Emoji (in black and white; coloured ones cannot be drawn)"
-    return f"Noto Sans {script}" if script else "Noto Sans"
+    return f"Noto Sans {script}".rstrip()

@@ -40,7 +40,9 @@ def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) ->
 
 def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
     """Return the axes, or axes of a new figure of this size."""
-    return create_axes(width, height)[0] if ax is None else ax
+    if ax is None:
+        return create_axes(width, height)[0]
+    return ax
 
 
 def build_owner_colormap() -> "Colormap":
@@ -90,7 +92,7 @@ def compute_integer_ticks(maximum: int) -> list[int]:
         for step in (power, 5 * power)
         if maximum <= 12 * step
     )
-    return [1, *range(step, maximum + 1, step)] if step > 1 else list(range(1, maximum + 1))
+    return list(dict.fromkeys([1, *range(step, maximum + 1, step)]))
 
 
 def read_interval_probability(table: "pandas.DataFrame") -> float:
@@ -120,7 +122,10 @@ def shorten_labels(labels: list[str]) -> list[str]:
         lambda line: f"{line[: MAX_LABEL_LENGTH - 1]}…",
         lambda line: f"…{line[1 - MAX_LABEL_LENGTH :]}",
     ):
-        shortened = [line if len(line) <= MAX_LABEL_LENGTH else cut(line) for line in lines]
+        shortened = lines[:]
+        for index, line in enumerate(lines):
+            if len(line) > MAX_LABEL_LENGTH:
+                shortened[index] = cut(line)
         if len(set(shortened)) == len(labels):
             return shortened
     return [f"{index} {line[: MAX_LABEL_LENGTH - 1]}" for index, line in enumerate(lines)]
@@ -135,14 +140,15 @@ def map_short_labels(labels: list[str]) -> dict[str, str]:
 def shorten_member_list(members: str) -> str:
     """Shorten a list of labels to 32 characters at its end."""
     line = join_lines(members)
-    return (
-        line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
-    )
+    if len(line) > MAX_LABEL_LENGTH:
+        return line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
+    return line
 
 
 def measure_label_width(labels: list[str]) -> float:
-    """Return the approximate width of the longest label in inches."""
-    return 0.085 * max(map(display_width, labels), default=0)
+    """Return the approximate width of the longest line of the labels in inches."""
+    lines = [line for label in labels for line in label.split("\n")]
+    return 0.085 * max(map(display_width, lines), default=0)
 
 
 _MARKERS = "osD^v"
@@ -152,14 +158,17 @@ def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "
     """Mark up to five points by open markers with legend entries."""
     lines = []
     for index, name in enumerate(names):
-        style = {
-            "color": COLOURS[index],
-            "markerfacecolor": "none",
-            "markeredgewidth": 1.8,
-            "linestyle": "none",
-        }
         lines += ax.plot(
-            x[index], y[index], _MARKERS[index], markersize=8, label=name, zorder=4, **style
+            x[index],
+            y[index],
+            _MARKERS[index],
+            color=COLOURS[index],
+            markerfacecolor="none",
+            markeredgewidth=1.8,
+            linestyle="none",
+            markersize=8,
+            label=name,
+            zorder=4,
         )
     return lines
 

@@ -101,12 +101,20 @@ def calibration(
             panel.set_xlabel("predicted probability", fontsize=9)
     handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
     handle_by_label = {str(handle.get_label()): handle for handle in handles}
-    style = {"frameon": False, "fontsize": 8, "handletextpad": 0.4}
+    owner, corner, n_columns = axes[0], "upper left", 1
     if is_new:
-        style |= {"loc": "outside upper left", "ncols": 1 if columns == 1 else 3}
-        axes[0].figure.legend(handle_by_label.values(), handle_by_label, **style)
-    else:
-        axes[0].legend(handle_by_label.values(), handle_by_label, loc="upper left", **style)
+        owner, corner = axes[0].figure, "outside upper left"
+    if is_new and columns > 1:
+        n_columns = 3
+    owner.legend(
+        handle_by_label.values(),
+        handle_by_label,
+        loc=corner,
+        ncols=n_columns,
+        frameon=False,
+        fontsize=8,
+        handletextpad=0.4,
+    )
     return list(axes)
 
 
@@ -114,26 +122,30 @@ def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> 
     """Draw the bins of one class."""
     # `max_root_rows` is the square root of the rows of the largest bin.
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
-    bar = {
-        "color": "0.82",
-        "linewidth": 4.0,
-        "label": f"{format_interval_level(table)} predictive interval",
-        "zorder": 1,
-    }
-    ax.vlines(table["predicted"], table["low"], table["high"], **bar)
+    ax.vlines(
+        table["predicted"],
+        table["low"],
+        table["high"],
+        color="0.82",
+        linewidth=4.0,
+        label=f"{format_interval_level(table)} predictive interval",
+        zorder=1,
+    )
     size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / max_root_rows
     for is_missed, label, marker, colour in MISSED_STYLES:
         is_chosen = table["missed"].to_numpy() == is_missed
         if is_chosen.any():
-            style = {
-                "marker": marker,
-                "color": colour,
-                "edgecolor": "white",
-                "linewidth": 0.5,
-                "zorder": 3,
-            }
-            points = table["predicted"][is_chosen], table["observed"][is_chosen]
-            ax.scatter(*points, s=size[is_chosen], label=f"observed, {label}", **style)
+            ax.scatter(
+                table["predicted"][is_chosen],
+                table["observed"][is_chosen],
+                s=size[is_chosen],
+                label=f"observed, {label}",
+                marker=marker,
+                color=colour,
+                edgecolor="white",
+                linewidth=0.5,
+                zorder=3,
+            )
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
     ax.set_xticks(*_TICKS)
     ax.set_yticks(*_TICKS)

@@ -76,19 +76,32 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     rows = table.index.to_numpy()
     ax = ensure_axes(ax, 4.2 + measure_label_width(names), 1.5 + 0.2 * len(rows))
 
-    interval = f"{format_interval_level(full_table)} predictive interval"
-    bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
     # If all replicates are equal, only the edge of the bar is visible.
-    handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
-    handles += ax.plot(
+    bars = ax.barh(
+        rows,
+        table["high"] - table["low"],
+        left=table["low"],
+        height=0.6,
+        color="0.82",
+        edgecolor="0.82",
+        label=f"{format_interval_level(full_table)} predictive interval",
+        zorder=1,
+    )
+    means = ax.plot(
         table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2
     )
+    handles = [bars, *means]
     for is_missed, label, marker, colour in MISSED_STYLES:
         is_chosen = table["missed"].to_numpy() == is_missed
         if is_chosen.any():
-            style = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
             handles += ax.plot(
-                table["observed"].to_numpy()[is_chosen], rows[is_chosen], marker, **style
+                table["observed"].to_numpy()[is_chosen],
+                rows[is_chosen],
+                marker,
+                color=colour,
+                markersize=5,
+                label=f"observed, {label}",
+                zorder=3,
             )
     if full_table.attrs[ROWS] != SIMILARITY:
         ax.set_xlim(-0.02, 1.02)

@@ -83,24 +83,12 @@ def comparison(
     scores = table.attrs["pairs"]
     models, panels = _choose_panels(table, scores, max_models)
     short_names = dict(zip(models, shorten_labels([str(model) for model in models]), strict=True))
-    # if all models are compared with the best, the others share a colour
-    numbers = [
-        model_index % len(COLOURS) if len(models) <= max_models else min(model_index, 1)
-        for model_index in range(len(models))
-    ]
-    colours = {
-        model: COLOURS[model_index] for model, model_index in zip(models, numbers, strict=True)
-    }
-
+    colours = {model: COLOURS[index % len(COLOURS)] for index, model in enumerate(models)}
+    if len(models) > max_models:  # all are compared with the best, so the others share a colour
+        colours = dict.fromkeys(models, COLOURS[1]) | {models[0]: COLOURS[0]}
     pairs = _format_pair_names(scores.index)
     if ax is None:
-        axes = _create_panels(
-            len(panels),
-            max(
-                3.6,
-                1.6 + measure_label_width([line for pair in pairs for line in pair.split("\n")]),
-            ),
-        )
+        axes = _create_panels(len(panels), max(3.6, 1.6 + measure_label_width(pairs)))
     else:
         axes = list(np.ravel(ax))  # type: ignore[call-overload]
     if len(axes) != len(panels):
@@ -157,75 +145,72 @@ def _draw_panel(
     x_better, y_better = scores[:, 0] < scores[:, 1], scores[:, 1] < scores[:, 0]
     equal = has_scores & ~x_better & ~y_better
     count = int(has_scores.sum())
+    y_label = f"{_format_prefix(y_model, 16, ' ')}better for {y_better.sum()} of {count} pairs"
+    x_label = f"{_format_prefix(x_model, 16, ' ')}better for {x_better.sum()}"
     groups = [
-        (
-            y_better,
-            y_colour,
-            f"{_format_prefix(y_model, 16, ' ')}better for {y_better.sum()} of {count} pairs",
-        ),
-        (
-            x_better,
-            x_colour,
-            f"{_format_prefix(x_model, 16, ' ')}better for {x_better.sum()}",
-        ),
+        (y_better, y_colour, y_label),
+        (x_better, x_colour, x_label),
         (equal, "0.4", f"equal for {equal.sum()}"),
     ]
     handles: list[Any] = []
     alpha = min(0.9, 0.35 + 40 / max(count, 1))
     for group, colour, label in groups:
         if group.any() or group is not equal:
-            style = {"s": 16, "color": colour, "linewidth": 0, "alpha": alpha}
-            handles.append(ax.scatter(*xy[group & finite].T, label=label, zorder=3, **style))
+            points = ax.scatter(*xy[group & finite].T, s=16, color=colour, label=label, zorder=3)
+            points.set(linewidth=0, alpha=alpha)
+            handles.append(points)
         if (group & ~finite).any():
             ax.scatter(
                 *xy[group & ~finite].T, s=30, color=colour, marker="x", clip_on=False, zorder=3
             )
     for axis, (model, _) in zip((ax.xaxis, ax.yaxis), models, strict=True):
-        axis.set_label_text(
-            f"{_format_prefix(model, 12, ': ')}−ln likelihood of a pair",
-            fontsize=9,
-            parse_math=False,
-        )
+        label = f"{_format_prefix(model, 12, ': ')}−ln likelihood of a pair"
+        axis.set_label_text(label, fontsize=9, parse_math=False)
     hide_spines(ax)
     named_pairs = _select_named_pairs(xy)
     x, y = xy[named_pairs].T
     handles += mark_points(ax, x, y, [pairs[pair] for pair in named_pairs])
-    spacing = {
-        "borderpad": 0.2,
-        "borderaxespad": 0.2,
-        "handlelength": 1.0,
-        "handletextpad": 0.3,
-        "labelspacing": 0.2,
-    }
     # the legend is the title
-    legend = add_legend(ax, "lower left", (0, 1), handles=handles, fontsize=9, **spacing)
+    legend = add_legend(
+        ax,
+        "lower left",
+        (0, 1),
+        handles=handles,
+        fontsize=9,
+        borderpad=0.2,
+        borderaxespad=0.2,
+        handlelength=1.0,
+        handletextpad=0.3,
+        labelspacing=0.2,
+    )
     for points in filter(None, legend.legend_handles):
         points.set_alpha(1)
 
 
 def _select_named_pairs(xy: np.ndarray) -> list[int]:
     """Select the worst predicted pair and the pairs furthest from the diagonal."""
-    total = xy.sum(axis=1)
-    worst = [] if np.isnan(total).all() else [int(np.nanargmax(total))]
+    named_pairs, total = [], xy.sum(axis=1)
+    if not np.isnan(total).all():
+        named_pairs.append(int(np.nanargmax(total)))
     distance = np.nan_to_num(np.abs(xy[:, 0] - xy[:, 1]))
-    furthest = [
-        pair
-        for pair in np.argsort(-distance, kind="stable")[:_MAX_FAR_PAIRS].tolist()
-        if distance[pair] > 0
-    ]
-    return list(dict.fromkeys([*worst, *furthest]))
+    for pair in np.argsort(-distance, kind="stable")[:_MAX_FAR_PAIRS].tolist():
+        if distance[pair] > 0 and pair not in named_pairs:
+            named_pairs.append(pair)
+    return named_pairs
 
 
 def _format_prefix(model: str, max_length: int, separator: str) -> str:
     """Format a model name with a separator, or a line break if long."""
-    return model + (separator if len(model) <= max_length else "\n")
+    if len(model) > max_length:
+        return f"{model}\n"
+    return model + separator
 
 
 def _set_scale(ax: "Axes", scores: np.ndarray) -> float:
     """Set equal scales and limits for all finite scores; return the upper limit."""
-    finite_scores = (
-        scores[np.isfinite(scores)] if np.isfinite(scores).any() else np.array([0.0, 1.0])
-    )
+    finite_scores = np.array([0.0, 1.0])
+    if np.isfinite(scores).any():
+        finite_scores = scores[np.isfinite(scores)]
     median, largest = float(np.median(finite_scores)), float(finite_scores.max())
     logarithmic = largest > _MAX_MEDIANS * median
     if logarithmic:
@@ -254,6 +239,11 @@ def _format_pair_names(index: "pandas.Index") -> list[str]:
     names = []
     for *groups, first, second in index:
         a, b = short_labels[str(first)], short_labels[str(second)]
-        name = f"{a} –\n{b}" if len(a) + len(b) > 20 else f"{a} – {b}"
-        names.append(f"{name} ({groups[0]})" if groups else name)
+        separator = " "
+        if len(a) + len(b) > 20:
+            separator = "\n"
+        name = f"{a} –{separator}{b}"
+        if groups:
+            name += f" ({groups[0]})"
+        names.append(name)
     return names

@@ -83,14 +83,15 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     if not has_products and table.iloc[:, 0].dtype.kind not in "iuf":
         return _draw_categorical_demand(table, ax, attribute, quantity, label)
     ax = ensure_axes(ax, 5.6, 3.6)
-    ends = []
-    for number, (name, curve) in enumerate(
-        zip(shorten_labels(list(curves)), curves.values(), strict=True)
-    ):
-        names = (name, None) if has_products else (None, label)
-        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], *names))
+    names, ends, band_name = shorten_labels(list(curves)), [], None
+    if has_products:
+        quantity += f" (band: {label})"
+    else:
+        names, band_name = [None], label
+    for number, (name, curve) in enumerate(zip(names, curves.values(), strict=True)):
+        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], name, band_name))
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(f"{quantity} (band: {label})" if has_products else quantity, parse_math=False)
+    ax.set_ylabel(quantity, parse_math=False)
     ax.set_ylim(0, min(1.0, 1.08 * max(ends)))
     ax.yaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "y")
@@ -110,8 +111,16 @@ def _draw_curve(
     price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
     low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
     ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_name)
-    style = {"color": colour, "markersize": 5, "markeredgecolor": "white", "zorder": 3}
-    ax.plot(price, share, "o-", label=name, **style)
+    ax.plot(
+        price,
+        share,
+        "o-",
+        label=name,
+        color=colour,
+        markersize=5,
+        markeredgecolor="white",
+        zorder=3,
+    )
     return float(high.max())
 
 

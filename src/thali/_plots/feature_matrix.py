@@ -72,8 +72,9 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     labels = table.attrs["labels"]
     n = len(labels)
     row_of = index_labels(labels)
-    weight = table["weight"] if "weight" in table else 1.0
-    expected_weights: Any = table["probability"] * weight
+    expected_weights: Any = table["probability"]
+    if "weight" in table:
+        expected_weights = expected_weights * table["weight"]
     sizes = table["members"].map(len)
     unique = _compute_unique_weights(table, expected_weights.where(sizes == 1, 0.0), row_of)
     shared = table[(sizes > 1) & (sizes < n) & (table["probability"] >= _MIN_PROBABILITY)].head(
@@ -92,37 +93,40 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
         max(2.4, cell * n + 0.9),
     )
     rows = np.arange(n + 1)
-    outline = 0.8 if n <= _MAX_LABELS else 0.0
-    colours = {"cmap": build_owner_colormap(), "vmin": 0, "vmax": heaviest}
-    style = {**colours, "edgecolors": GRID, "linewidth": outline}
-    start, centres, names = 0.0, [], []
+    style = {"cmap": build_owner_colormap(), "vmin": 0, "vmax": heaviest, "edgecolors": GRID}
+    style["linewidth"] = 0.8
+    if n > _MAX_LABELS:
+        style["linewidth"] = 0.0
+    start, centres, names, mesh = 0.0, [], [], None
     if has_unique:
         start, centres, names = _UNIQUE_WIDTH, [0.5], ["alone"]
-    mesh = ax.pcolormesh(start + np.arange(k + 1), rows, weights, **style) if k else None
+    if k:
+        mesh = ax.pcolormesh(start + np.arange(k + 1), rows, weights, **style)
     if has_unique:
         mesh = ax.pcolormesh([0.0, 1.0], rows, unique[:, None], **style)
         ax.axvline((1 + _UNIQUE_WIDTH) / 2, color="0.6", linewidth=0.8)
     ax.set(xlim=(0, start + max(k, 1)), ylim=(n, 0))
-    step = -(-n // _MAX_LABELS)
+    step, letter_size = -(-n // _MAX_LABELS), 9
+    if n > 100:
+        letter_size = 5
     ax.set_yticks(
-        np.arange(0, n, step) + 0.5,
-        row_labels[::step],
-        parse_math=False,
-        fontsize=9 if n <= 100 else 5,
+        np.arange(0, n, step) + 0.5, row_labels[::step], parse_math=False, fontsize=letter_size
     )
     centres += [start + column + 0.5 for column in range(k)]
-    is_doubtful = ~np.asarray(shared["converged"], bool)
-    marks = np.where(is_doubtful, "*", "")
-    names += [
-        f"{probability:.2f}{mark}"
-        for probability, mark in zip(shared["probability"], marks, strict=True)
-    ]
+    heading = f"probability of the {table.attrs['word']}"
+    if not k:
+        heading = f"no probable {table.attrs['word']} is shared"
+    for probability, has_converged in zip(shared["probability"], shared["converged"], strict=True):
+        names.append(f"{probability:.2f}")
+        if not has_converged:
+            names[-1] += "*"
+    if not all(shared["converged"]):
+        heading += "\n(*: chains disagree)"
     ax.set_xticks(centres, names, fontsize=8)
-    heading = f"probability of the {table.attrs['word']}" + "\n(*: chains disagree)" * bool(
-        is_doubtful.any()
-    )
-    ax.set_xlabel(heading if k else f"no probable {table.attrs['word']} is shared")
-    label_columns(ax, mesh if "weight" in table else None, "probability × mean weight")
+    ax.set_xlabel(heading)
+    if "weight" not in table:
+        mesh = None
+    label_columns(ax, mesh, "probability × mean weight")
     return ax
 
 

@@ -79,6 +79,8 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
         {name: np.array([table[f"{quantity}[{name}]"] for quantity in ends]) for name in names},
     )
     ax.set_xlim(left=0.0)
-    quantity = "share of the group's weight" if table.attrs["shares"] else "weight"
+    quantity = "weight"
+    if table.attrs["shares"]:
+        quantity = "share of the group's weight"
     ax.set_xlabel(f"{quantity} (mean and {format_interval_level(table)} interval)")
     return ax

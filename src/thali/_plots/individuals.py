@@ -71,7 +71,9 @@ def individuals(
             " weights of features; use plots.group_weights."
         )
     shares = table["mean"].unstack("option")
-    centre = shares.mean() if population is None else population["mean"]
+    centre = shares.mean()
+    if population is not None:
+        centre = population["mean"]
     options = centre.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
     labels = shorten_labels([str(option) for option in options])
     ax = ensure_axes(ax, 4.6 + measure_label_width(labels), 1.0 + _ROW * len(labels))
@@ -94,8 +96,16 @@ def individuals(
     if population is not None:
         common = population.loc[options]
         ax.hlines(rows, common["low"], common["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
-        style = {"s": 30, "marker": "D", "color": COLOURS[1], "edgecolor": "white", "zorder": 4}
-        ax.scatter(common["mean"], rows, linewidths=0.6, **style)
+        ax.scatter(
+            common["mean"],
+            rows,
+            s=30,
+            marker="D",
+            color=COLOURS[1],
+            edgecolor="white",
+            linewidths=0.6,
+            zorder=4,
+        )
     ax.axvline(float(np.mean(shares)), color="0.7", linewidth=0.8, zorder=0)
     label_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)

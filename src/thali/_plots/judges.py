@@ -64,7 +64,9 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     count, half = len(table), MAX_JUDGES // 2
-    subset = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
+    subset = table
+    if count > MAX_JUDGES:
+        subset = table.iloc[np.r_[:half, count - half : count]]
     labels = [
         f"{name} ({number:,g})"
         for name, number in zip(
@@ -74,7 +76,7 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     rows = np.arange(len(subset))
     ax = ensure_axes(ax, 4.6 + measure_label_width(labels), 1.2 + max(0.8, 0.24 * len(subset)))
     is_guess = (subset["log_score"] <= subset["log_score_chance"]).to_numpy()
-    colours = ["0.55" if guess else COLOURS[0] for guess in is_guess]
+    colours = np.where(is_guess, "0.55", COLOURS[0]).tolist()
     ax.axvline(1.0, color="0.7", linewidth=1.0, zorder=1)
     ax.hlines(rows, subset["low"], subset["high"], colors=colours, linewidth=1.6, zorder=2)
     ax.scatter(subset["discrimination"], rows, s=22, c=colours, zorder=3)

@@ -13,7 +13,7 @@ from ._style import (
     create_axes,
     draw_background_grid,
     format_interval_name,
-    hide_spines,
+    label_rows,
     measure_label_width,
     shorten_labels,
 )
@@ -98,10 +98,9 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
     tiers.margins(x=0.2)
     tiers.set_xlim(left=-0.8, right=max(tiers.get_xlim()[1], 0.8))
     for panel in axes:
-        panel.set_yticks(rows, labels if panel is ratings else [""] * n, parse_math=False)
+        label_rows(panel, rows, [""] * n)
         panel.set_ylim(n - 0.4, -0.6)
-        panel.tick_params(axis="y", length=0)
-        hide_spines(panel, "left")
+    label_rows(ratings, rows, labels)
     return list(axes)
 
 

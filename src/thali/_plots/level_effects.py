@@ -89,9 +89,9 @@ def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
         is_against_base = np.isin(rows["over"], base)
         # with very many levels, neighbours are compared, and the two ends
-        selected.append(
-            rows if len(rows) <= _MAX_PAIRS or is_against_base.sum() < 3 else rows[is_against_base]
-        )
+        if len(rows) > _MAX_PAIRS and is_against_base.sum() >= 3:
+            rows = rows[is_against_base]
+        selected.append(rows)
     import pandas as pd
 
     selection = pd.concat(selected)

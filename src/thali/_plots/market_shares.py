@@ -1,6 +1,6 @@
 """The plot of market shares, before and after a change."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,12 +57,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ['A', 'B']
     """
     has_change = "after" in table
-    names = shorten_labels(
-        [
-            ": ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-            for label in table.index
-        ]
-    )
+    names = shorten_labels(list(map(_join_label, table.index)))
     height, row_height, bars = 0.62, 0.34, [("share", 0.0, COLOURS[0], "now")]
     if has_change:
         height, row_height = 0.36, 0.5
@@ -103,4 +98,13 @@ def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None
 def _format_points(share: float) -> str:
     """Format a difference of shares in percentage points."""
     points = f"{100 * share:+.1f}"
-    return "0.0" if float(points) == 0 else points.replace("-", "−")
+    if float(points) == 0:
+        return "0.0"
+    return points.replace("-", "−")
+
+
+def _join_label(label: Any) -> str:
+    """Return the label of a row as one text."""
+    if isinstance(label, tuple):
+        return ": ".join(map(str, label))
+    return str(label)

@@ -62,9 +62,11 @@ def membership(
     ownership, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = ownership.shape
     features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
-    has_weights, word = "weight" in table.attrs, table.attrs["word"]
-    probability = features["probability"]
-    weight = np.array(table.attrs["weight"])[:k] if has_weights else np.ones(k)
+    probability, word = features["probability"], table.attrs["word"]
+    heading, weight = f"probability of the {word}", np.ones(k)
+    if has_weights := "weight" in table.attrs:
+        heading += ", mean weight"
+        weight = np.array(table.attrs["weight"])[:k]
     rows = _order_rows(ownership, probability * weight)
     # mean row of the owners
     mean_row = np.arange(n) @ ownership[rows] / np.maximum(ownership.sum(0), 1e-12)
@@ -76,27 +78,29 @@ def membership(
         measure_label_width(row_labels) + max(2.0, 0.36 * k) + 1.4,
         max(2.4, row_height * n + 1.0),
     )
-    mesh = (
-        ax.pcolormesh(ownership[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0) if k else None
-    )
+    mesh = None
+    if k:
+        mesh = ax.pcolormesh(ownership[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0)
     for line in range(1, k):
         ax.axvline(line, color="0.92", linewidth=0.6)
     ax.set(xlim=(0, max(k, 1)), ylim=(n, 0))
     step = -(-n // _MAX_LABELS)
     size = float(np.clip(62 * row_height, 5.0, 9.0))
     ax.set_yticks(np.arange(0, n, step) + 0.5, row_labels[::step], parse_math=False, fontsize=size)
-    mark = np.where(features["converged"].astype(bool), "", "*")
-    names = [
-        f"{probability[column]:.2f}{mark[column]}" + f"\n{weight[column]:.2g}" * has_weights
-        for column in columns
-    ]
+    names = []
+    for column in columns:
+        name = f"{probability[column]:.2f}"
+        if not features["converged"][column]:
+            name += "*"
+        if has_weights:
+            name += f"\n{weight[column]:.2g}"
+        names.append(name)
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
-    heading = (
-        f"probability of the {word}"
-        + ", mean weight" * has_weights
-        + "\n(*: chains disagree)" * any(mark)
-    )
-    ax.set_xlabel(heading if k else f"no probable {word}")
+    if not features["converged"].all():
+        heading += "\n(*: chains disagree)"
+    if not k:
+        heading = f"no probable {word}"
+    ax.set_xlabel(heading)
     label_columns(ax, mesh, "membership")
     return ax
 

@@ -64,11 +64,13 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> model.plot("predictions").get_ylabel()
     'observed proportion'
     """
-    has_interval, is_share = "low" in table, "n" in table
+    is_share = "n" in table
     observed, predicted = (table[name].to_numpy(float) for name in ("observed", "predicted"))
-    low, high = (
-        table[name].to_numpy(float) if has_interval else predicted for name in ("low", "high")
-    )
+    low = high = predicted
+    point_note = "maximum likelihood"
+    if "low" in table:
+        low, high = table["low"].to_numpy(float), table["high"].to_numpy(float)
+        point_note = f"mean and {format_interval_level(table)} interval"
     if is_share:
         error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / table["n"].to_numpy(float))
         limits, write = np.array([-0.02, 1.02]), "{:.2f}".format
@@ -83,33 +85,26 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         f"{names[k]}\nobserved {write(float(observed[k]))}, predicted {write(float(predicted[k]))}"
         for k in worst.tolist()
     ]
-    ax = ensure_axes(
-        ax, 4.8 + measure_label_width([line for name in labels for line in name.split("\n")]), 4.7
-    )
+    ax = ensure_axes(ax, 4.8 + measure_label_width(labels), 4.7)
     ax.plot(limits, limits, color="0.6", linewidth=0.8, zorder=1)
-    bars = {
-        "fmt": "none",
-        "elinewidth": 0.8,
-        "alpha": min(1.0, 0.15 + 30 / len(observed)),
-        "zorder": 2,
-    }
     # a mean may be outside an equal-tailed interval, hence the maximum
     ax.errorbar(
         predicted,
         observed,
         xerr=np.maximum([predicted - low, high - predicted], 0.0),
         ecolor="0.45",
-        **bars,
+        fmt="none",
+        elinewidth=0.8,
+        alpha=min(1.0, 0.15 + 30 / len(observed)),
+        zorder=2,
     )
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
     mark_points(ax, predicted[worst], observed[worst], labels)
     ax.set(xlim=limits, ylim=limits, aspect="equal", anchor="W", ylabel=f"observed {quantities[0]}")
     total = table.attrs.get("of", len(table))
-    subset_note = "" if len(table) == total else f", {len(table):,} of {total:,} {row_type}"
-    point_note = "maximum likelihood"
-    if has_interval:
-        point_note = f"mean and {format_interval_level(table)} interval"
-    ax.set_xlabel(f"predicted {quantities[1]} ({point_note}{subset_note})")
+    if len(table) < total:
+        point_note += f", {len(table):,} of {total:,} {row_type}"
+    ax.set_xlabel(f"predicted {quantities[1]} ({point_note})")
     if "explained" in table.attrs:
         ax.set_title(_format_title(table.attrs["explained"]), fontsize=10, loc="left")
     hide_spines(ax)
@@ -141,7 +136,9 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
         return names, "members of sets"
     short_labels = map_short_labels([*table["a"], *table["b"]])
     a, b = ([short_labels[label] for label in table[column]] for column in ("a", "b"))
-    between = "over" if "n" in table else "and"
+    between = "and"
+    if "n" in table:
+        between = "over"
     if "outcome" not in table:
         return [_format_pair(*pair, between) for pair in zip(a, b, strict=True)], "pairs"
     format_by_outcome = {
@@ -157,4 +154,7 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
 
 def _format_pair(a: str, b: str, between: str = "over") -> str:
     """Format two options, on two lines if they are long."""
-    return f"{a}\n{between} {b}" if len(a) + len(b) > 20 else f"{a} {between} {b}"
+    separator = " "
+    if len(a) + len(b) > 20:
+        separator = "\n"
+    return f"{a}{separator}{between} {b}"

@@ -14,7 +14,7 @@ from ._style import (
     add_legend,
     create_axes,
     draw_thin_grid,
-    hide_spines,
+    label_rows,
     measure_label_width,
 )
 
@@ -71,7 +71,7 @@ def classes(
     lines = [name.count("\n") + 1 for name in names]
     axes = ax
     if axes is None:
-        width = 5.2 + measure_label_width([line for name in names for line in name.split("\n")])
+        width = 5.2 + measure_label_width(names)
         axes = create_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
     shares, importance = axes
     # names on several lines need more room
@@ -83,10 +83,8 @@ def classes(
     ).tolist()
     panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
     for panel, column, label in panels:
-        estimates, errors = (
-            table[column].to_numpy(float),
-            np.nan_to_num(table[f"{column}_se"].to_numpy(float)),
-        )
+        estimates = table[column].to_numpy(float)
+        errors = np.nan_to_num(table[f"{column}_se"].to_numpy(float))
         low = np.minimum(errors, estimates)  # a share is not negative
         panel.barh(y, estimates, height=1.2, color=colours, zorder=2)
         panel.errorbar(
@@ -95,9 +93,7 @@ def classes(
         panel.set(ylim=(y[-1] + height[-1] / 2, 0), xlabel=label)
         panel.set_xlim(left=0)
         draw_thin_grid(panel, "x")
-        panel.tick_params(axis="y", length=0)
-        hide_spines(panel, "left")
-        panel.set_yticks(y, [""] * len(y))
+        label_rows(panel, y, [""] * len(y))
     shares.set_yticks(y, names, fontsize=9, parse_math=False, linespacing=1.1)
     importance_shown = 100 * float(table["importance"].to_numpy(float).sum())
     importance.set_xlabel(f"importance ({importance_shown:.0f} % shown)")
@@ -122,5 +118,13 @@ def _add_colour_legend(ax: "Axes", colours: list[str]) -> None:
     if colours_present == [_LIKED]:
         return
     patches = [Patch(color=colour, label=meaning[colour]) for colour in colours_present]
-    options = {"handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
-    add_legend(ax, "lower left", (0.0, 1.0), handles=patches, ncols=len(colours_present), **options)
+    add_legend(
+        ax,
+        "lower left",
+        (0.0, 1.0),
+        handles=patches,
+        ncols=len(patches),
+        handlelength=1.0,
+        borderaxespad=0.2,
+        columnspacing=1.0,
+    )

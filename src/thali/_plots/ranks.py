@@ -59,8 +59,11 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         raise ArgumentError(
             "plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`."
         )
-    cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-    size = 10 if n <= 24 else 6
+    cell, size = 0.34, 10
+    if n > 12:
+        cell = max(0.13, 4.4 / n)
+    if n > 24:
+        size = 6
     ax = ensure_axes(ax, 1.6 + measure_label_width(labels) * (size / 10) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
     cells = np.ma.masked_less(probability, MIN_DRAWN)

@@ -48,21 +48,23 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in scores(table).get_yticklabels()]
     ['milk', 'tea']
     """
-    groups = (
-        [""] if table.index.nlevels == 1 else list(dict.fromkeys(table.index.get_level_values(0)))
-    )
-    if len(groups) > MAX_GROUPS:
+    rows_by_group: dict[Any, Any] = {"": table}
+    if table.index.nlevels > 1:
+        groups = dict.fromkeys(table.index.get_level_values(0))
+        rows_by_group = {group: table.loc[group] for group in groups}
+    if len(rows_by_group) > MAX_GROUPS:
         raise ArgumentError(
-            f"plots.scores draws at most {MAX_GROUPS} groups; got {len(groups)}. Select fewer."
+            f"plots.scores draws at most {MAX_GROUPS} groups; got {len(rows_by_group)}. Select"
+            " fewer."
         )
     mean: Any = table.groupby(level="option", sort=False)["score"].mean()
     options = mean.sort_values(ascending=False, kind="stable").index
     labels = shorten_labels([str(option) for option in options])
-    ax = ensure_axes(
-        ax, 4.2 + measure_label_width(labels), 1.2 + compute_rows_height(len(labels), len(groups))
-    )
-    rows_by_group = {group: table.loc[group] if group != "" else table for group in groups}
-    prefix = "" if len(groups) == 1 else f"{table.index.names[0]} "
+    height = 1.2 + compute_rows_height(len(labels), len(rows_by_group))
+    ax = ensure_axes(ax, 4.2 + measure_label_width(labels), height)
+    prefix = ""
+    if len(rows_by_group) > 1:
+        prefix = f"{table.index.names[0]} "
     intervals = {
         f"{prefix}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T
         for group, rows in rows_by_group.items()

@@ -11,8 +11,8 @@ from ._style import (
     create_axes,
     draw_row_dividers,
     format_interval_name,
-    hide_spines,
     label_grouped_rows,
+    label_rows,
     measure_label_width,
     place_grouped_rows,
     shorten_labels,
@@ -53,7 +53,9 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
     attributes, levels = _select_levels(profiles)
     y, heading_y = place_grouped_rows(attributes)
-    headings = [] if is_of_options else shorten_labels(list(dict.fromkeys(attributes)))
+    headings, row_type = [], "option"
+    if not is_of_options:
+        headings, row_type = shorten_labels(list(dict.fromkeys(attributes))), "level"
     labels = _shorten_levels(attributes, levels)
     height = max(y[-1] + 0.16, 1.0)
     labels_width = measure_label_width([*labels, *(f"{name} " for name in headings)])
@@ -90,13 +92,10 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         )
         panel.set(xlim=(-0.03, 1.03), ylim=(height, 0))
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        panel.tick_params(axis="y", length=0)
-        hide_spines(panel, "left")
-        panel.set_yticks([*y, *heading_y], [""] * (len(y) + len(heading_y)))
+        label_rows(panel, [*y, *heading_y], [""] * (len(y) + len(heading_y)))
     left_panel = panels[0]
     label_grouped_rows(left_panel, y, labels, heading_y, headings)
     figure = left_panel.figure
-    row_type = "option" if is_of_options else "level"
     interval = format_interval_name(found.profiles)
     figure.supxlabel(
         f"probability that the {row_type} is preferred to another\n(grey: all respondents; line:"
@@ -140,7 +139,8 @@ def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
         profiles["attribute"], profiles["level"], distances.tolist(), strict=True
     ):
         attribute_levels = levels.setdefault(attribute, [])
-        attribute_levels += [level] * (level not in attribute_levels)
+        if level not in attribute_levels:
+            attribute_levels.append(level)
         differs[attribute] = max(differs.get(attribute, 0.0), difference)
     attributes: set[str] = set()
     for attribute in sorted(differs, key=lambda name: -differs[name]):

@@ -63,12 +63,10 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     'log-likelihood of the full data'
     """
     varying = [name for name, draws in quantities.items() if np.ptp(draws.astype(float)) > 0]
-    r_hats = (
-        compute_ess_and_r_hat(np.stack([quantities[name] for name in varying]))[1]
-        if varying
-        else []
-    )
-    r_hat = dict(zip(varying, np.nan_to_num(r_hats).tolist(), strict=True))
+    r_hat = {}
+    if varying:
+        _, r_hats = compute_ess_and_r_hat(np.stack([quantities[name] for name in varying]))
+        r_hat = dict(zip(varying, np.nan_to_num(r_hats).tolist(), strict=True))
     sorted_names = sorted(
         (name for name in varying if name != _LOG_LIKELIHOOD), key=lambda name: -r_hat[name]
     )
@@ -79,13 +77,18 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
         raise ArgumentError(
             "plots.trace requires a quantity that changes between draws; none of these does."
         )
-    axes = create_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names)) if ax is None else list(ax)
+    if ax is None:
+        axes = create_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names))
+    else:
+        axes = list(ax)
     titles = shorten_labels([_NAMES.get(name, name) for name in names])
     for panel, name, title in zip(axes, names, titles, strict=True):
         for chain_index, draws in enumerate(quantities[name]):
             colour = COLOURS[chain_index % len(COLOURS)]
             panel.plot(draws, color=colour, linewidth=0.6, alpha=0.8, label=f"chain {chain_index}")
-        heading = f"{title} (R-hat {r_hat[name]:.2f})" if r_hat.get(name) else title
+        heading = title
+        if r_hat.get(name):
+            heading += f" (R-hat {r_hat[name]:.2f})"
         panel.set_title(heading, loc="left", fontsize=9, parse_math=False)
         panel.set_xlim(0, quantities[name].shape[1])
         panel.ticklabel_format(useOffset=False)
@@ -96,4 +99,4 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
         legend = add_legend(axes[0], "lower right", (1, 1), ncols=n_chains)
         for line in legend.get_lines():
             line.set(linewidth=2, alpha=1)
-    return list(axes)
+    return axes

@@ -104,9 +104,10 @@ def draw_branches(
         if len(child_nodes) > 1
     ]
     lines = np.array([*edges, *forks])
-    ax.add_collection(
-        LineCollection(list(lines), colors="0.25", linewidths=1.2 if n <= 100 else 0.7)
-    )
+    line_width = 1.2
+    if n > 100:
+        line_width = 0.7
+    ax.add_collection(LineCollection(list(lines), colors="0.25", linewidths=line_width))
     deepest = float(x.max())
     ax.set(xlim=(-0.01 * deepest, 1.005 * deepest), ylim=(n - 0.4, -0.6))
 
@@ -131,18 +132,20 @@ def _annotate_nodes(
     ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray
 ) -> "dict[int, Annotation]":
     """Write names of inner nodes at the middle of their edges."""
-    style = {
-        "textcoords": "offset points",
-        "ha": "center",
-        "fontsize": _NAME_FONT_SIZE,
-        "color": "0.25",
-        "parse_math": False,
-    }
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := join_lines(tree.names[node]):
             middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
-            texts[node] = ax.annotate(name, middle, (0, 0), **style)
+            texts[node] = ax.annotate(
+                name,
+                middle,
+                (0, 0),
+                textcoords="offset points",
+                ha="center",
+                fontsize=_NAME_FONT_SIZE,
+                color="0.25",
+                parse_math=False,
+            )
             texts[node].set_in_layout(False)
     return texts
 

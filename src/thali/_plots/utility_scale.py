@@ -63,42 +63,37 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     labels = shorten_labels([str(label) for label in table.index])
     n = len(labels)
     ax = ensure_axes(ax, 4.2 + measure_label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
-    interval_type = (
-        " from quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
-    )
+    interval = format_interval_name(table)
+    if table.attrs.get("errors") == "quasi-variances":
+        interval += " from quasi-variances"
     rows = np.arange(n)
     is_positive = utility > 0.0
     low, high = lows[is_positive], highs[is_positive]
-    bars = {
-        "fmt": "o",
-        "markersize": 5,
-        "color": COLOURS[0],
-        "ecolor": "0.4",
-        "elinewidth": 1.2,
-        "capsize": 2.5,
-    }
     ax.errorbar(
         utility[is_positive],
         rows[is_positive],
         xerr=[utility[is_positive] - low, high - utility[is_positive]],
-        **bars,
+        fmt="o",
+        markersize=5,
+        color=COLOURS[0],
+        ecolor="0.4",
+        elinewidth=1.2,
+        capsize=2.5,
     )
     _scale_logarithmically(ax, float(low.min()), float(high.max()))
-    style = {
-        "marker": "<",
-        "color": COLOURS[0],
-        "linestyle": "none",
-        "transform": ax.get_yaxis_transform(),
-    }
-    ax.plot(np.full(n - is_positive.sum(), 0.01), rows[~is_positive], **style)
+    ax.plot(
+        np.full(n - is_positive.sum(), 0.01),
+        rows[~is_positive],
+        marker="<",
+        color=COLOURS[0],
+        linestyle="none",
+        transform=ax.get_yaxis_transform(),
+    )
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
     label_rows(ax, rows[::step], labels[::step], fontsize=size)
-    ax.set(
-        ylim=(n - 0.4, -0.6),
-        xlabel=f"utility ({format_interval_name(table)}{interval_type})",
-    )
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval})")
     draw_background_grid(ax, "x")
     return ax
 
@@ -114,7 +109,9 @@ def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
     if ratio < 8:
         ax.xaxis.set_major_locator(MaxNLocator(5))
     else:
-        subs = (1, 2, 5) if ratio < 500 else (1,)
+        subs: tuple[int, ...] = (1,)
+        if ratio < 500:
+            subs = (1, 2, 5)
         ax.xaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -85,8 +85,10 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     )
     price = table.attrs.get("price")
     ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
-    units = "" if price is None else f", in units of {price}"
-    ax.set_xlabel(f"willingness to pay{units}", parse_math=False)
+    quantity = "willingness to pay"
+    if price is not None:
+        quantity += f", in units of {price}"
+    ax.set_xlabel(quantity, parse_math=False)
     label_rows(ax, y, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     add_legend(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
@@ -95,7 +97,10 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
 
 def _format_comparison(row: dict[Any, Any]) -> str:
     """Format a level and the level that it is compared with."""
-    return f"{row['attribute']}: {row['level']}" + (f" over {row['over']}" if row["over"] else "")
+    comparison = f"{row['attribute']}: {row['level']}"
+    if row["over"]:
+        comparison += f" over {row['over']}"
+    return comparison
 
 
 def _compute_limits(intervals: np.ndarray, respondents: np.ndarray) -> tuple[float, float]:
@@ -103,16 +108,8 @@ def _compute_limits(intervals: np.ndarray, respondents: np.ndarray) -> tuple[flo
     finite = intervals[np.isfinite(intervals)]
     maximum = float(np.abs(finite).max(initial=0.0)) or 1.0
     finite_respondents = respondents[np.isfinite(respondents)]
-    low = min(
-        0.0,
-        finite.min(initial=0.0),
-        finite_respondents.clip(-3 * maximum, 3 * maximum).min(initial=0.0),
-    )
-    high = max(
-        0.0,
-        finite.max(initial=0.0),
-        finite_respondents.clip(-3 * maximum, 3 * maximum).max(initial=0.0),
-    )
+    ends = np.append(finite, finite_respondents.clip(-3 * maximum, 3 * maximum))
+    low, high = ends.min(initial=0.0), ends.max(initial=0.0)
     room = 0.06 * (high - low) or 1.0  # where nothing is finite
     return float(low - room), float(high + room)
 

@@ -89,31 +89,27 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
             linewidth=0.9,
             zorder=1,
         )
-    marker = "o" if len(periods) <= _MAX_TICKS else ""
+    marker = ""
+    if len(periods) <= _MAX_TICKS:
+        marker = "o"
     for index, option in enumerate(named_options):
         rows, colour = rows_by_option[option], COLOURS[index]
         x = np.array([period_index[name] for name in rows["period"]])
         ax.fill_between(
             x, rows["low"], rows["high"], color=colour, alpha=0.13, linewidth=0, zorder=2
         )
-        style = {"linestyle": _STYLES[index % len(_STYLES)], "marker": marker, "markersize": 3.5}
-        ax.plot(x, rows["rating"], color=colour, linewidth=1.7, zorder=3, **style)
-    low, high = ax.get_ylim()
-    last_ratings = [float(rows_by_option[option]["rating"].iloc[-1]) for option in named_options]
-    for index, height in zip(
-        range(len(named_options)), _separate_heights(last_ratings, 0.05 * (high - low)), strict=True
-    ):
-        line_end = (len(periods) - 1, last_ratings[index])
-        ax.annotate(
-            f"{labels[index]} ",
-            line_end,
-            (len(periods) - 1 + 0.03 * max(1, len(periods) - 1), height),
-            color=COLOURS[index],
-            va="center",
-            fontsize=9,
-            annotation_clip=False,
-            parse_math=False,
+        ax.plot(
+            x,
+            rows["rating"],
+            color=colour,
+            linewidth=1.7,
+            linestyle=_STYLES[index % len(_STYLES)],
+            marker=marker,
+            markersize=3.5,
+            zorder=3,
         )
+    last_ratings = [float(rows_by_option[option]["rating"].iloc[-1]) for option in named_options]
+    _label_line_ends(ax, len(periods) - 1, last_ratings, labels)
     _label_periods(ax, periods)
     ax.set_ylabel(f"rating ({format_interval_name(table)})")
     if grey_options:
@@ -121,6 +117,23 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     draw_background_grid(ax, "y")
     hide_spines(ax)
     return ax
+
+
+def _label_line_ends(ax: "Axes", end: int, ratings: list[float], labels: list[str]) -> None:
+    """Label lines at the right of their ends, at the period `end`."""
+    low, high = ax.get_ylim()
+    heights = _separate_heights(ratings, 0.05 * (high - low))
+    for index, (label, rating, height) in enumerate(zip(labels, ratings, heights, strict=True)):
+        ax.annotate(
+            f"{label} ",
+            (end, rating),
+            (end + 0.03 * max(1, end), height),
+            color=COLOURS[index],
+            va="center",
+            fontsize=9,
+            annotation_clip=False,
+            parse_math=False,
+        )
 
 
 def _label_periods(ax: "Axes", periods: list[str]) -> None:

@@ -121,18 +121,19 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
             " summary()."
         )
     check = _assess_summary(summary, advice)
-    return (
-        replace(check, message=Message(*check.message.parts, *advice.note))
-        if advice.note
-        else check
-    )
+    if advice.note:
+        return replace(check, message=Message(*check.message.parts, *advice.note))
+    return check
 
 
 def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     """Return the convergence check without the note of the model."""
-    chains, draws = summary.attrs["chains"], summary.attrs["draws"]
+    chains = summary.attrs["chains"]
+    draws = summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
-    subject = f"The {chains} chains" if chains > 1 else "The one chain"
+    subject = "The one chain"
+    if chains > 1:
+        subject = f"The {chains} chains"
     if draws < 4:
         assert advice.draws is not None
         text = f"{subject} cannot be assessed with {draws} draws; refit with "
@@ -142,69 +143,90 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
         return ConvergenceCheck(
             True, facts, Message(f"{subject} agree trivially: no quantity varies.")
         )
-    target_ess = ESS_PER_CHAIN * chains if advice.ess is None else advice.ess
+    target_ess = advice.ess
+    if target_ess is None:
+        target_ess = ESS_PER_CHAIN * chains
+    facts |= _measure_convergence(rows, chains, draws, target_ess)
+    is_short = facts["ess"] < target_ess
+    fault = _describe_faults(facts)
+    remedy = _choose_remedy(facts, advice)
+    ess_text = f"{facts['ess_kind']} of {shorten_row_name(facts['ess_of'])}"
+    agrees = False
+    if chains == 1:
+        parts = (f"{subject} is long enough ({ess_text} is {facts['ess']:,.0f}), but ",)
+        if is_short:
+            parts = (f"{subject} is too short: {fault}; ", *remedy, ". Also, ")
+        parts += (
+            "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
+            Setting("chains", 4),
+            ".",
+        )
+    elif facts["disagree"]:
+        parts = (f"{subject} do not agree yet: {fault}; ", *remedy, ".")
+    elif is_short:
+        parts = (f"{subject} agree but are too short: {fault}; ", *remedy, ".")
+    else:
+        agrees = True
+        parts = (
+            f"{subject} agree: R-hat is at most {facts['r_hat']:.3f}"
+            f" ({shorten_row_name(facts['r_hat_of'])}; target: at most {HIGHEST_R_HAT}) and the"
+            f" effective sample size at least {facts['ess']:,.0f} ({ess_text}; target: at least"
+            f" {target_ess:,}).",
+        )
+    return ConvergenceCheck(agrees, facts, Message(*parts))
+
+
+def _measure_convergence(
+    rows: dict[Any, dict[Any, Any]], chains: int, draws: int, target_ess: int
+) -> dict[str, Any]:
+    """Return the worst R-hat and ESS, with their rows, and the factor of draws to add."""
     # NaN for a varying quantity means a chain that does not move: the worst case.
     min_ess, ess_kind, min_ess_row = min(
-        (0.0 if math.isnan(row[ess_kind]) else row[ess_kind], ess_kind, name)
+        (_replace_nan(row[ess_kind], 0.0), ess_kind, name)
         for name, row in rows.items()
         for ess_kind in ("ess_bulk", "ess_tail")
     )
     max_r_hat, max_r_hat_row = max(
-        (math.inf if math.isnan(row["r_hat"]) else row["r_hat"], name) for name, row in rows.items()
+        (_replace_nan(row["r_hat"], math.inf), name) for name, row in rows.items()
     )
-    facts |= {"ess": min_ess, "ess_kind": ess_kind, "ess_of": min_ess_row, "wanted_ess": target_ess}
+    facts = {"ess": min_ess, "ess_kind": ess_kind, "ess_of": min_ess_row, "wanted_ess": target_ess}
     if chains > 1:
         facts |= {"r_hat": max_r_hat, "r_hat_of": max_r_hat_row}
-    short, disagree = min_ess < target_ess, chains > 1 and max_r_hat > HIGHEST_R_HAT
-    length_factor = target_ess / max(min_ess, 1.0)
-    faults = []
+    disagree = chains > 1 and max_r_hat > HIGHEST_R_HAT
+    longer = target_ess / max(min_ess, 1.0)
     if disagree:
-        faults.append(
-            f"R-hat of {shorten_row_name(max_r_hat_row)} is {format_r_hat(max_r_hat)} (target: at"
-            f" most {HIGHEST_R_HAT})"
-        )
         # for short chains in one region, R-hat squared minus 1 is inversely proportional to length
-        length_factor = max(length_factor, (max_r_hat**2 - 1) / (HIGHEST_R_HAT**2 - 1))
-    if short:
+        longer = max(longer, (max_r_hat**2 - 1) / (HIGHEST_R_HAT**2 - 1))
+    apart = disagree and _is_stuck(draws, longer)
+    return facts | {"disagree": disagree, "longer": longer, "apart": apart}
+
+
+def _replace_nan(number: float, replacement: float) -> float:
+    """Return a number, or the replacement of NaN."""
+    if math.isnan(number):
+        return replacement
+    return number
+
+
+def _is_stuck(draws: int, longer: float) -> bool:
+    """Return whether a run of this length must be so much longer that length will not help."""
+    return (draws >= 1000 and longer > 30) or (draws >= _MIN_DRAWS and longer > 100)
+
+
+def _describe_faults(facts: dict[str, Any]) -> str:
+    """Return which criteria are missed; "" if none."""
+    faults = []
+    if facts["disagree"]:
         faults.append(
-            f"{ess_kind} of {shorten_row_name(min_ess_row)} is {min_ess:,.0f} (target: at least"
-            f" {target_ess:,})"
+            f"R-hat of {shorten_row_name(facts['r_hat_of'])} is {format_r_hat(facts['r_hat'])}"
+            f" (target: at most {HIGHEST_R_HAT})"
         )
-    is_stuck = draws >= _MIN_DRAWS and length_factor > (30 if draws >= 1000 else 100)
-    facts |= {"disagree": disagree, "longer": length_factor, "apart": disagree and is_stuck}
-    fault, remedy = (
-        " and ".join(faults),
-        _choose_remedy(draws, length_factor, disagree, is_stuck, advice),
-    )
-    if chains == 1:
-        single_chain = (
-            "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
+    if facts["ess"] < facts["wanted_ess"]:
+        faults.append(
+            f"{facts['ess_kind']} of {shorten_row_name(facts['ess_of'])} is {facts['ess']:,.0f}"
+            f" (target: at least {facts['wanted_ess']:,})"
         )
-        single_chain += (Setting("chains", 4),)
-        if short:
-            parts = (f"{subject} is too short: {fault}; ", *remedy, ". Also, ", *single_chain, ".")
-        else:
-            long_enough = (
-                f"{subject} is long enough ({ess_kind} of {shorten_row_name(min_ess_row)} is"
-                f" {min_ess:,.0f}), but "
-            )
-            parts = (long_enough, *single_chain, ".")
-        return ConvergenceCheck(False, facts, Message(*parts))
-    if disagree:
-        return ConvergenceCheck(
-            False, facts, Message(f"{subject} do not agree yet: {fault}; ", *remedy, ".")
-        )
-    if short:
-        return ConvergenceCheck(
-            False, facts, Message(f"{subject} agree but are too short: {fault}; ", *remedy, ".")
-        )
-    agreement = (
-        f"{subject} agree: R-hat is at most {max_r_hat:.3f} ({shorten_row_name(max_r_hat_row)};"
-        " target: at"
-        f" most {HIGHEST_R_HAT}) and the effective sample size at least {min_ess:,.0f} ({ess_kind}"
-        f" of {shorten_row_name(min_ess_row)}; target: at least {target_ess:,})."
-    )
-    return ConvergenceCheck(True, facts, Message(agreement))
+    return " and ".join(faults)
 
 
 def format_r_hat(r_hat: float) -> str:
@@ -215,7 +237,9 @@ def format_r_hat(r_hat: float) -> str:
     >>> format_r_hat(1.0049), format_r_hat(4e15)
     ('1.005', '> 100')
     """
-    return f"{r_hat:.3f}" if r_hat < 100 else "> 100"
+    if r_hat < 100:
+        return f"{r_hat:.3f}"
+    return "> 100"
 
 
 def shorten_row_name(row: str) -> str:
@@ -226,37 +250,39 @@ def shorten_row_name(row: str) -> str:
     >>> shorten_row_name("presence[a, b, c]")
     'presence[a, b, c]'
     """
-    return row if len(row) <= _LONGEST_NAME else f"{row[: _LONGEST_NAME - 1]}…"
+    if len(row) <= _LONGEST_NAME:
+        return row
+    return f"{row[: _LONGEST_NAME - 1]}…"
 
 
-def _choose_remedy(
-    draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice
-) -> tuple[Any, ...]:
-    """Return the remedy for a run that must be `longer` times as long."""
-    current = draws if advice.now is None else advice.now
+def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
+    """Return the remedy for a run that is too short or whose chains disagree."""
     if advice.draws is None:
         return advice.stuck
-    if is_stuck:
-        return (
-            *advice.stuck,
-            *(_describe_longer_run(10.0, current, advice) if advice.longer_if_stuck else ()),
-        )
-    longer_run = _describe_longer_run(min(max(2.0, longer), _MAX_LONGER), current, advice)
-    return ("refit with ", *longer_run, *(advice.besides if disagree else ()))
+    current = advice.now
+    if current is None:
+        current = facts["draws"]
+    if _is_stuck(facts["draws"], facts["longer"]):
+        if advice.longer_if_stuck:
+            return (*advice.stuck, *_describe_longer_run(10.0, current, advice))
+        return advice.stuck
+    factor = min(max(2.0, facts["longer"]), _MAX_LONGER)
+    remedy = ("refit with ", *_describe_longer_run(factor, current, advice))
+    if facts["disagree"]:
+        return remedy + advice.besides
+    return remedy
 
 
 def _describe_longer_run(times: float, current: int, advice: Advice) -> tuple[Any, ...]:
     """Return the remedy of a run that is `times` as long."""
     assert advice.draws is not None
-    setting = Setting(advice.draws, _round_up(current * times))
-    return (
-        setting,
-        f" (now {current})",
-        *((" and a proportionally larger ", Argument("tune")) if advice.tunes else ()),
-    )
+    setting = Setting(advice.draws, _round_to_two_digits(current * times))
+    if not advice.tunes:
+        return setting, f" (now {current})"
+    return setting, f" (now {current}) and a proportionally larger ", Argument("tune")
 
 
-def _round_up(number: float) -> int:
-    """Round up to two significant digits."""
+def _round_to_two_digits(number: float) -> int:
+    """Round a number up to two significant digits."""
     unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit

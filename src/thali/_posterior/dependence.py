@@ -43,13 +43,17 @@ class Dependence:
     @property
     def power(self) -> float:
         """Power of the likelihood."""
-        return 1.0 / max(1.0, self.effect) if self.by == POWER else 1.0
+        if self.by != POWER:
+            return 1.0
+        return 1.0 / max(1.0, self.effect)
 
     @property
     def width_deficit(self) -> float:
         """Factor by which intervals are too narrow for new respondents; 1: correct."""
         is_narrow = self.model == INDEPENDENT and self.most > 1.0 and self.effect >= NEGLIGIBLE
-        return math.sqrt(self.effect) if is_narrow else 1.0
+        if is_narrow:
+            return math.sqrt(self.effect)
+        return 1.0
 
     @property
     def size(self) -> str:
@@ -62,17 +66,14 @@ class Dependence:
         """Warning about too narrow intervals; None if they are correct."""
         if self.width_deficit == 1.0:
             return None
-        individuals = Remedy("people", load_method("Individuals")())
-        return Message(
+        text = (
             f"Intervals are about {self.width_deficit:.2g} times too narrow to generalise to new"
-            f" respondents, because {self.size} are treated as independent",
-            *(
-                ()
-                if self.grouped
-                else (Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals),)
-            ),
-            ".",
+            f" respondents, because {self.size} are treated as independent"
         )
+        if self.grouped:
+            return Message(f"{text}.")
+        individuals = Remedy("people", load_method("Individuals")())
+        return Message(text, Clause("; set ", Remedy("people", ADJUSTED), " or ", individuals), ".")
 
     @property
     def is_good(self) -> bool | None:
@@ -80,17 +81,21 @@ class Dependence:
         # "adjusted" without effect adjusts nothing
         if self.model == ADJUSTED and self.most >= 2.0 and math.isnan(self.effect):
             return None
-        return False if self.width_deficit > 1.0 else True if self.model != INDEPENDENT else None
+        if self.width_deficit > 1.0:
+            return False
+        if self.model != INDEPENDENT:
+            return True
+        return None
 
     @property
     def sentence(self) -> Message | None:
         """Sentence about the treatment of respondents; None if not worth reporting."""
         if self.model == INDIVIDUALS:
-            once_text = (
-                ""
-                if self.most > 1.0
-                else " One answer per respondent contains little information on heterogeneity."
-            )
+            once_text = ""
+            if self.most <= 1.0:
+                once_text = (
+                    " One answer per respondent contains little information on heterogeneity."
+                )
             return Message(
                 f"{self.size}; each respondent has individual values, which vary around those of"
                 f" the population.{once_text}"
@@ -142,8 +147,12 @@ def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:
 
 def format_degrees(df: float) -> str:
     """Format degrees of freedom, such as "3.1 degrees of freedom"."""
-    number = f"{df:.3g}" if df < 100.0 else f"{df:,.0f}"
-    return f"{number} degree{'s' * (number != '1')} of freedom"
+    number = f"{df:.3g}"
+    if df >= 100.0:
+        number = f"{df:,.0f}"
+    if number == "1":
+        return "1 degree of freedom"
+    return f"{number} degrees of freedom"
 
 
 def format_dominance(share: float) -> str:
@@ -158,7 +167,9 @@ def format_dominance(share: float) -> str:
 
 def format_design_effect(effect: float) -> str:
     """Format the design effect in parentheses; "" if it is not known."""
-    return "" if math.isnan(effect) else f" (design effect {effect:.2g})"
+    if math.isnan(effect):
+        return ""
+    return f" (design effect {effect:.2g})"
 
 
 def single_respondent_error(people: Any) -> DataError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_open_interval
-from thali._described import DescribedObject, Description, format_text
+from thali._described import Description, PrintedObject
 from thali._digits import format_percent
 from thali._inference.mbar import estimate_constants
 from thali.errors import Argument, Message, Remedy
@@ -75,14 +75,17 @@ class ThermodynamicIntegral:
         return abs(self.difference) <= WITHIN * self.difference_se + self.bias
 
     def __str__(self) -> str:
-        return (
+        text = (
             f"{self.value:.2f} (standard error {self.standard_error:.3f}, bias up to"
-            f" {self.bias:.3f}), {'in agreement' if self.agrees else 'not in agreement'}"
+            f" {self.bias:.3f})"
         )
+        if self.agrees:
+            return f"{text}, in agreement"
+        return f"{text}, not in agreement"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class LogEvidence(DescribedObject):
+class LogEvidence(PrintedObject):
     r"""Log evidence of a model with its checks, as `log_evidence` returns it.
 
     .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
@@ -161,11 +164,9 @@ class LogEvidence(DescribedObject):
         from scipy.special import stdtrit
 
         level = check_open_interval("probability", probability, "that of the interval")
-        half = (
-            self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
-            if self.standard_error
-            else 0.0
-        )
+        half = 0.0
+        if self.standard_error:
+            half = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
         return self.value - half, self.value + half
 
     def _description(self) -> Description:
@@ -182,11 +183,6 @@ class LogEvidence(DescribedObject):
             good=self.usable,
         )
 
-    def __str__(self) -> str:
-        return format_text(self._description())
-
-    __repr__ = __str__
-
 
 def estimate_log_evidence(
     beta: np.ndarray, energies: np.ndarray, swap_rates: np.ndarray, log_constant: float
@@ -195,13 +191,14 @@ def estimate_log_evidence(
     import pandas as pd
 
     chains, draws, _ = energies.shape
-    blocks = min(BLOCKS, draws)
-    constants = estimate_constants(beta, energies, blocks)
+    constants = estimate_constants(beta, energies, min(BLOCKS, draws))
     influence = constants.influence[..., 0]
-    value, chain_influence = float(constants.log_z[0]) + log_constant, influence.sum(axis=1)
+    value = float(constants.log_z[0]) + log_constant
+    chain_influence = influence.sum(axis=1)
     error, df = influence_standard_error(influence)
     with np.errstate(invalid="ignore"):
-        mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
+        mean = energies.mean(axis=(0, 1)) + log_constant
+        sd = energies.std(axis=(0, 1))
     path = pd.DataFrame(
         {
             "inverse_temperature": beta,
@@ -265,13 +262,13 @@ def _compute_drift(influence: np.ndarray) -> float:
     """Return |z| of the difference between the first fifth and the last half of the draws."""
     # Chains started from one point agree trivially, so compare early and late draws.
     chains, blocks = influence.shape
-    early, late = blocks // 5, blocks // 2
+    early = blocks // 5
+    late = blocks // 2
     difference = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
-    variance = (
-        difference.var(ddof=1)
-        if chains >= CHAINS
-        else _variance_within_chains(influence) * (1.0 / early + 1.0 / late)
-    )
+    if chains >= CHAINS:
+        variance = difference.var(ddof=1)
+    else:
+        variance = _variance_within_chains(influence) * (1.0 / early + 1.0 / late)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
 
@@ -282,43 +279,34 @@ def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
         f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']}"
         " temperatures"
     )
-    remedy = Remedy("draws", 4 * facts["draws"])
+    swaps_text = f"{format_percent(facts['swap_rate'])} of attempts (target: at least"
+    swaps_text += f" {format_percent(MIN_SWAPS)})"
+    ending: tuple[Any, ...] = (".",)
     if not facts["swap_rate"] >= MIN_SWAPS:
-        sentence = (
-            f"The log evidence is not usable: adjacent temperatures of {chains_text} swap in"
-            f" {format_percent(facts['swap_rate'])} of attempts (target: at least"
-            f" {format_percent(MIN_SWAPS)}); repeat with ",
-            remedy,
-            ", which also improves the choice of temperatures.",
-        )
+        fault = f"adjacent temperatures of {chains_text} swap in {swaps_text}"
+        ending = (", which also improves the choice of temperatures.",)
     elif not facts["apart"] <= MAX_DEVIATION:
-        sentence = (
-            f"The log evidence is not usable: the {chains_text} differ by up to"
-            f" {facts['apart']:.1f}"
-            f" standard errors (target: at most {MAX_DEVIATION:g}), so they explored different"
-            " features; repeat with ",
-            remedy,
-            ".",
+        fault = (
+            f"the {chains_text} differ by up to {facts['apart']:.1f} standard errors (target: at"
+            f" most {MAX_DEVIATION:g}), so they explored different features"
         )
     elif not facts["drift"] <= DRIFT:
-        sentence = (
-            f"The log evidence is not usable: the {chains_text} still depend on their starting"
-            " points: the first fifth of the draws differs from the second half by"
-            f" {facts['drift']:.1f} standard errors (target: at most {DRIFT:g}); repeat with ",
-            remedy,
-            " and increase ",
-            Argument("tune"),
-            " likewise.",
+        fault = (
+            f"the {chains_text} still depend on their starting points: the first fifth of the draws"
+            f" differs from the second half by {facts['drift']:.1f} standard errors (target: at"
+            f" most {DRIFT:g})"
         )
+        ending = (" and increase ", Argument("tune"), " likewise.")
     else:
-        sentence = (
+        agreement = (
             f"The {chains_text} agree: they differ by at most {facts['apart']:.1f} standard errors"
             f" (target: at most {MAX_DEVIATION:g}), do not drift, and adjacent temperatures swap"
-            f" in at least {format_percent(facts['swap_rate'])} of attempts (target: at least"
-            f" {format_percent(MIN_SWAPS)}).",
+            f" in at least {swaps_text}."
         )
-        return ConvergenceCheck(True, facts, Message(*sentence))
-    return ConvergenceCheck(False, facts, Message(*sentence))
+        return ConvergenceCheck(True, facts, Message(agreement))
+    remedy = Remedy("draws", 4 * facts["draws"])
+    message = Message(f"The log evidence is not usable: {fault}; repeat with ", remedy, *ending)
+    return ConvergenceCheck(False, facts, message)
 
 
 # Thermodynamic integration along temperatures, an independent check of the log evidence -----------
@@ -331,7 +319,8 @@ def integrate_log_likelihood(
 
     None for one chain, and if a draw from the prior has a likelihood of 0.
     """
-    gaps, chains = -np.diff(beta), len(energies)
+    gaps = -np.diff(beta)
+    chains = len(energies)
     if chains < 2 or not np.isfinite(energies).all():
         return None
     cumulants = compute_cumulants(energies.reshape(1, -1, beta.size))

@@ -1,5 +1,7 @@
 """Equal-tailed intervals; the default probability is ArviZ's."""
 
+import numpy as np
+
 from thali._arguments import check_open_interval
 
 INTERVAL = 0.89
@@ -39,4 +41,11 @@ def describe_interval(ci: float = INTERVAL) -> str:
     return f"{format_level(ci)} interval"
 
 
-TAILS = interval_tails(INTERVAL)
+def compute_interval(draws: np.ndarray, ci: float, axis: int | None = 0) -> np.ndarray:
+    """Return the ends of the equal-tailed interval along an axis (None: of all draws)."""
+    return np.quantile(draws, interval_tails(ci), axis=axis)
+
+
+def compute_discrete_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:
+    """Return the ends of the interval of counts or ranks; each end is one of the draws."""
+    return np.quantile(draws, interval_tails(ci), axis=axis, method="inverted_cdf")

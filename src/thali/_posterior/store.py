@@ -38,7 +38,8 @@ def check_contents(path: Path) -> None:
 
     size = path.stat().st_size
     with h5py.File(path, "r") as file:
-        n_bytes, n_characters = 0, _count_characters(file, path, "/", size)
+        n_bytes = 0
+        n_characters = _count_characters(file, path, "/", size)
         for name in map(str, file):
             group = _get_member(file, name, path)
             if not isinstance(group, h5py.Group):
@@ -46,12 +47,12 @@ def check_contents(path: Path) -> None:
             n_characters += _count_characters(group, path, name, size)
             for member_name in map(str, group):
                 member = _get_member(group, member_name, path)
-                n_bytes += _count_bytes(member, path, f"{name}/{member_name}")
-                n_characters += _count_characters(member, path, f"{name}/{member_name}", size)
+                place = f"{name}/{member_name}"
+                n_bytes += _count_bytes(member, path, place)
+                n_characters += _count_characters(member, path, place, size)
                 if n_characters > size:
                     raise _invalid_file_error(
-                        path,
-                        f"its text values up to '{name}/{member_name}' are longer than the file",
+                        path, f"its text values up to '{place}' are longer than the file"
                     )
     if n_bytes > max(_MIN_REQUEST, _MAX_COMPRESSION * size):
         raise _invalid_file_error(
@@ -152,6 +153,11 @@ def build_tree(
     return tree
 
 
+def get_groups(tree: "xarray.DataTree") -> "dict[str, xarray.Dataset]":
+    """Return the groups of a tree by name."""
+    return {name: node.to_dataset() for name, node in tree.children.items()}
+
+
 def build_draws(
     variables: Mapping[str, Any],
     coordinates: Mapping[str, Any],
@@ -197,28 +203,15 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
     buffer = io.BytesIO()
     with h5netcdf.File(buffer, "w") as file:
         file.attrs.update(tree.attrs)
-        for name, node in tree.children.items():
-            dataset = node.to_dataset()
-            rounded = [
-                name_of_variable
-                for name_of_variable, variable in dataset.items()
-                if BITS in variable.attrs
-            ]
-            dataset = dataset.assign(
-                {
-                    name_of_variable: _round_mantissa(dataset[name_of_variable])
-                    for name_of_variable in rounded
-                }
-            )
-            bulky = (
-                {
-                    name_of_variable: compression
-                    for name_of_variable in {*rounded, *_BULKY} & set(dataset)
-                }
-                if name == "posterior"
-                else {}
-            )
-            dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
+        for name, dataset in get_groups(tree).items():
+            encoding = {}
+            for variable_name, variable in dict(dataset).items():
+                is_rounded = BITS in variable.attrs
+                if is_rounded:
+                    dataset[variable_name] = _round_mantissa(variable)
+                if name == "posterior" and (is_rounded or variable_name in _BULKY):
+                    encoding[variable_name] = compression
+            dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=encoding)
     buffer.seek(0, os.SEEK_END)
     with buffer.getbuffer() as file_bytes:
         seal = compute_seal(file_bytes)
@@ -327,7 +320,7 @@ def describe_origin() -> dict[Any, Any]:
     from thali import __version__
     from thali._compile import USED
 
-    return {
+    attributes: dict[Any, Any] = {
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "creation_library": "thali",
         "creation_library_version": __version__,
@@ -335,8 +328,10 @@ def describe_origin() -> dict[Any, Any]:
         "inference_library": "thali",
         "inference_library_version": __version__,
         "thali_schema": SCHEMA,
-        **({"compiled_for": ", ".join(sorted(USED))} if USED else {}),
     }
+    if USED:
+        attributes["compiled_for"] = ", ".join(sorted(USED))
+    return attributes
 
 
 # Appending later draws of the same chains ---------------------------------------------------------
@@ -352,60 +347,46 @@ def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarra
     A group of draws that is missing from the earlier tree, as in some files, is dropped.
     """
     groups = {}
-    for name, node in later.children.items():
-        if "draw" in node.dims and name not in earlier.children:
-            continue
-        old, new = earlier[name].to_dataset(), node.to_dataset()
-        groups[name] = _concatenate_draws(old, new) if "draw" in new.dims else new
+    for name, group in get_groups(later).items():
+        if "draw" not in group.dims:
+            groups[name] = group
+        elif name in earlier.children:
+            groups[name] = _concatenate_draws(earlier[name].to_dataset(), group)
     return build_tree(groups, later.attrs)
 
 
 def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
     """Return a tree with the first `count` draws; None for 0."""
-    groups = {name: node.to_dataset() for name, node in tree.children.items()}
-    cut = {
-        name: group.isel(draw=slice(0, count)) if "draw" in group.dims else group
-        for name, group in groups.items()
+    if not count:
+        return None
+    first_draws = {
+        name: group.isel(draw=slice(0, count), missing_dims="ignore")
+        for name, group in get_groups(tree).items()
     }
-    return build_tree(cut, tree.attrs) if count else None
+    return build_tree(first_draws, tree.attrs)
 
 
 def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
     """Concatenate two groups along the draws, padding ragged dimensions."""
     ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
     sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
-    variables = {
-        name: (
-            variable.dims,
-            np.concatenate([_pad_ragged(group[name], sizes) for group in (old, new)], axis),
-            variable.attrs,
-        )
-        for name, variable in new.data_vars.items()
-        for axis in [variable.dims.index("draw") if "draw" in variable.dims else None]
-        if axis is not None
-    }
-    fixed = {
-        name: variable for name, variable in new.data_vars.items() if "draw" not in variable.dims
-    }
-    draws = old.sizes["draw"] + new.sizes["draw"]
-    coordinates = {
-        name: coordinate for name, coordinate in new.coords.items() if name != "draw"
-    } | {"draw": np.arange(draws)}
-    joined: Any = {
-        name: variables[name] if name in variables else fixed[name] for name in new.data_vars
-    }
-    return type(new)(joined, coordinates, new.attrs)
+    variables: dict[Any, Any] = dict(new.data_vars)
+    for name, variable in new.data_vars.items():
+        if "draw" in variable.dims:
+            arrays = [_pad_ragged(group[name], sizes) for group in (old, new)]
+            joined = np.concatenate(arrays, variable.dims.index("draw"))
+            variables[name] = variable.dims, joined, variable.attrs
+    draws = np.arange(old.sizes["draw"] + new.sizes["draw"])
+    return type(new)(variables, dict(new.coords) | {"draw": draws}, new.attrs)
 
 
 def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:
     """Pad a variable to the given sizes of ragged dimensions."""
     widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
     fill = _PADDING.get(str(variable.name), 0)
-    return (
-        np.pad(variable.values, widths, constant_values=fill)
-        if any(w for _, w in widths)
-        else variable.values
-    )
+    if any(w for _, w in widths):
+        return np.pad(variable.values, widths, constant_values=fill)
+    return variable.values
 
 
 # The posterior for ArviZ before 1.0, which does not compute with trees ----------------------------

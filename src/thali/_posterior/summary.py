@@ -79,9 +79,9 @@ def _apply_in_blocks(
     # Returns `rows` rows, with one number per quantity.
     draws = np.asarray(draws, dtype=float)
     diagnostics = np.full((rows, len(draws)), np.nan)
-    if draws.shape[1] > 0 and draws.shape[2] >= MIN_DRAWS:
+    if draws.size and draws.shape[2] >= MIN_DRAWS:
         defined = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
-        step = max(1, _BLOCK // draws[0].size) if len(draws) else 1
+        step = max(1, _BLOCK // draws[0].size)
         # constant chains and infinite draws
         with np.errstate(invalid="ignore", divide="ignore"):
             for start in range(0, len(defined), step):
@@ -230,9 +230,12 @@ def _summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     tail, _ = interval_tails(ci)
     low, high = np.quantile(draws.reshape(len(draws), -1), [tail, 1 - tail], axis=1)
     ess, r_hat = compute_ess_and_r_hat(draws)
+    sd = np.full(len(draws), np.nan)
+    if draws[0].size > 1:
+        sd = draws.std(axis=(1, 2), ddof=1)
     columns = {
         "mean": draws.mean(axis=(1, 2)),
-        "sd": draws.std(axis=(1, 2), ddof=1) if draws[0].size > 1 else np.full(len(draws), np.nan),
+        "sd": sd,
         **dict(zip(interval_columns(ci), (low, high), strict=True)),
         "mcse_mean": compute_mean_mcse(draws),
         "ess_bulk": ess,
@@ -270,7 +273,7 @@ def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]
 def compute_diagnostics(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bulk ESS and R-hat of each quantity; NaN if constant."""
     ess, r_hat = np.full((2, len(draws)), np.nan)
-    varying = np.ptp(draws, axis=(1, 2)) > 0 if draws.size else np.zeros(0, bool)
-    if varying.any():
+    if draws.size:
+        varying = np.ptp(draws, axis=(1, 2)) > 0
         ess[varying], r_hat[varying] = compute_ess_and_r_hat(draws[varying])
     return ess, r_hat

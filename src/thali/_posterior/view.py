@@ -41,8 +41,9 @@ _OF_POPULATION = (
     "common_weights",
     "common_unique_weights",
     "population_probability",
+    "slopes",
+    "unique_slopes",
 )
-_OF_POPULATION += ("slopes", "unique_slopes")
 
 
 class PosteriorTree:
@@ -130,7 +131,9 @@ class Posterior(PosteriorTree):
         """Group of variables that depend on the order of features or classes; may be empty."""
         import xarray as xr
 
-        return self.tree[LATENT].dataset if LATENT in self.tree.children else xr.Dataset()
+        if LATENT in self.tree.children:
+            return self.tree[LATENT].dataset
+        return xr.Dataset()
 
     def merge_draws(self) -> "xarray.Dataset":
         """Return a dataset of all draws, which `split_draws` splits again."""
@@ -198,16 +201,16 @@ class Posterior(PosteriorTree):
         """ONE, GROUPS, KINDS, or PEOPLE with individual weights about common weights."""
         if self._find_variable("common_weights") is not None:
             return PEOPLE
-        return str(self.fixed[POPULATION].item()) if POPULATION in self.fixed else ONE
+        if POPULATION not in self.fixed:
+            return ONE
+        return str(self.fixed[POPULATION].item())
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """Names of the groups, or of respondents with individual weights; else ()."""
-        return (
-            tuple(map(str, self.draws["group"].values))
-            if self.population in (GROUPS, PEOPLE)
-            else ()
-        )
+        if self.population not in (GROUPS, PEOPLE):
+            return ()
+        return tuple(map(str, self.draws["group"].values))
 
     @property
     def dependence(self) -> Dependence | None:
@@ -296,7 +299,9 @@ class Posterior(PosteriorTree):
     @property
     def n_counted(self) -> np.ndarray:
         """Number of features that affect the data (chain, draw)."""
-        return self.n_features if self.n_shared_features is None else self.n_shared_features
+        if self.n_shared_features is None:
+            return self.n_features
+        return self.n_shared_features
 
     @property
     def alpha(self) -> np.ndarray:
@@ -379,7 +384,8 @@ class Posterior(PosteriorTree):
 
     def is_silent(self, sizes: np.ndarray) -> np.ndarray:
         """Return whether the data contain no information on features with these sizes."""
-        single, common = sizes == 1, sizes == self.n_options
+        single = sizes == 1
+        common = sizes == self.n_options
         if self.facts.of_choices:
             return common | (single & self.has_unique)
         if self.data_kind == TRIPLETS:
@@ -419,7 +425,9 @@ class Posterior(PosteriorTree):
     @property
     def best_worst(self) -> str | None:
         """Rule of best and worst choices, or None."""
-        return str(self.fixed["best_worst"].item()) if "best_worst" in self.fixed else None
+        if "best_worst" not in self.fixed:
+            return None
+        return str(self.fixed["best_worst"].item())
 
     @property
     def has_ties(self) -> bool:
@@ -429,18 +437,16 @@ class Posterior(PosteriorTree):
     @property
     def covariates(self) -> tuple[str, ...]:
         """Names of the covariates of comparisons and options."""
-        return (
-            tuple(map(str, self.fixed[COVARIATE].values)) if COVARIATE in self.fixed.coords else ()
-        )
+        if COVARIATE not in self.fixed.coords:
+            return ()
+        return tuple(map(str, self.fixed[COVARIATE].values))
 
     @property
     def coefficients(self) -> np.ndarray:
         """Coefficients of the covariates (draws, covariates)."""
-        return (
-            flatten_chains(self.draws["covariate"].values)
-            if self.covariates
-            else np.zeros((self.n_draws, 0))
-        )
+        if self.covariates:
+            return flatten_chains(self.draws["covariate"].values)
+        return np.zeros((self.n_draws, 0))
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -450,8 +456,10 @@ class Posterior(PosteriorTree):
     @property
     def parameters(self) -> dict[str, np.ndarray]:
         """Parameters of a custom likelihood (chain, draw), by name."""
-        names = str(self.fixed["parameters"].item()) if "parameters" in self.fixed else ""
-        return {name: self.draws[name].values for name in filter(None, names.split(","))}
+        if "parameters" not in self.fixed:
+            return {}
+        names = str(self.fixed["parameters"].item()).split(",")
+        return {name: self.draws[name].values for name in filter(None, names)}
 
     # observations and predictions -----------------------------------------------------------------
 
@@ -511,16 +519,22 @@ class Posterior(PosteriorTree):
         """Return a variable of the draws by name, or None."""
         if name in self.draws:
             return self.draws[name]
-        return self.latent[name] if name in self.latent else None
+        if name not in self.latent:
+            return None
+        return self.latent[name]
 
     def _get_values(self, name: str) -> Any:
         """Return the draws of a variable by name, or None."""
         variable = self._find_variable(name)
-        return None if variable is None else variable.values
+        if variable is None:
+            return None
+        return variable.values
 
     def _get_flat_values(self, name: str) -> Any:
         """Return one number per draw (draws,), or None."""
-        return self.draws[name].values.ravel() if name in self.draws else None
+        if name not in self.draws:
+            return None
+        return self.draws[name].values.ravel()
 
 
 def flatten_chains(array: np.ndarray) -> np.ndarray:
@@ -535,7 +549,9 @@ def _select_group_rows(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
             dataset = dataset.isel(
                 {dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}
             ).drop_vars(f"{dim}_group")
-    return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
+    if "group" not in dataset.sizes:
+        return dataset
+    return dataset.isel(group=g).drop_vars("group")
 
 
 def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":

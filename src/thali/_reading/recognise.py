@@ -112,7 +112,7 @@ def strip_file_names(table: RawTable) -> RawTable:
 
 
 def _strip_media_name(name: str) -> str:
-    """Return "ice cream" for "stimuli/ice_cream.png"."""
+    """Return "ice cream" for "stimuli/ice_cream.png"; "" if no picture, sound or film."""
     match = _MEDIA.fullmatch(name)
     if match is None:
         return ""

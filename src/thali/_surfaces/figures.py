@@ -76,7 +76,9 @@ class Figures:
                 metadata=_UNDATED[picture_format],
             )
         image = buffer.getvalue()
-        return escape_unprintable(image.decode()).encode() if picture_format == "svg" else image
+        if picture_format == "svg":
+            return escape_unprintable(image.decode()).encode()
+        return image
 
     def _lay_out(self, picture: Drawable) -> tuple[Any, Any]:
         """Return the figure of a picture and its bounding box in inches."""

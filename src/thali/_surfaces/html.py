@@ -1,7 +1,6 @@
 """Findings as one self-contained HTML file, made by the templates in page/."""
 
 import base64
-import contextlib
 import html
 import io
 import itertools
@@ -120,59 +119,20 @@ _ORDER = {True: 0, None: 1, False: 2}  # findings that lead, may lead, do not le
 SETTINGS, REFERENCES = "Settings and versions", "References"
 
 
-def build_model_document(
-    model: "Model", findings: Findings, command: str, words: Words, cover: Cover
-) -> Document:
-    """Build the report of a model; `command`: the typed command or ""."""
-    cover = cover._replace(date=_find_fit_date(model) or cover.date)
-    facts = (describe_fit(model),)
-    run = Section(
-        SETTINGS,
-        facts=(*_list_run_facts(model), *describe_versions()),
-        code=command or model._format_python(),
-    )
-    return _assemble_document(
-        list(findings.select_surface(PAGE)),
-        words,
-        facts,
-        run,
-        format_report_footer(_find_fit_date(model)),
-        cover,
-    )
-
-
-def build_result_document(
+def build_document(
     findings: Findings,
+    words: Words,
+    description: str,
+    settings: Facts,
     command: str,
-    words: Words,
+    date: str,
     cover: Cover,
-    description: str = "",
-    settings: Facts = (),
 ) -> Document:
-    """Build the report of any other result with findings.
+    """Build the report of a result.
 
-    `about`: a description of the result; `settings`: its settings.
+    `description`: the result as text, or ""; `date`: the day of its draws, or "".
     """
-    run = Section(SETTINGS, facts=(*settings, *describe_versions()), code=command)
-    return _assemble_document(
-        list(findings.select_surface(PAGE)),
-        words,
-        (description,) if description else (),
-        run,
-        format_report_footer(),
-        cover,
-    )
-
-
-def _assemble_document(
-    shown_findings: list[Finding],
-    words: Words,
-    facts: tuple[str, ...],
-    run: Section,
-    origin_note: str,
-    cover: Cover,
-) -> Document:
-    """Build a report from its findings."""
+    shown_findings = list(findings.select_surface(PAGE))
     asked_question = " ".join(
         sentence
         for finding in shown_findings
@@ -180,8 +140,9 @@ def _assemble_document(
         for sentence in finding.format_sentences(words)
     )
     # the title then is the short form of the question
-    is_title = not cover.title and asked_question.endswith("?")
-    run = run._replace(title="", facts=(*run.facts, *[("Question", asked_question)] * is_title))
+    shown_question, run_facts = asked_question, (*settings, *describe_versions())
+    if not cover.title and asked_question.endswith("?"):
+        shown_question, run_facts = "", (*run_facts, ("Question", asked_question))
     shown_findings = [finding for finding in shown_findings if finding.key != "asked"]
     lead = _choose_lead(shown_findings)
     lights = tuple(
@@ -201,16 +162,17 @@ def _assemble_document(
             )
         )
     ]
-    chapters.append(Chapter(SETTINGS, (run,)))
-    chapters += [Chapter(REFERENCES, (Section("", entries=cited),))] if cited else []
+    chapters.append(Chapter(SETTINGS, (Section("", facts=run_facts, code=command),)))
+    if cited:
+        chapters.append(Chapter(REFERENCES, (Section("", entries=cited),)))
     return Document(
         title=cover.title or lead.question,
-        question=cover.question or asked_question * (not is_title),
-        facts=(cover.data, cover.date, *facts, cover.author),
+        question=cover.question or shown_question,
+        facts=(cover.data, date or cover.date, description, cover.author),
         lead=Section(lead.question, tuple(lead.format_sentences(words)[:1]), _list_pictures(lead)),
         lights=lights,
         chapters=tuple(chapters),
-        made=origin_note,
+        made=format_report_footer(date),
     )
 
 
@@ -228,21 +190,23 @@ def _choose_lead(shown_findings: list[Finding]) -> Finding:
 
 def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
     """Return the picture of a finding, if it has one."""
-    return () if finding.picture is None else (finding.picture,)
+    if finding.picture is None:
+        return ()
+    return (finding.picture,)
 
 
 def _build_sections(
     shown_findings: list[Finding], lead: Finding, words: Words
 ) -> tuple[Section, ...]:
     """Build one section per finding; the lead's section omits its shown parts."""
-    sections = [build_section(finding, words) for finding in shown_findings]
-    other_sections = [
-        section._replace(sentences=section.sentences[1:], pictures=())
-        if finding is lead
-        else section
-        for finding, section in zip(shown_findings, sections, strict=True)
-    ]
-    return tuple(section for section in other_sections if any(section[1:]))
+    sections = []
+    for finding in shown_findings:
+        section = build_section(finding, words)
+        if finding is lead:
+            section = section._replace(sentences=section.sentences[1:], pictures=())
+        if any(section[1:]):
+            sections.append(section)
+    return tuple(sections)
 
 
 def build_section(finding: Finding, words: Words) -> Section:
@@ -250,12 +214,9 @@ def build_section(finding: Finding, words: Words) -> Section:
     sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    table = finding.main_table
-    tables = (
-        ()
-        if table is None or not len(table)
-        else (PageTable(finding.title, table, finding.picture is not None),)
-    )
+    table, tables = finding.main_table, ()
+    if table is not None and len(table):
+        tables = (PageTable(finding.title, table, finding.picture is not None),)
     return Section(
         finding.question, tuple(sentences), _list_pictures(finding), tables, finding.widget
     )
@@ -271,11 +232,13 @@ def _format_model_name(model: Any) -> str:
     spec = find_spec(model)
     if spec is None:
         return type(model).__name__
-    names = [alias for alias in spec.aliases if normalise_name(alias) == normalise_name(spec.name)]
-    return names[0] if names else spec.name.replace("-", " ").capitalize()
+    for alias in spec.aliases:
+        if normalise_name(alias) == normalise_name(spec.name):
+            return alias
+    return spec.name.replace("-", " ").capitalize()
 
 
-def _list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
+def list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
     """Return the model and the settings of its run, by name."""
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
@@ -287,12 +250,16 @@ def _list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
 
 def _format_setting(name: str, setting: int) -> str:
     """Return a setting as text; a seed has no commas."""
-    return str(setting) if name == "random_seed" else f"{setting:,}"
+    if name == "random_seed":
+        return str(setting)
+    return f"{setting:,}"
 
 
-def _find_fit_date(model: Any) -> str:
+def find_fit_date(model: Any) -> str:
     """Return the day of the draws, or ""."""
-    return str(model.posterior_.attrs["created_at"])[:10] if has_draws(model) else ""
+    if has_draws(model):
+        return str(model.posterior_.attrs["created_at"])[:10]
+    return ""
 
 
 # A report as one HTML file ------------------------------------------------------------------------
@@ -380,12 +347,12 @@ MAX_ROWS = 1_000  # maximum rows of a table
 
 
 class _PageRows(NamedTuple):
-    """A table on a page; each cell has a style class."""
+    """A table on a page: its cells, and whether each is in a column of text."""
 
     title: str
     size: str
-    head: list[tuple[str, str]]
-    rows: list[list[tuple[str, str]]]
+    head: list[tuple[str, bool]]
+    rows: list[list[tuple[str, bool]]]
     has_index: bool
     is_folded: bool
 
@@ -395,24 +362,21 @@ def render_document(document: Document, figures: Figures | None = None) -> str:
 
     `figures`: figures drawn so far.
     """
-    with contextlib.nullcontext(figures) if figures is not None else Figures() as drawing:
-        return _render_template(document, drawing)
+    if figures is not None:
+        return _render_template(document, figures)
+    with Figures() as figures:
+        return _render_template(document, figures)
 
 
 def _render_template(document: Document, figures: Figures) -> str:
     """Render the template of a report."""
     picture_numbers = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
-    scripts = (
-        [_read_file("market.js") + _read_file("simulator.js")]
-        if any(section.simulator for section in sections)
-        else []
-    )
-    lead = (
-        None
-        if document.lead is None
-        else _build_section_context(document.lead, "answer", picture_numbers, figures)
-    )
+    scripts, lead = [], None
+    if any(section.simulator for section in sections):
+        scripts = [_read_file("market.js") + _read_file("simulator.js")]
+    if document.lead is not None:
+        lead = _build_section_context(document.lead, "answer", picture_numbers, figures)
     chapters = [
         _build_chapter_context(chapter, picture_numbers, figures) for chapter in document.chapters
     ]
@@ -444,17 +408,12 @@ def _build_chapter_context(
     chapter: Chapter, picture_numbers: Any, figures: Figures
 ) -> dict[str, Any]:
     """Return the context of a chapter."""
-    anchor = _format_anchor(chapter.title)
+    anchor = re.sub(r"\W+", "-", chapter.title.lower()).strip("-")
     sections = [
         _build_section_context(section, f"{anchor}-{index}", picture_numbers, figures)
         for index, section in enumerate(chapter.sections)
     ]
     return {"title": chapter.title, "anchor": anchor, "sections": sections}
-
-
-def _format_anchor(title: str) -> str:
-    """Return a title as the anchor of a link."""
-    return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
 def _build_section_context(
@@ -463,41 +422,29 @@ def _build_section_context(
     """Return the context of a section."""
     context = section._asdict()
     context["anchor"] = anchor
-    pictures = [
-        make_or_warn(
-            _describe_picture(picture),
+    context["pictures"] = []
+    for picture in section.pictures:
+        drawing = make_or_warn(
+            f"the picture of the report with the caption '{picture.caption}'",
             partial(draw_page_picture, figures, picture, next(picture_numbers)),
         )
-        for picture in section.pictures
-    ]
-    context["pictures"] = [
-        picture._replace(content=mark_as_html(picture.content))
-        for picture in pictures
-        if picture is not None
-    ]
+        if drawing is not None:
+            context["pictures"].append(drawing._replace(content=mark_as_html(drawing.content)))
     context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
         context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context
 
 
-def _describe_picture(picture: Picture) -> str:
-    """Return the name of a picture in a warning."""
-    return f"the picture of the report with the caption '{picture.caption}'"
-
-
 def _build_page_rows(table: PageTable) -> _PageRows:
-    """Return the cells of a table as text."""
+    """Return a table as the template of a report shows it."""
     frame = table.frame
     text_table = format_table(frame, PAGE_MARKS, MAX_ROWS)
-    classes = ["text" if is_text else "" for is_text in text_table.is_text]
-    size = (
-        f"{len(frame):,} rows"
-        if len(frame) <= MAX_ROWS
-        else f"first {MAX_ROWS:,} of {len(frame):,} rows"
-    )
-    header = list(zip(text_table.head, classes, strict=True))
-    rows = [list(zip(row, classes, strict=True)) for row in text_table.rows]
+    size = f"{len(frame):,} rows"
+    if len(frame) > MAX_ROWS:
+        size = f"first {MAX_ROWS:,} of {len(frame):,} rows"
+    header = list(zip(text_table.head, text_table.is_text, strict=True))
+    rows = [list(zip(row, text_table.is_text, strict=True)) for row in text_table.rows]
     return _PageRows(
         table.title,
         size,

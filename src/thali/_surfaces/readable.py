@@ -4,7 +4,8 @@ Function `align` writes the columns as plain text.
 """
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,65 +47,102 @@ def format_table(
     table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, max_rows: int | None = None
 ) -> FormattedTable:
     """Return the first rows of a table as text."""
-    level = table.attrs.get("interval", INTERVAL)
-    n_index_columns = 0 if is_numbered(table) else table.index.nlevels
-    frame = (table if max_rows is None else table.head(max_rows)).copy(deep=False)
-    head, columns, is_text = [], [], []
-    if n_index_columns:
-        index_names = ["" if name is None else str(name) for name in frame.index.names]
-        index = frame.index.to_frame(index=False)
-        for column in range(n_index_columns):
-            head.append(format_heading(index_names[column]))
-            columns.append(
-                _format_row_names(marks, index_names[column], index.iloc[:, column].tolist())
-            )
-            is_text.append(True)
-    column_names = [str(name) for name in frame.columns]
-    values_by_column = [
-        _convert_integers(frame.iloc[:, column].tolist()) for column in range(len(column_names))
-    ]
-    decimals_by_column = _count_row_decimals(
-        column_names, values_by_column, table.attrs.get(MONTE_CARLO, False)
-    )
-    for column, name in enumerate(column_names):
-        cells_of_column = values_by_column[column]
-        low_partner, high_partner = (
-            _swap_interval_end(name, "low", "high"),
-            _swap_interval_end(name, "high", "low"),
-        )
-        if low_partner in column_names and name != low_partner:  # the lower end writes both ends
-            high_column = column_names.index(low_partner)
-            interval_ends = (
-                (name, cells_of_column, decimals_by_column[column]),
-                (low_partner, values_by_column[high_column], decimals_by_column[high_column]),
-            )
-            # ends have the decimals of their column, such as a rating without decimals
-            format_column = column_names[column - 1] if name == "low" and column else name
-            column_spec = COLUMNS.get(format_column)
-            has_fixed_decimals = column_spec is not None and column_spec.decimals is not None
-            formatted_ends = (
-                format_cells(format_column if has_fixed_decimals else end, ends, decimals, marks)
-                for end, ends, decimals in interval_ends
-            )
-            formatted_limits = zip(*formatted_ends, strict=True)
-            head.append(_format_interval_heading(name, column_names, column, level))
-            columns.append(
-                [
-                    low if low == high == marks.missing else f"{low} to {high}"
-                    for low, high in formatted_limits
-                ]
-            )
-            is_text.append(False)
-        elif not (name != high_partner and high_partner in column_names):
-            headings = table.attrs.get(HEADINGS, {})
-            head.append(
-                headings.get(name) or format_heading(name, table.attrs.get(MONTE_CARLO, False))
-            )
-            columns.append(format_cells(name, cells_of_column, decimals_by_column[column], marks))
-            is_text.append(frame.dtypes.iloc[column].kind not in "iufb")
+    frame = table
+    if max_rows is not None:
+        frame = table.head(max_rows)
+    index_columns = []
+    if not is_numbered(table):
+        index_columns = _format_index(frame, marks)
+    columns = [*index_columns, *_format_columns(frame, table.attrs, marks)]
     return FormattedTable(
-        head, [list(row) for row in zip(*columns, strict=True)], is_text, n_index_columns
+        [column.head for column in columns],
+        [list(row) for row in zip(*(column.cells for column in columns), strict=True)],
+        [column.is_text for column in columns],
+        len(index_columns),
     )
+
+
+class _TextColumn(NamedTuple):
+    """A column as text."""
+
+    head: str
+    cells: list[str]
+    is_text: bool
+
+
+def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
+    """Return the index of a table as columns of text."""
+    index, columns = frame.index.to_frame(index=False), []
+    for position, index_name in enumerate(frame.index.names):
+        name = ""
+        if index_name is not None:
+            name = str(index_name)
+        cells = _format_row_names(marks, name, index.iloc[:, position].tolist())
+        columns.append(_TextColumn(format_heading(name), cells, True))
+    return columns
+
+
+class _TableCells(NamedTuple):
+    """The cells of a table by column, and the decimals of each cell."""
+
+    names: list[str]
+    cells: list[list[Any]]
+    decimals: list[list[int]]
+    marks: Marks
+
+    def format_column(self, column: int, format_name: str) -> list[str]:
+        """Return a column as text, with the number format of this name."""
+        return format_cells(format_name, self.cells[column], self.decimals[column], self.marks)
+
+    def format_interval(self, low_column: int, high_column: int) -> list[str]:
+        """Return the two ends of intervals as one column of text."""
+        # ends have the decimals of their column, such as a rating without decimals
+        base_name = self.names[low_column]
+        if base_name == "low" and low_column:
+            base_name = self.names[low_column - 1]
+        end_columns = []
+        for column in (low_column, high_column):
+            format_name = self.names[column]
+            if _find_fixed_decimals(base_name) is not None:
+                format_name = base_name
+            end_columns.append(self.format_column(column, format_name))
+        intervals = []
+        for low, high in zip(*end_columns, strict=True):
+            if low == high == self.marks.missing:
+                intervals.append(low)
+            else:
+                intervals.append(f"{low} to {high}")
+        return intervals
+
+
+def _format_columns(
+    frame: "pandas.DataFrame", attrs: dict[Any, Any], marks: Marks
+) -> Iterator[_TextColumn]:
+    """Yield the columns of a table as text; `attrs`: the attributes of the complete table."""
+    level = attrs.get("interval", INTERVAL)
+    is_monte_carlo, headings = attrs.get(MONTE_CARLO, False), attrs.get(HEADINGS, {})
+    names = [str(name) for name in frame.columns]
+    cells = [_convert_integers(frame.iloc[:, column].tolist()) for column in range(len(names))]
+    table_cells = _TableCells(
+        names, cells, _count_row_decimals(names, cells, is_monte_carlo), marks
+    )
+    for column, name in enumerate(names):
+        high_name = _swap_interval_end(name, "low", "high")
+        if high_name in names:  # the lower end writes both ends
+            heading = _format_interval_heading(name, names, column, level)
+            intervals = table_cells.format_interval(column, names.index(high_name))
+            yield _TextColumn(heading, intervals, False)
+        elif _swap_interval_end(name, "high", "low") not in names:
+            heading = headings.get(name) or format_heading(name, is_monte_carlo)
+            is_text = frame.dtypes.iloc[column].kind not in "iufb"
+            yield _TextColumn(heading, table_cells.format_column(column, name), is_text)
+
+
+def _find_fixed_decimals(name: str) -> int | None:
+    """Return the decimals that every number of a column has, if they are fixed."""
+    if name in COLUMNS:
+        return COLUMNS[name].decimals
+    return None
 
 
 def format_cells(
@@ -117,9 +155,9 @@ def format_cells(
 
     `row_decimals`: minimum decimals of each row.
     """
-    column_spec = COLUMNS.get(column)
-    if column_spec is not None and column_spec.decimals is not None:
-        return [format_cell(column, number, column_spec.decimals, marks) for number in column_cells]
+    fixed_decimals = _find_fixed_decimals(column)
+    if fixed_decimals is not None:
+        return [format_cell(column, number, fixed_decimals, marks) for number in column_cells]
     decimals = _count_cell_decimals(column, column_cells, row_decimals)
     return [
         format_cell(column, number, n_decimals, marks)
@@ -129,8 +167,9 @@ def format_cells(
 
 def _convert_integers(column_cells: list[Any]) -> list[Any]:
     """Return cells as integers if all are integers."""
-    is_whole = all(isinstance(number, float) and number.is_integer() for number in column_cells)
-    return [int(number) for number in column_cells] if is_whole else column_cells
+    if all(isinstance(number, float) and number.is_integer() for number in column_cells):
+        return [int(number) for number in column_cells]
+    return column_cells
 
 
 class _NumberColumns(NamedTuple):
@@ -151,92 +190,92 @@ def _count_row_decimals(
         data_errors = [
             column for column in figure.errors if not (monte_carlo or "mcse" in names[column])
         ]
-        if any(
-            name in COLUMNS and COLUMNS[name].decimals is not None
-            for name in map(names.__getitem__, figure.numbers)
-        ):
+        has_fixed_decimals = any(
+            _find_fixed_decimals(names[column]) is not None for column in figure.numbers
+        )
+        if has_fixed_decimals or not (figure.ends or data_errors):
             continue
-        for row in range(len(columns[0])) if figure.ends or data_errors else ():
+        for row in range(len(columns[0])):
             row_numbers, row_ends, row_errors = (
                 [_convert_to_float(columns[column][row]) for column in places] for places in figure
             )
-            width = (
-                row_ends[1] - row_ends[0]
-                if row_ends
-                else _WIDTH * _convert_to_float(columns[data_errors[0]][row])
-            )
+            if row_ends:
+                width = row_ends[1] - row_ends[0]
+            else:
+                width = _WIDTH * _convert_to_float(columns[data_errors[0]][row])
             decimals = _count_interval_decimals([*row_numbers, *row_ends], width)
-            for column in (*figure.numbers, *figure.ends):
+            for column in (*figure.numbers, *figure.ends, *figure.errors):
                 decimals_by_column[column][row] = decimals
             for column, error in zip(figure.errors, row_errors, strict=True):
-                is_small = decimals > DECIMALS and 0.0 < error < 1.0
-                decimals_by_column[column][row] = (
-                    max(decimals, count_two_digit_decimals(error)) if is_small else decimals
-                )
+                if decimals > DECIMALS and 0.0 < error < 1.0:
+                    error_decimals = max(decimals, count_two_digit_decimals(error))
+                    decimals_by_column[column][row] = error_decimals
     return decimals_by_column
 
 
 def _convert_to_float(cell: Any) -> float:
     """Return a cell as a number, or NaN."""
-    return float(cell) if isinstance(cell, Real) else math.nan
+    if isinstance(cell, Real):
+        return float(cell)
+    return math.nan
 
 
 def _group_columns(names: list[str]) -> list[_NumberColumns]:
     """Group columns into numbers with their intervals and errors."""
     # An interval or error belongs to the column that it names, or to the column before it.
-    group_by_column: dict[str, _NumberColumns] = {}
+    group_by_column: dict[str, _NumberColumns] = defaultdict(lambda: _NumberColumns([], [], []))
     last_column = ""
     for column, name in enumerate(names):
-        high_partner = _swap_interval_end(name, "low", "high")
-        partner = high_partner if high_partner != name else _swap_interval_end(name, "high", "low")
-        if partner != name and partner in names:
-            base_column, role = name.replace("_low", "", 1).replace("_high", "", 1), "ends"
+        other_ends = {
+            _swap_interval_end(name, "low", "high"),
+            _swap_interval_end(name, "high", "low"),
+        }
+        if other_ends & set(names):
+            base_column = name.replace("_low", "", 1).replace("_high", "", 1)
             if name in ("low", "high"):
                 base_column = last_column
+            group_by_column[base_column].ends.append(column)
         elif name in _ERRORS or name.endswith(("_se", "_mcse")):
-            stem = name.removesuffix("_mcse").removesuffix("_se")
-            base_column, role = stem if stem in names and stem != name else last_column, "errors"
+            base_column = name.removesuffix("_mcse").removesuffix("_se")
+            if base_column == name or base_column not in names:
+                base_column = last_column
+            group_by_column[base_column].errors.append(column)
         else:
-            base_column, role, last_column = name, "numbers", name
-        getattr(group_by_column.setdefault(base_column, _NumberColumns([], [], [])), role).append(
-            column
-        )
+            group_by_column[name].numbers.append(column)
+            last_column = name
     return list(group_by_column.values())
 
 
 def _format_row_names(marks: Marks, name: str, names: list[Any]) -> list[str]:
     """Return row names as text, as numbers if the column has a number format."""
-    if name in COLUMNS:
-        return format_cells(name, names, marks=marks)
-    is_plain = all(isinstance(row_name, str | int) for row_name in names)
-    return list(map(str, names)) if is_plain else format_cells(name, names, marks=marks)
+    if name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in names):
+        return list(map(str, names))
+    return format_cells(name, names, marks=marks)
 
 
-def _swap_interval_end(name: str, end: str, other_end: str) -> str:
-    """Return the column of the other interval end, or the name itself."""
+def _swap_interval_end(name: str, end: str, other_end: str) -> str | None:
+    """Return the column of the other interval end; None if the column is not this end."""
     if name == end or name.endswith(f"_{end}"):
         return f"{name.removesuffix(end)}{other_end}"
     stem, bracket, suffix = name.partition("[")
-    return (
-        f"{stem.removesuffix(end)}{other_end}{bracket}{suffix}"
-        if bracket and stem.endswith(f"_{end}")
-        else name
-    )
+    if bracket and stem.endswith(f"_{end}"):
+        return f"{stem.removesuffix(end)}{other_end}{bracket}{suffix}"
+    return None
 
 
 def _format_interval_heading(name: str, columns: list[str], column: int, level: float) -> str:
     """Return the heading of an interval, with its column unless that is adjacent."""
+    column_before = ""
+    if column:
+        column_before = columns[column - 1]
+    base_column = column_before
     if name != "low":
         base_column = name.replace("_low", "", 1)
-    else:
-        base_column = columns[column - 1] if column else ""
     if base_column == "respondents":
         return f"{format_level(level)} of respondents"
-    return (
-        describe_interval(level)
-        if column and columns[column - 1] in (base_column, "sd")
-        else f"{format_heading(base_column)}, {describe_interval(level)}"
-    )
+    if column and column_before in (base_column, "sd"):
+        return describe_interval(level)
+    return f"{format_heading(base_column)}, {describe_interval(level)}"
 
 
 # Numbers of decimals ------------------------------------------------------------------------------
@@ -261,10 +300,13 @@ def _count_cell_decimals(
     # `row_decimals`: minimum decimals of each row.
     small_decimals = _count_small_decimals(column, column_cells)
     minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
-    return [
-        max(small_decimals or 0, minimum) if minimum > DECIMALS else small_decimals
-        for minimum in minimum_decimals
-    ]
+    decimals = []
+    for minimum in minimum_decimals:
+        if minimum > DECIMALS:
+            decimals.append(max(small_decimals or 0, minimum))
+        else:
+            decimals.append(small_decimals)
+    return decimals
 
 
 def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
@@ -294,4 +336,6 @@ def align(rows: list[tuple[str, ...]], left: set[int]) -> str:
 def _pad_cell(cell: str, width: int, is_left: bool) -> str:
     """Return a cell with blanks up to a width."""
     blanks = " " * (width - display_width(cell))
-    return cell + blanks if is_left else blanks + cell
+    if is_left:
+        return cell + blanks
+    return blanks + cell

@@ -22,10 +22,10 @@ from thali.errors import PYTHON, ArgumentError, DataError, Words
 from .figures import Figures
 from .html import (
     Cover,
-    Document,
-    build_model_document,
-    build_result_document,
+    build_document,
     describe_fit,
+    find_fit_date,
+    list_run_facts,
     render_document,
 )
 from .slides import build_slides as slides_of
@@ -203,31 +203,19 @@ def render_report(
 
     `command`: the command that made the fit; `settings`: settings of a model's findings.
     """
-    return render_document(
-        _build_document(subject, command, words, settings, cover), figures
-    ).encode()
-
-
-def _build_document(
-    subject: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover
-) -> Document:
-    """Build the report of a model, a leaderboard or a comparison."""
     if isinstance(subject, Model):
         subject._require_fitted()
-        return build_model_document(
-            subject, compute_findings(subject, settings), command, words, cover
-        )
-    if isinstance(subject, Leaderboard):
+    findings = compute_findings(subject, settings)
+    run_facts, date = (), ""
+    if isinstance(subject, Model):
+        run_facts, date = list_run_facts(subject), find_fit_date(subject)
+        command = command or subject._format_python()
+    elif isinstance(subject, Leaderboard):
+        run_facts = board_report.list_settings(subject)
         command = command or board_report.format_python(subject)
-        return build_result_document(
-            compute_findings(subject),
-            command,
-            words,
-            cover,
-            describe_subject(subject),
-            board_report.list_settings(subject),
-        )
-    return build_result_document(compute_findings(subject), command, words, cover)
+    description = describe_subject(subject)
+    document = build_document(findings, words, description, run_facts, command, date, cover)
+    return render_document(document, figures).encode()
 
 
 def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
@@ -243,4 +231,6 @@ def describe_subject(subject: Any) -> str:
     """Return a description of a model or leaderboard, or ""."""
     if isinstance(subject, Leaderboard):
         return board_report.describe_board(subject)
-    return describe_fit(subject) if isinstance(subject, Model) else ""
+    if isinstance(subject, Model):
+        return describe_fit(subject)
+    return ""

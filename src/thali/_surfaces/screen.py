@@ -57,15 +57,16 @@ class _Block(NamedTuple):
 
     def lines(self, max_tables: int, max_rows: int, max_text_lines: int, width: int) -> list[str]:
         """Return the lines within limits; warnings keep their text while rows fit."""
-        max_lines = 6 if max_rows and self.label == _WARNING else max_text_lines
-        text = [
-            *shorten_lines(self.text, max_lines, width),
-            *shorten_lines(self.parts, max_text_lines, width),
-        ]
-        if not self.table or self.place >= max_tables:
-            return text
-        more_line = [f"... and {self.n_rows - max_rows:,} more"] if self.n_rows > max_rows else []
-        return [*text, *self.table[: max_rows + 1], *more_line]
+        max_lines = max_text_lines
+        if max_rows and self.label == _WARNING:
+            max_lines = 6
+        lines = shorten_lines(self.text, max_lines, width)
+        lines = lines + shorten_lines(self.parts, max_text_lines, width)
+        if self.table and self.place < max_tables:
+            lines += self.table[: max_rows + 1]
+            if self.n_rows > max_rows:
+                lines.append(f"... and {self.n_rows - max_rows:,} more")
+        return lines
 
 
 def format_screen(
@@ -77,7 +78,7 @@ def format_screen(
     whether the terminal already shows the head, which then only takes up lines.
     """
     briefs, width = _order_findings(findings), find_terminal_width()
-    labels = [_WARNING if _is_warning(finding) else brief.label for finding, brief in briefs]
+    labels = [_find_label(finding, brief) for finding, brief in briefs]
     indent = 2 + max(map(display_width, [*labels, "More"]))
     text_width = width - indent
     blocks: list[_Block] = []
@@ -100,7 +101,9 @@ def format_screen(
     answers = min(
         answer_choices, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
     )  # the first that fits
-    parts = [[] if is_read else head_lines, _add_labels(answers, indent), _add_labels(tail, indent)]
+    parts = [_add_labels(answers, indent), _add_labels(tail, indent)]
+    if not is_read:
+        parts.insert(0, head_lines)
     return escape_unprintable("\n\n".join("\n".join(lines) for lines in parts if lines))
 
 
@@ -150,9 +153,19 @@ def _is_warning(finding: Finding) -> bool:
     )
 
 
+def _find_label(finding: Finding, brief: Brief) -> str:
+    """Return the label of a finding on a screen."""
+    if _is_warning(finding):
+        return _WARNING
+    return brief.label
+
+
 def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
     """Return the sentence of a finding for a screen."""
-    return render_text(finding.sentence if brief.text is None else brief.text, words)
+    text = brief.text
+    if text is None:
+        text = finding.sentence
+    return render_text(text, words)
 
 
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
@@ -160,13 +173,13 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
     parts = [
         f"{cut_text(name, _MAX_NAME)} {part_text}" for name, part_text in brief.parts[:_MAX_ROWS]
     ]
-    more_part = (
-        [f"and {len(brief.parts) - len(parts):,} more"] if len(brief.parts) > len(parts) else []
-    )
-    text = wrap(sentence, width), _join_parts([*parts, *more_part], width)
-    if brief.table is None or not len(brief.table):
-        return _Block(label, *text, [], 0, n_tables)
-    return _Block(label, *text, _format_short_table(brief.table, width), len(brief.table), n_tables)
+    if len(brief.parts) > len(parts):
+        parts.append(f"and {len(brief.parts) - len(parts):,} more")
+    table_lines, n_rows = [], 0
+    if brief.table is not None and len(brief.table):
+        table_lines, n_rows = _format_short_table(brief.table, width), len(brief.table)
+    text_lines, part_lines = wrap(sentence, width), _join_parts(parts, width)
+    return _Block(label, text_lines, part_lines, table_lines, n_rows, n_tables)
 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
@@ -182,7 +195,9 @@ def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
         max_width = max(_LEAST_CELL, width - 2 - _measure_width(columns[:-1]))
         columns[-1] = tuple(cut_text(cell, max_width) for cell in columns[-1])
     while len(columns) > 1 and _measure_width(columns) > width:
-        column = -2 if is_text[-1] and len(columns) > 2 else -1  # names in the last column stay
+        column = -1
+        if is_text[-1] and len(columns) > 2:
+            column = -2  # names in the last column stay
         del columns[column], is_text[column]
     text_columns = {number for number, is_left in enumerate(is_text) if is_left}
     return [
@@ -204,13 +219,18 @@ def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
         if name in COLUMNS and COLUMNS[name].unit == PROBABILITY and not is_p_value(name)
     ]
     column_before = dict(zip(table.columns[1:], table.columns, strict=False))
-    end_columns = ["low", "high"] if column_before.get("low") in names else []
+    if column_before.get("low") in names:
+        names += ["low", "high"]
     return table.assign(
-        **{
-            name: ["-" if p != p else format_probability(p) for p in table[name]]
-            for name in [*names, *end_columns]
-        }
+        **{name: list(map(_format_known_probability, table[name])) for name in names}
     )
+
+
+def _format_known_probability(probability: float) -> str:
+    """Return a probability as text; NaN as a hyphen."""
+    if probability != probability:
+        return "-"
+    return format_probability(probability)
 
 
 def _add_labels(blocks: _LabelledLines, indent: int) -> list[str]:
@@ -258,7 +278,9 @@ def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
 
 def cut_text(text: str, width: int) -> str:
     """Return the text cut to a width, with a mark."""
-    return text if display_width(text) <= width else f"{_split_word(text, width - 1)[0].rstrip()}…"
+    if display_width(text) <= width:
+        return text
+    return f"{_split_word(text, width - 1)[0].rstrip()}…"
 
 
 def _split_word(word: str, width: int) -> list[str]:

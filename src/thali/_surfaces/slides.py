@@ -49,18 +49,20 @@ class Slide:
         scale = max(1.0, width / _WIDE, _DENSER * height / (_HIGH - head))
         figure.set_size_inches(_WIDE * scale, _HIGH * scale)
         top = _EDGE
-        for text, size, line, colour in (
-            *((text, _SENTENCE, _LINE, "black") for text in lines),
-            *((text, _SMALL, _SMALL_LINE, "0.4") for text in small_texts),
+        for text, size, weight, line, colour in (
+            *((text, _SENTENCE, "bold", _LINE, "black") for text in lines),
+            *((text, _SMALL, "normal", _SMALL_LINE, "0.4") for text in small_texts),
         ):
-            weight = "bold" if size == _SENTENCE else "normal"
-            text_settings = {
-                "fontsize": size * scale,
-                "fontweight": weight,
-                "color": colour,
-                "parse_math": False,
-            }
-            figure.text(_EDGE / _WIDE, 1.0 - top / _HIGH, text, va="top", **text_settings)
+            figure.text(
+                _EDGE / _WIDE,
+                1.0 - top / _HIGH,
+                text,
+                va="top",
+                fontsize=size * scale,
+                fontweight=weight,
+                color=colour,
+                parse_math=False,
+            )
             top += line
         figure.set_layout_engine("constrained", rect=(0.01, 0.01, 0.98, 0.99 - head / _HIGH))
         return axes

@@ -18,13 +18,15 @@ def format_all_findings(findings: Findings, words: Words) -> str:
 
 def format_finding(finding: Finding, words: Words) -> str:
     """Return the sentences and the table of a finding as text."""
-    sentences = finding.format_sentences(words)
+    lines = finding.format_sentences(words)
     if finding.good is False and finding.table is None:
-        sentences[:1] = [f"WARNING: {sentence}" for sentence in sentences[:1]]
-    main_sentence, notes = (
-        (sentences[:1], sentences[1:]) if finding.sentence != "" else ([], sentences)
-    )
-    return escape_unprintable("\n".join([*main_sentence, *_format_finding_table(finding), *notes]))
+        lines[:1] = [f"WARNING: {sentence}" for sentence in lines[:1]]
+    n_lines_before = 0  # notes follow the table
+    if finding.sentence != "":
+        n_lines_before = 1
+    notes = lines[n_lines_before:]
+    lines[n_lines_before:] = [*_format_finding_table(finding), *notes]
+    return escape_unprintable("\n".join(lines))
 
 
 def _format_finding_table(finding: Finding) -> Iterable[str]:
@@ -34,6 +36,7 @@ def _format_finding_table(finding: Finding) -> Iterable[str]:
         return ()
     text_table = format_table(table)
     rows = [tuple(row) for row in (text_table.head, *text_table.rows)]
-    lines = [finding.title] if finding.title else []
-    lines.append(align(rows, {k for k, text in enumerate(text_table.is_text) if text}))
-    return lines
+    aligned_table = align(rows, {k for k, is_text in enumerate(text_table.is_text) if is_text})
+    if finding.title:
+        return [finding.title, aligned_table]
+    return [aligned_table]

@@ -243,10 +243,10 @@ def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
         sentences.append(
             phrase(COMMON, "ml.methods.covariates", names=list_names(model._covariates))
         )
-    errors: Text = COMMON["ml.methods.observed"]
+    errors_phrase: Text = COMMON["ml.methods.observed"]
     if np.isfinite(model._estimates_.df):
-        errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
-    sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors))
+        errors_phrase = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
+    sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors_phrase))
     if model.lapse:
         sentences.append(phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}"))
     return tuple(sentences)

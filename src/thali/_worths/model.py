@@ -482,8 +482,8 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
             return self._part_data
         return data
 
-    def _get_fit_options(self) -> list[str]:
-        """Return the options of the fit."""
+    def _get_fitted_labels(self) -> list[str]:
+        """Return the labels of the fitted options."""
         return list(self._get_fit_data().labels)
 
     @property

@@ -8,8 +8,8 @@ from thali._arguments import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.indexing import iterate_slices, part_bounds
-from thali._inference.numerics.counts import compute_outcomes
 from thali._inference.numerics.davidson import split_probabilities
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._inference.numerics.ranks import average_ranks
 from thali._model.answer_checks import (
     EqualRespondents,

@@ -15,7 +15,7 @@ from helpers.patience import PATIENCE
 from test_who_answered import trials
 
 import thali._surfaces.app.child as child
-from thali._surfaces.app.comparisons import build_comparison_request, select_ticked
+from thali._surfaces.app.comparison_candidates import build_comparison_request, select_ticked
 from thali._surfaces.app.studies import EVIDENCE, Studies
 
 pytestmark = [pytest.mark.fit, pytest.mark.rendered]

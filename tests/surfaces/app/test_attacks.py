@@ -244,7 +244,7 @@ def test_the_name_of_an_upload_is_no_path(client, children_here, name):
     study = client.study(address)
     assert {path.name for path in client.studies.folder.parent.iterdir()} == {"studies"}
     assert study.data_name in ("data.csv", "data.txt")
-    assert len(study.title) <= 200
+    assert len(study.about["title"]) <= 200
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from test_who_answered import EXPERIMENT, trials
 
-import thali._surfaces.app.comparisons as comparisons
+import thali._surfaces.app.comparison_candidates as comparisons
 import thali._surfaces.app.runs as runs
 from thali._data.kinds import (
     CHOICES,
@@ -22,7 +22,7 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._surfaces.app.comparisons import select_ticked
+from thali._surfaces.app.comparison_candidates import select_ticked
 from thali._surfaces.app.studies import COMPARE, COMPARE_TIME, EVIDENCE, FIT, FIT_TIME, Studies
 
 DRINKS = (

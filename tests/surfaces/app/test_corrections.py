@@ -9,7 +9,7 @@ from helpers.pages import Page
 from helpers.sentences import says
 
 import thali._surfaces.app.child as child
-from thali._surfaces.app.comparisons import build_comparison_request
+from thali._surfaces.app.comparison_candidates import build_comparison_request
 from thali._surfaces.app.studies import COMPARE, FIT
 
 FOODS = "VP;links;rechts;Urteil\n" + "".join(

@@ -65,7 +65,7 @@ def test_two_studies_have_two_names(client, children_here):
     for title, length in ((" ", 0), ("x" * 201, 201)):
         said = f"“Study name” must have 1 to 200 characters; got {length}."
         assert client.go(f"{address}/rename", title=title) == said
-    assert [study.title for study in client.studies.list_all()].count("drinks.csv") == 1
+    assert [study.about["title"] for study in client.studies.list_all()].count("drinks.csv") == 1
 
 
 def test_a_name_of_before_may_be_kept(tmp_path):

@@ -13,7 +13,7 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from starlette.testclient import TestClient
 
-import thali._surfaces.app.comparisons as comparisons
+import thali._surfaces.app.comparison_candidates as comparisons
 import thali._surfaces.app.runs as runs
 from thali._inference.files import lock_file
 from thali._surfaces.app.guard import REPORT_POLICY

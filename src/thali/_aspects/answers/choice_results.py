@@ -22,7 +22,7 @@ from thali._people.latent_classes import (
 )
 from thali._posterior.view import Posterior, flatten_chains
 
-from ..draws.covariate_lifts import read_cells
+from ..draws.covariate_offsets import read_cells
 from ..draws.feature_columns import read_columns
 from ..draws.posterior_tree import DataPart
 from ..likelihoods.answer_draws import build_choice_probabilities, build_comparison_probabilities
@@ -189,8 +189,8 @@ class LatentClassResults(PosteriorResults):
         """The posterior of the classes as groups, with the data of probable members."""
         posterior, pooled = self.posterior, self.pooled_results
         questions = pooled.data().questions(posterior.has_ties)
-        respondent, answer, n_times = list_respondent_answers(posterior)
-        probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent]
+        respondent_index, answer, n_times = list_respondent_answers(posterior)
+        probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent_index]
         parts, place_indices = [], []
         for class_index in range(posterior.most_classes):
             counts = np.bincount(

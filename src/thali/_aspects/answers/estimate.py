@@ -33,7 +33,7 @@ MAX_LABELS_WIDTH = 60
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(DescribedObject):
-    """An estimate of features and weights; it prints a table as in the paper.
+    """A point estimate of features and weights; it prints as a table.
 
     Attributes
     ----------

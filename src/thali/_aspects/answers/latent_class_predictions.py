@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import POPULATION, Posterior, split_draws
 
-from ..draws.covariate_lifts import CovariateLift
+from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import read_columns
 from ..draws.posterior_tree import DataPart
 from ..draws.probabilities import iterate_probabilities
 from .group_posterior import join_parts
-from .predict import AskedSets, build_lift
+from .predict import AskedSets, build_covariate_offsets
 
 if TYPE_CHECKING:
     import pandas
@@ -94,10 +94,13 @@ def predict_new_respondent(
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members. `classes` is the posterior as groups.
     """
-    asked_sets, lift = AskedSets(posterior, sets), build_lift(posterior, sets, covariates)
+    asked_sets, offsets = (
+        AskedSets(posterior, sets),
+        build_covariate_offsets(posterior, sets, covariates),
+    )
     if asked_sets.paired:
         first, second = asked_sets.pairs
-        outcome_probability = compute_new_outcomes(posterior, classes, first, second, lift)
+        outcome_probability = compute_new_outcomes(posterior, classes, first, second, offsets)
         return asked_sets.means(
             outcome_probability[..., 0]
             / (outcome_probability[..., 0] + outcome_probability[..., 2]),
@@ -118,7 +121,7 @@ def compute_new_outcomes(
     classes: Posterior,
     first: np.ndarray,
     second: np.ndarray,
-    lift: CovariateLift | None,
+    offsets: CovariateOffsets | None,
 ) -> np.ndarray:
     """Compute outcome probabilities of a new respondent, (draws, pairs, 3).
 
@@ -132,7 +135,7 @@ def compute_new_outcomes(
         if tie is None:
             tie = np.zeros(len(class_shares))
         for draws, p, q in iterate_probabilities(
-            read_columns(class_posterior), first, second, lapse, lift
+            read_columns(class_posterior), first, second, lapse, offsets
         ):
             outcomes = compute_outcomes(p, q, tie[draws, None])
             probabilities[draws] += class_shares[draws, g, None, None] * outcomes
@@ -146,6 +149,6 @@ def new_outcomes_table(
     labels = posterior.labels
     first, second = pair_indices(pairs, labels, posterior.tie is not None)
     draws = compute_new_outcomes(
-        posterior, classes, first, second, build_lift(posterior, pairs, covariates)
+        posterior, classes, first, second, build_covariate_offsets(posterior, pairs, covariates)
     )
     return tabulate_outcomes(labels, first, second, draws.mean(axis=0))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_open_interval, is_list
-from thali._inference.numerics.counts import compute_outcomes as with_ties
+from thali._inference.numerics.log_densities import compute_outcomes as with_ties
 from thali._labels import format_label
 from thali._model.next_question import (
     EVERYTHING,

@@ -8,13 +8,13 @@ import numpy as np
 from thali._data.answers import find_first_answers
 from thali._data.pairs.parts import HeldOutPair
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.covariates import predictor_matrix
 from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.covariate_lifts import CovariateLift
+from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import FeatureColumns, read_columns
 from ..draws.probabilities import (
     compute_mean_probabilities,
@@ -32,11 +32,13 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """Predict choice probabilities, and their Monte Carlo errors with `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, lift = read_columns(posterior), build_lift(posterior, sets, covariates)
-    means = predict_means(columns, labels, sets, lapse, lift)
+    columns, offsets = read_columns(posterior), build_covariate_offsets(posterior, sets, covariates)
+    means = predict_means(columns, labels, sets, lapse, offsets)
     if not return_se:
         return means
-    return means, compute_prediction_errors(columns, labels, sets, lapse, posterior.shape[0], lift)
+    return means, compute_prediction_errors(
+        columns, labels, sets, lapse, posterior.shape[0], offsets
+    )
 
 
 def predict_means(
@@ -44,7 +46,7 @@ def predict_means(
     labels: list[str],
     sets: Any,
     lapse: float,
-    lift: CovariateLift | None = None,
+    offsets: CovariateOffsets | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Predict choice probabilities, means over draws.
 
@@ -54,7 +56,7 @@ def predict_means(
     option_indices, paired = set_indices(sets, labels)
     if paired:
         first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
-        return compute_mean_probabilities(columns, first_options, second_options, lapse, lift)
+        return compute_mean_probabilities(columns, first_options, second_options, lapse, offsets)
     from ..likelihoods.set_draws import average_over_draws
 
     probability_draws, starts = build_set_probabilities(
@@ -127,7 +129,7 @@ def compute_prediction_errors(
     sets: Any,
     lapse: float,
     n_chains: int,
-    lift: CovariateLift | None,
+    offsets: CovariateOffsets | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the same form."""
     from thali._posterior.summary import compute_mean_errors
@@ -138,11 +140,13 @@ def compute_prediction_errors(
         block = option_indices[start : start + _SETS_PER_BLOCK]
         if paired:
             first_option, second_option = np.array(block, np.int64).reshape(-1, 2).T
-            block_lift = None
-            if lift is not None:
-                block_lift = CovariateLift(lift.beta, lift.x[start : start + _SETS_PER_BLOCK])
+            block_offsets = None
+            if offsets is not None:
+                block_offsets = CovariateOffsets(
+                    offsets.beta, offsets.x[start : start + _SETS_PER_BLOCK]
+                )
             draws = compute_probability_draws(
-                columns, first_option, second_option, lapse, block_lift
+                columns, first_option, second_option, lapse, block_offsets
             )
         else:
             draw_probabilities, starts = build_set_probabilities(
@@ -157,8 +161,10 @@ def compute_prediction_errors(
     return np.split(all_errors, np.cumsum(sizes)[:-1])
 
 
-def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLift | None:
-    """Return the effect of covariates on the pairs of a prediction, or None."""
+def build_covariate_offsets(
+    posterior: Posterior, sets: Any, covariates: Any
+) -> CovariateOffsets | None:
+    """Return the log-odds offsets of covariates for pairs; None without covariates."""
     if covariates is None:
         return None
     option_indices, paired = set_indices(sets, posterior.labels)
@@ -169,19 +175,19 @@ def build_lift(posterior: Posterior, sets: Any, covariates: Any) -> CovariateLif
     x = predictor_matrix(covariates, posterior.covariates, len(option_indices))
     if not x.shape[1]:
         return None
-    return CovariateLift(posterior.coefficients, x)
+    return CovariateOffsets(posterior.coefficients, x)
 
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
     labels, columns, tie = posterior.labels, read_columns(posterior), posterior.tie
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
-    summed_probability, lift = (
+    summed_probability, offsets = (
         np.zeros((len(first_options), 3)),
-        build_lift(posterior, pairs, covariates),
+        build_covariate_offsets(posterior, pairs, covariates),
     )
     for draws, p, q in iterate_probabilities(
-        columns, first_options, second_options, posterior.lapse, lift
+        columns, first_options, second_options, posterior.lapse, offsets
     ):
         summed_probability += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
     return tabulate_outcomes(
@@ -195,9 +201,11 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
 def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """Return outcome probabilities of a held-out pair, (chain, draw, cells, outcomes)."""
     n_cells, n_outcomes = part.counts.shape
-    lift = build_lift(posterior, [part.pair] * n_cells, part.known(posterior.covariates))
+    offsets = build_covariate_offsets(
+        posterior, [part.pair] * n_cells, part.known(posterior.covariates)
+    )
     draws = compute_probability_draws(
-        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, lift
+        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, offsets
     )
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:

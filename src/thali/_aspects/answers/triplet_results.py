@@ -104,7 +104,7 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Predict pair probabilities of each set, and Monte Carlo errors with `return_se`."""
     from thali._posterior.summary import compute_mean_errors
 
-    start, first_objects, second_objects = read_pair_sets(sets, posterior.labels)
+    start, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
     mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
     for pair_slice, draws in iterate_triplet_sets(posterior, start, first_objects, second_objects):
         mean[pair_slice] = draws.mean(axis=0)
@@ -118,8 +118,8 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     return probabilities
 
 
-def read_pair_sets(sets: Any, labels: list[str]) -> PairSets:
-    """Return the pairs of sets of labels, set after set."""
+def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
+    """Convert sets of labels, or Triplets, to pairs of object indices, set after set."""
     index_of_label = index_labels(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
@@ -211,6 +211,5 @@ def next_triplets_table(
     )
     return tabulate_questions(
         {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
-        {},
         choice,
     )

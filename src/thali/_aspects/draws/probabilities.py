@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._inference.indexing import iterate_slices
 
-from .covariate_lifts import CovariateLift, lift_advantages
+from .covariate_offsets import CovariateOffsets, multiply_first_advantage
 from .feature_columns import FeatureColumns
 
 
@@ -82,12 +82,12 @@ def iterate_probabilities(
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
-    lift: CovariateLift | None = None,
+    offsets: CovariateOffsets | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield blocks of draws with both probabilities of each pair."""
     for draws, ij, ji in iterate_advantages(columns, np.asarray(i), np.asarray(j)):
-        if lift is not None:
-            ij, ji = lift_advantages(ij, ji, lift.log_odds(draws))
+        if offsets is not None:
+            ij, ji = multiply_first_advantage(ij, ji, offsets.log_odds(draws))
         # The reverse probability has its own formula: 1 - p would lose digits of a small one.
         yield (
             draws,
@@ -101,11 +101,11 @@ def compute_probability_draws(
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
-    lift: CovariateLift | None = None,
+    offsets: CovariateOffsets | None = None,
 ) -> np.ndarray:
     """Return the probability of choosing i over j, shape (n_draws, n_pairs)."""
     probabilities = np.empty((columns.n_draws, len(i)))
-    for draws, p, _ in iterate_probabilities(columns, i, j, lapse, lift):
+    for draws, p, _ in iterate_probabilities(columns, i, j, lapse, offsets):
         probabilities[draws] = p
     return probabilities
 
@@ -115,10 +115,10 @@ def compute_mean_probabilities(
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
-    lift: CovariateLift | None = None,
+    offsets: CovariateOffsets | None = None,
 ) -> np.ndarray:
     """Return the posterior mean probability of choosing i over j, shape (n_pairs,)."""
     total = np.zeros(len(i))
-    for _, p, _ in iterate_probabilities(columns, i, j, lapse, lift):
+    for _, p, _ in iterate_probabilities(columns, i, j, lapse, offsets):
         total += p.sum(axis=0)
     return total / columns.n_draws

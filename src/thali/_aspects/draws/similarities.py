@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES
 from thali._inference.indexing import BLOCK
-from thali._inference.numerics.counts import log_normal_density
+from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
 from thali._posterior.view import Posterior
 

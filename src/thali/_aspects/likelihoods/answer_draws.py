@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 
-from ..draws.covariate_lifts import CovariateLift
+from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import FeatureColumns
 from ..draws.probabilities import compute_probability_draws
 from .set_draws import compute_set_probabilities
@@ -32,11 +32,11 @@ def build_comparison_probabilities(
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return outcome probabilities of a slice of questions, (draws, outcomes)."""
-        lift = None
+        offsets = None
         if beta is not None and beta.shape[1]:
-            lift = CovariateLift(beta, cells.x[questions])
+            offsets = CovariateOffsets(beta, cells.x[questions])
         p = compute_probability_draws(
-            columns, cells.first[questions], cells.second[questions], lapse, lift
+            columns, cells.first[questions], cells.second[questions], lapse, offsets
         )
         if tie is None:
             return np.stack([p, 1.0 - p], axis=-1).reshape(len(p), -1)

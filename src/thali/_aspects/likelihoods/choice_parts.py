@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -19,7 +19,7 @@ from thali._model.stored_choices import (
 )
 from thali._posterior.view import COVARIATE
 
-from ..draws.covariate_lifts import CovariateLift, lift_advantages
+from ..draws.covariate_offsets import CovariateOffsets, multiply_first_advantage
 from ..draws.feature_columns import FeatureColumns
 from ..draws.posterior_tree import DataPart
 from ..draws.probabilities import (
@@ -134,10 +134,10 @@ def _compute_pair_draws(
         for block in iterate_slices(ij.shape[0], len(cells.pair)):
             block_draws = slice(draws.start + block.start, draws.start + block.stop)
             pairs = pair_indices[cells.pair]
-            advantage_i, advantage_j = lift_advantages(
+            advantage_i, advantage_j = multiply_first_advantage(
                 ij[block][:, pairs],
                 ji[block][:, pairs],
-                CovariateLift(beta, covariate_values).log_odds(block_draws),
+                CovariateOffsets(beta, covariate_values).log_odds(block_draws),
             )
             terms = _log_likelihood_terms(
                 compute_choice_probability(advantage_i, advantage_j, lapse),

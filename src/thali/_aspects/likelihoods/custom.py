@@ -187,13 +187,15 @@ class Custom:
         """Build the kernel data: fields of the data and priors of parameters."""
         is_signed = not is_positive_prior(weights)
         if not self.parameters:
-            return self._get_class(allocates, is_signed)(observed.fields, observed.n_options)
+            return self._get_kernel_data_class(allocates, is_signed)(
+                observed.fields, observed.n_options
+            )
         fields = observed.fields._replace(
             **{name: float(getattr(observed.fields, name)) for name in self.parameters}
         )
         prior_rows = map(_encode_prior, self.parameters.values())
         prior_codes, first, second = map(np.array, zip(*prior_rows, strict=True))
-        return self._get_class(allocates, is_signed, type(fields))(
+        return self._get_kernel_data_class(allocates, is_signed, type(fields))(
             fields, observed.n_options, prior_codes, first, second
         )
 
@@ -211,8 +213,10 @@ class Custom:
             return term_sums
         return full_evaluation
 
-    def _get_class(self, allocates: bool, is_signed: bool, data_class: Any = None) -> Any:
-        """Return the class of kernel data for these functions."""
+    def _get_kernel_data_class(
+        self, allocates: bool, is_signed: bool, data_class: Any = None
+    ) -> Any:
+        """Return the cached class of kernel data, generated from these functions."""
         # Equal functions have the same class.
         key = (
             self.log_likelihood,

@@ -12,7 +12,7 @@ from thali._labels import shorten
 from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
-from ..draws.covariate_lifts import stack_coefficients
+from ..draws.covariate_offsets import stack_coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .pair_operations import build_pair_data

@@ -169,7 +169,7 @@ class AspectLikelihoodEngine(Engine):
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Return probabilities of win, tie and loss for each pair, at the estimates."""
-        from thali._inference.numerics.counts import compute_outcomes
+        from thali._inference.numerics.log_densities import compute_outcomes
         from thali._model.option_sets import pair_indices, tabulate_outcomes
 
         estimates = _require_fit(model)

@@ -17,7 +17,7 @@ from thali._model.respondent_scores import (
 from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, interval_tails
 
-from ..draws.covariate_lifts import lift_advantages
+from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, run_fit_test
@@ -68,8 +68,10 @@ class Estimates:
 
     def select_covariate_block(self, joint_covariance: np.ndarray) -> np.ndarray:
         """Return the block of a joint covariance for covariates."""
-        sizes, n = compute_covariate_sizes(self.data), len(self.maximum.weights)
-        return joint_covariance[n : n + len(sizes), n : n + len(sizes)] / np.outer(sizes, sizes)
+        covariate_sizes, n = compute_covariate_sizes(self.data), len(self.maximum.weights)
+        return joint_covariance[
+            n : n + len(covariate_sizes), n : n + len(covariate_sizes)
+        ] / np.outer(covariate_sizes, covariate_sizes)
 
     @property
     def is_over_people(self) -> bool:
@@ -461,7 +463,7 @@ class Estimates:
             )
         )
         if x is not None:
-            ij, ji = lift_advantages(ij, ji, x @ self.covariate_coefficients)
+            ij, ji = multiply_first_advantage(ij, ji, x @ self.covariate_coefficients)
         return (1 - self.lapse) * compute_shares(ij, ji)[0] + self.lapse / 2
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:

@@ -8,10 +8,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
-from thali._inference.numerics.counts import compute_outcomes
+from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.respondent_scores import LogWeightDerivatives
 
-from ..draws.covariate_lifts import MAX_LOG_LIFT, lift_advantages
+from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage
 from .set_problems import LuceProblem, QuestionProblem
 
 MAX_DENSE = 1_000_000  # entries of pairs x aspects above which arrays are sparse
@@ -97,14 +97,12 @@ class PairProblem(QuestionProblem):
         """Return the weight of each option that the other option of the pair lacks."""
         ij, ji = self.first @ weights, self.second @ weights
         if self.extra.shape[1]:  # only covariates distinguish options without advantages
-            return lift_advantages(ij, ji, self.extra @ beta[: self.extra.shape[1]])
+            return multiply_first_advantage(ij, ji, self.extra @ beta[: self.extra.shape[1]])
         return ij, ji
 
     def _compute_lifts(self, beta: np.ndarray) -> np.ndarray:
         """Compute the factors by which covariates multiply the first option's advantage."""
-        return np.exp(
-            np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_LOG_LIFT, MAX_LOG_LIFT)
-        )
+        return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_OFFSET, MAX_OFFSET))
 
     def sum_weights(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the weight that distinguishes each pair; 0 if no aspect does."""

@@ -11,7 +11,7 @@ import numpy as np
 from thali._arguments import check_allowed
 from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
-from thali._inference.numerics.counts import log_normal_density
+from thali._inference.numerics.log_densities import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import shorten

@@ -43,7 +43,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": FEATURE_SAMPLING}
     _matrix: ClassVar[str] = ""  # the data kind of a plain matrix
-    _FINDINGS: ClassVar[str] = "thali._aspects.findings.open"
+    _FINDINGS: ClassVar[str] = "thali._aspects.findings.latent_feature_model"
     _VIEW = Posterior
 
     @property
@@ -196,8 +196,8 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
         return self._population(data).estimate_model_evidence(self, data, run)
 
-    def _get_fit_options(self) -> list[str]:
-        """Return the options of the fit, if they are available."""
+    def _get_fitted_labels(self) -> list[str]:
+        """Return the labels of the fitted options; [] if unavailable."""
         return self._engine.options_of_fit(self)
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:

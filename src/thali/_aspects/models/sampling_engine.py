@@ -54,7 +54,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Build the sampling of a fit to these data."""
+        """Prepare the chains of a fit to these data."""
         parts = model._parts(source)
         dependence = model._dependence(source, parts)
         sampling = build_sampling(model._population(source), source, run, parts, dependence)

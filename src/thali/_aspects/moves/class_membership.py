@@ -18,7 +18,7 @@ from thali._inference.numerics.decisions import accept, draw_code, draw_index, d
 from ..group_state import KAPPA, select_group, select_group_likelihood
 from ..operations import add_answer, clear_answers, compute_answer_logs, rebuild_cache, select_cache
 from ..state import BETA, COLUMNS, replica
-from .group_densities import draw_gamma, log_gamma
+from .group_weight_priors import draw_gamma, log_gamma
 
 N_SPLIT_PROPOSALS = 10  # splits or merges proposed per update of all respondents' classes
 SPLIT_STEP = 0.5  # standard deviation of log weights of a new class, times the root of kappa

@@ -37,7 +37,7 @@ from ..operations import (
     sum_scaled_priors,
 )
 from ..state import BETA, COLUMNS, replica, scale_all_weights
-from .group_densities import log_gamma_moments
+from .group_weight_priors import log_gamma_moments
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,

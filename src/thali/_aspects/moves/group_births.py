@@ -31,7 +31,7 @@ from ..operations import (
 )
 from ..state import BETA, min_over_owners, replica, subtract_from_owners
 from .births import choose_row, log_birth_ratio
-from .group_densities import draw_gamma, log_gamma, log_owner_ratio
+from .group_weight_priors import draw_gamma, log_gamma, log_owner_ratio
 
 CARVED, WEIGHT = range(2)  # positions in State.block
 

@@ -44,7 +44,7 @@ from ..state import (
     subtract_from_owners,
 )
 from .births import choose_row, log_birth_ratio
-from .group_densities import draw_gamma, log_gamma, log_gamma_ratio
+from .group_weight_priors import draw_gamma, log_gamma, log_gamma_ratio
 from .mass_transfer import propose_column_weight
 from .tuning import COMPENSATED_WEIGHT, select_tuning
 

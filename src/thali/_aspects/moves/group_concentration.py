@@ -24,7 +24,7 @@ from ..operations import (
     set_alpha,
 )
 from ..state import ALPHA, COLUMNS, capacity, replica, write_owner_range
-from .group_densities import draw_gamma
+from .group_weight_priors import draw_gamma
 from .group_weights import is_silent_column
 
 

@@ -53,7 +53,7 @@ from ..state import (
     shuffle_columns,
 )
 from .duplicates import have_same_owners
-from .group_densities import log_gamma, log_gamma_ratio
+from .group_weight_priors import log_gamma, log_gamma_ratio
 from .split_join import draw_column_pair, write_split_or_join
 
 

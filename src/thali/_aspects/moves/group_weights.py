@@ -28,7 +28,7 @@ from ..state import (
     shuffle_columns,
     subtract_from_owners,
 )
-from .group_densities import draw_gamma, log_gamma_ratio, log_owner_ratio
+from .group_weight_priors import draw_gamma, log_gamma_ratio, log_owner_ratio
 from .mass_transfer import propose_column_weight
 from .tuning import COLUMN_WEIGHT, COMPENSATED_WEIGHT
 from .weight_walks import is_silent_column

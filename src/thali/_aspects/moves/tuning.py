@@ -11,8 +11,7 @@ from thali._compile.jit import scalar
 COLUMN_WEIGHT, COMPENSATED_WEIGHT = 0, 1
 
 ADAPTATION_INTERVAL = 10  # sweeps between two adaptations
-# target acceptance rates of walks of unique weights, and of the moves of `step`
-UNIQUE_ACCEPTANCE, WEIGHT_ACCEPTANCE = 0.44, 0.40
+UNIQUE_ACCEPTANCE = 0.44  # target acceptance rate of walks of unique weights
 MAX_STEP = (5.0, 8.0)  # of the moves of `step`
 
 
@@ -25,6 +24,7 @@ class Tuning(NamedTuple):
     step: np.ndarray  # (2,) SHARED, COMPENSATED_WEIGHT
     tried: np.ndarray
     accepted: np.ndarray
+    target: np.ndarray  # (2,) acceptance rates aimed at
 
 
 def build_tuning(n_options: int) -> Tuning:
@@ -36,6 +36,7 @@ def build_tuning(n_options: int) -> Tuning:
         step=np.array([0.5, 1.0]),
         tried=np.zeros(2),
         accepted=np.zeros(2),
+        target=np.array([0.40, 0.40]),
     )
 
 
@@ -49,6 +50,7 @@ def select_tuning(tuning: Any, t: Any) -> Any:
         tuning.step[t],
         tuning.tried[t],
         tuning.accepted[t],
+        tuning.target[t],
     )
 
 
@@ -66,8 +68,8 @@ def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
 
 
 @scalar
-def adaptation_gain(sweep: Any, tune: int) -> Any:
-    """Return the size of an adaptation: large in the first third of tuning, then small."""
+def compute_adaptation_gain(sweep: Any, tune: int) -> Any:
+    """Return the step-adaptation gain: 0.5 in the first third of tuning, then 0.15."""
     if 3 * sweep < tune:
         return 0.5
     return 0.15
@@ -79,7 +81,7 @@ def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
 
     Steps are larger in the first third of tuning.
     """
-    gain = adaptation_gain(sweep, tune)
+    gain = compute_adaptation_gain(sweep, tune)
     for i in range(tuning.unique_step.shape[0]):
         if tuning.unique_tried[i] > 0:
             adapted = tuning.unique_step[i] * math.exp(
@@ -91,7 +93,7 @@ def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
     for j in range(tuning.step.shape[0]):
         if tuning.tried[j] > 0:
             adapted = tuning.step[j] * math.exp(
-                gain * (tuning.accepted[j] / tuning.tried[j] - WEIGHT_ACCEPTANCE)
+                gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j])
             )
             tuning.step[j] = min(max(adapted, 1e-5), MAX_STEP[j])
         tuning.tried[j] = 0.0

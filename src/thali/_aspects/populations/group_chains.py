@@ -24,7 +24,7 @@ from ..group_state import (
     select_common_weights,
     select_group_likelihood,
 )
-from ..moves.group_densities import MIN_WEIGHT
+from ..moves.group_weight_priors import MIN_WEIGHT
 from ..moves.tuning import Tuning, build_tuning, select_tuning
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
 from ..samplers.cost_model import (
@@ -218,7 +218,7 @@ def sample_group_states(
     base = build_base(rng, task, n_rows + 2)
     groups = []
     for g in range(task.n_groups):
-        state = make_empty_state(n_options, n_rows, nodes=0)  # for the published sampler only
+        state = make_empty_state(n_options, n_rows, n_nodes=0)  # for the published sampler only
         state.Z[:n_columns, :n_options] = matrix.T
         kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
         state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)

@@ -38,11 +38,11 @@ from ..group_state import (
     CommonWeights,
     make_common_weights,
 )
-from ..moves.group_densities import MIN_WEIGHT
+from ..moves.group_weight_priors import MIN_WEIGHT
+from ..operations import fill_rates
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder, copy_prior_state
-from ..samplers.sweep_rounds import fill_rates
 from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
 from .evidence import build_constant, build_evidence_task, run_ladders

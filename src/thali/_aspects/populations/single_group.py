@@ -17,7 +17,7 @@ from thali._people.populations import check_not_groups
 from thali._posterior.view import Posterior
 from thali.errors import DataError
 
-from ..draws.covariate_lifts import read_parameter_draws
+from ..draws.covariate_offsets import read_parameter_draws
 from ..draws.feature_columns import concatenate_chain_columns, read_columns
 from ..draws.posterior_tree import build_datatree
 from ..samplers.draw_record import RecordedDraws

@@ -16,6 +16,6 @@ def select_shared_columns(matrix: Any) -> np.ndarray:
 def log_copy_orders(columns: np.ndarray) -> float:
     """Return the sum of log K! over distinct rows, which occur K times."""
     return sum(
-        math.lgamma(copies + 1.0)
-        for copies in Counter(column.tobytes() for column in columns).values()
+        math.lgamma(n_copies + 1.0)
+        for n_copies in Counter(column.tobytes() for column in columns).values()
     )

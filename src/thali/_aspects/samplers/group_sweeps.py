@@ -44,9 +44,15 @@ from ..moves.group_weights import (
     walk_group_column_weights,
     walk_group_unique_weights,
 )
-from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes, adaptation_gain, select_tuning
+from ..moves.tuning import (
+    ADAPTATION_INTERVAL,
+    adapt_step_sizes,
+    compute_adaptation_gain,
+    select_tuning,
+)
 from ..operations import (
     draw_group_parameters,
+    fill_rates,
     log_likelihood,
     may_flip,
     rate_by_size_range,
@@ -63,7 +69,7 @@ from .draw_record import (
     has_room,
     is_due,
 )
-from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL, fill_rates
+from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
 from .tempering import propose_swap
 
 
@@ -297,7 +303,7 @@ def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
             adapt_step_sizes(select_tuning(tunings, g), sweep, tune)
         if base.real[TRIED] > 0.0:
             base.real[STEP] *= math.exp(
-                adaptation_gain(sweep, tune)
+                compute_adaptation_gain(sweep, tune)
                 * (base.real[ACCEPTED] / base.real[TRIED] - TARGET_ACCEPTANCE)
             )
             base.real[TRIED] = base.real[ACCEPTED] = 0.0

@@ -8,7 +8,7 @@ from thali._compile.jit import scalar
 
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
-from ..operations import log_rate, rebuild_cache, select_cache, set_alpha
+from ..operations import fill_rates, rebuild_cache, select_cache
 from ..state import (
     ALPHA,
     BETA,
@@ -79,14 +79,6 @@ def prepare_state(model: Any, b: Any) -> None:
     """Fill the entries that follow from columns, weights and alpha."""
     fill_rates(model.prior, b)
     refresh_unique_prior(model, b)
-
-
-@scalar
-def fill_rates(prior: Any, b: Any) -> None:
-    """Fill the log rates of all columns, and the other rates that follow from alpha."""
-    set_alpha(prior, b, b.real[ALPHA])
-    for k in range(b.whole[COLUMNS]):
-        b.log_rate[k] = log_rate(prior, b, k, b.m[k])
 
 
 CONTINUE, DONE, CROWDED, RECORD_FULL = range(4)

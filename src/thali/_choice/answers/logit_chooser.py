@@ -343,7 +343,9 @@ class LogitChooser(Chooser):
         tasks = np.zeros(len(self.data.respondents))
         for person in range(len(tasks)):
             rows, first_row = select_tasks(self.data, person)
-            p = fewer._compute_ablations(person, rows, first_row)  # (draws, 1 + attributes, rows)
+            p = fewer._compute_equalised_probabilities(
+                person, rows, first_row
+            )  # (draws, 1 + attributes, rows)
             tasks[person] = len(first_row) - 1
             pooled.append(choice_change(point_estimate(self, p), first_row))
             if not self.is_estimate:
@@ -354,7 +356,7 @@ class LogitChooser(Chooser):
             return np.array(pooled), by_group_mean[1:].std(axis=0, ddof=1)
         return np.array(pooled), standard_error(by_group_mean.T)
 
-    def _compute_ablations(
+    def _compute_equalised_probabilities(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
     ) -> np.ndarray:
         """Return choice probabilities as observed and with each attribute equalised."""

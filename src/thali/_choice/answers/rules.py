@@ -93,9 +93,9 @@ class ShareSettings(NamedTuple):
                 f" has no share for {shorten(absent)}; give one share per product.",
             )
         for label, share in actual.items():
-            whose = Message(Argument("actual"), f": the share of {label!r}")
+            subject = Message(Argument("actual"), f": the share of {label!r}")
             check_open_interval(
-                whose, share, "after products without sales are removed from the market"
+                subject, share, "after products without sales are removed from the market"
             )
         total = sum(actual.values())
         total_available = 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])

@@ -527,10 +527,10 @@ def _parse_amount(price: str, cell: Any) -> float:
 def _parse_costs(
     names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
 ) -> np.ndarray:
-    """Return costs of levels or combinations, one axis per attribute."""
-    whose = f"The `costs` of {shorten(names)}"
+    """Parse costs of levels or combinations as an array with one axis per attribute."""
+    subject = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
-        raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
+        raise ArgumentError(f"{subject} must map its levels to numbers; got {costs!r}.")
     cost_by_key = {_parse_cost_key(names, key): cost for key, cost in costs.items()}
     keys = list(
         combinations(
@@ -543,19 +543,19 @@ def _parse_costs(
         required = "each combination of their levels"
         if len(names) == 1:
             required = "each of its levels"
-        raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {required}.")
+        raise ArgumentError(f"{subject} lack {shorten(absent)}; give a number for {required}.")
     for name, attribute_values, labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
     ):
         known_labels = [*scheme.levels[name], *map(format_label, attribute_values)]
         if unknown := [label for label in labels if label not in known_labels]:
             raise ArgumentError(
-                f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
+                f"{subject} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
                 f" it.{suggest(unknown[0], known_labels)}"
             )
     amounts = [parse_number(format_label(cost_by_key[required_key])) for required_key in keys]
     if None in amounts:
-        raise ArgumentError(f"{whose} must be numbers; got {costs!r}.")
+        raise ArgumentError(f"{subject} must be numbers; got {costs!r}.")
     return np.array(amounts, float).reshape([len(attribute_values) for attribute_values in values])
 
 

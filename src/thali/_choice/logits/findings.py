@@ -265,7 +265,7 @@ def report_individuals(model: "HierarchicalLogit", settings: AnswerSettings) -> 
 
 @finding("check", "Model check", FULL, chapter=MISSES)
 def report_no_check(model: "MultinomialLogit", settings: AnswerSettings) -> Finding:
-    """Report why an estimate is not checked."""
+    """Report that a point estimate has no model check."""
     return Finding(ENGLISH["logit.no_check"], notes=(ENGLISH["logit.compare"],))
 
 

@@ -350,7 +350,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return data, parts
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Build the sampling of a fit to checked data."""
+        """Prepare the chains of a fit to checked data."""
         return build_sampling(source, run, self._resolve_arguments(source))
 
     def _build_coding(self, data: "ChoiceExperiment") -> "Coding":

@@ -419,9 +419,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         # share of the budget that the looks take
         looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
         sweep = estimate_sweep_seconds(source)
-        bound = limit_run(
-            run, run.thin or THIN, sweep, FIRST_DRAWS, MAX_DRAWS, max(1.0 - looks, 0.5)
-        )
+        bound = limit_run(run, run.thin or THIN, sweep, FIRST_DRAWS, max(1.0 - looks, 0.5))
         max_draws = MAX_DRAWS
         if run.max_time is None:
             max_draws = bound.max_draws

@@ -297,7 +297,7 @@ def compute_eta_distribution(
 def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a grid of ln v and its log density, up to a constant."""
+    """Return a grid of ln v, with v the root of eta, and its log density, up to a constant."""
     root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
     mode = 2.0 * shape / (absolute_sum + root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)

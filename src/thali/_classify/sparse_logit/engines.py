@@ -260,11 +260,11 @@ class AutomaticEngine(CoefficientSamplingEngine):
     takes_sparse = True
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Build the sampling of the chosen method."""
+        """Prepare the chains of the method chosen by the size of the data."""
         return model._used_engine.sampling(model, source, run)
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        """Yield the warnings of the chosen method."""
+        """Yield the warnings of the method chosen by the size of the data."""
         yield from model._used_engine.list_warnings(model, job)
 
     def facts(self, model: Any) -> Facts:

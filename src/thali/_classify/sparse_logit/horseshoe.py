@@ -166,12 +166,12 @@ def log_slab_prior(problem: Any, log_square: Any) -> Any:
 
 
 def log_coefficient_density(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.ndarray:
-    """Compute log densities of coefficients given tau and c, lambda integrated out.
+    """Compute log densities of coefficients given tau and slab, local scales integrated out.
 
-    Shapes are (..., coefficient) for coefficients and (...) for tau and c. In s = ln lambda the
-    integrand Normal(beta; 0, v(s)) / (pi cosh s) is smooth, so that the trapezoidal rule converges
-    geometrically. It depends on |beta|/tau and c/tau alone, so that a spline replaces many
-    integrals.
+    Shapes are (..., coefficient) for coefficients and (...) for tau and slab. In s = ln lambda,
+    lambda a local scale, the integrand Normal(beta; 0, v(s)) / (pi cosh s) is smooth, so that the
+    trapezoidal rule converges geometrically. It depends on |beta|/tau and slab/tau alone, so that a
+    spline replaces many integrals.
     """
     from scipy.interpolate import RectBivariateSpline
 

@@ -82,7 +82,7 @@ class CoefficientMaximum(NamedTuple):
 def maximise_posterior(
     observed: ObservedRows, eta: float, start: np.ndarray | None = None
 ) -> CoefficientMaximum:
-    """Maximise F from starting coefficients, by default 0."""
+    """Maximise the log posterior F by Newton steps from `start`, by default 0."""
     target, total_weight = _PenalisedLikelihood(observed, eta), float(observed.counts.sum())
     if start is None:
         start = np.zeros((observed.is_class.shape[1], observed.columns.m))

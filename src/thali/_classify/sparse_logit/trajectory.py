@@ -210,9 +210,9 @@ def update_curvature(problem: Any, state: Any, motion: Any) -> None:
     _compute_misfit(problem, motion)
     for i in range(n):  # c times the probabilities
         motion.residual[problem.codes[i], i] += problem.counts[i]
-    for f in range(free_classes.size):
-        for g in range(f + 1):
-            k, other_class = free_classes[f], free_classes[g]
+    for block_row in range(free_classes.size):
+        for block_column in range(block_row + 1):
+            k, other_class = free_classes[block_row], free_classes[block_column]
             for i in range(n):
                 diagonal = 0.0
                 if k == other_class:
@@ -223,11 +223,11 @@ def update_curvature(problem: Any, state: Any, motion: Any) -> None:
                     / problem.counts[i]
                 )
             for j in range(m):
-                row = f * m + j
+                row = block_row * m + j
                 for i in range(n):
                     state.scaled[j, i] = A[j, i] * state.weights[i]
                 for b in range(m):
-                    column = g * m + b
+                    column = block_column * m + b
                     motion.curvature[row, column] += step * (
                         dot_rows(state.scaled, j, A, b, n) - motion.curvature[row, column]
                     )

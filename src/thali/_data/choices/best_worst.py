@@ -21,7 +21,7 @@ from ..columns import (
     read_counts,
     select_answered_rows,
 )
-from ..people import is_constant_within
+from ..people_table import is_constant_within
 from ..roles import (
     ALTERNATIVE,
     BEST,

@@ -32,7 +32,7 @@ from ..facts import (
 from ..judged import Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
-from ..people import list_people_facts
+from ..people_table import list_people_facts
 from ..questions import GivenAnswers, Questions
 from . import parts, tables
 from .long import RawOccasions, read_long_occasions

@@ -11,7 +11,7 @@ from thali._labels import index_labels
 from thali.errors import DataError
 
 from ..answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
-from ..people import group_people
+from ..people_table import group_people
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
 from .rankings import NAMELESS
 from .tables import count_choices

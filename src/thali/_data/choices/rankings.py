@@ -27,7 +27,7 @@ from ..columns import (
     list_texts,
     read_counts,
 )
-from ..people import build_people_table
+from ..people_table import build_people_table
 from ..roles import (
     COUNT,
     OPTION,

@@ -16,7 +16,7 @@ from ..columns import check_columns, convert_frame, rename_as_text, select_answe
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
-from ..people import list_differing_columns, list_people_facts
+from ..people_table import list_differing_columns, list_people_facts
 from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer

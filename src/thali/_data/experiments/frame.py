@@ -27,7 +27,7 @@ from ..columns import (
     rename_as_text,
     select_answered_rows,
 )
-from ..people import build_people_table
+from ..people_table import build_people_table
 from ..roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -368,9 +368,8 @@ def read_experiment(
     frame, rows = table.frame, table.read_labels()
     _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
     scheme, is_none = _read_scheme(table, rows, settings, none, inside)
-    choices = _sort_rows(
-        scheme, rows, scheme.products(frame, rows.where), table.read_chosen(), is_none
-    )
+    picked = read_chosen_rows(frame, table.chosen, rows)
+    choices = _sort_rows(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
     is_guessed = settings.names is None
     choices, constant = _drop_constant_attributes(
         choices, settings.declared.union(dict(scheme.none)), is_guessed

@@ -174,7 +174,7 @@ def list_attribute_names(name: str) -> list[str]:
 
 
 def list_numbered_columns(names: list[str]) -> list[str]:
-    """List the columns price_1, price_2, ... of a table without a column of choices."""
+    """List columns price_1, price_2, ...; [] if numbers have gaps or a column of choices exists."""
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:

@@ -25,7 +25,7 @@ from ..facts import (
 )
 from ..judged import JudgedByPeople
 from ..kinds import PAIRS
-from ..people import list_people_facts
+from ..people_table import list_people_facts
 from ..questions import Questions
 from ..suspicious import find_percentages, find_similar_labels, warn_each
 from . import parts, tables

@@ -11,7 +11,7 @@ from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from ..columns import convert_frame
-from ..people import group_people
+from ..people_table import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
 from .covariates import (
     ORDER,
@@ -118,7 +118,7 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
 def with_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """Replace the counts of the pairs; respondents, orders and covariates become unknown.
+    """Copy with new counts per pair; drop respondents, orders and covariates.
 
     Without `tied` there are no ties.
     """
@@ -130,7 +130,7 @@ def with_counts(
 def with_cell_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """Replace the counts of the cells; respondents and orders become unknown."""
+    """Copy with new counts per cell (pair and covariates); drop respondents and orders."""
     if data.covariates is None:
         return with_counts(data, wins, losses, tied)
     if tied is None:

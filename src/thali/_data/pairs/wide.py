@@ -23,7 +23,7 @@ from thali.errors import Argument, DataError, DataWarning
 
 from ..answers import RowRespondents, read_respondents
 from ..columns import describe_columns, note_omission, read_counts
-from ..people import build_people_table
+from ..people_table import build_people_table
 from ..roles import (
     COUNT,
     RESPONDENT,

@@ -19,7 +19,7 @@ from ..connectivity import describe_groups, list_components
 from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
-from ..people import list_people_facts
+from ..people_table import list_people_facts
 from ..suspicious import list_unusual_similarities
 from .tables import MeasuredPairs, average_respondents, convert_dissimilarities, read_measured_pairs
 

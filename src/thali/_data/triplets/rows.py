@@ -608,7 +608,7 @@ def _find_named_object(
     names: Sequence[str],
     objects: Sequence[str],
 ) -> np.ndarray:
-    """Return which object of its row each cell names."""
+    """Return the position, in its row, of the object that each cell names."""
     # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
@@ -637,7 +637,7 @@ def _find_named_object(
 
 
 def _parse_position(text: str, maximum: int) -> int:
-    """Parse a number from 1 to `most` as a position; -1 for other texts."""
+    """Parse a number from 1 to `maximum` as an index from 0; -1 for other texts."""
     if text.isdecimal() and 1 <= int(text) <= maximum:
         return int(text) - 1
     return -1

@@ -18,7 +18,7 @@ from ..connectivity import describe_groups, list_components
 from ..facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
-from ..people import group_people, list_people_facts
+from ..people_table import group_people, list_people_facts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
 from .rows import (
     EXPECTED,

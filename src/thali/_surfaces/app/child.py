@@ -94,54 +94,50 @@ def _run_fit_command(
     study: StudyFolder, terminal: Terminal, cores: int, extra_options: dict[str, Any]
 ) -> None:
     """Fit the requested model with additional options."""
+    request = study.read(FIT)
+    if request["has_cores"] and "cores" not in request["typed"]:
+        extra_options = {"cores": cores} | extra_options
+    Path(FIT).mkdir(exist_ok=True)
+    _fit_into_folder(study, terminal, Path(FIT), extra_options, _list_table_formats())
+
+
+def _fit_into_folder(
+    study: StudyFolder,
+    terminal: Terminal,
+    out_folder: Path,
+    extra_options: dict[str, Any],
+    formats: tuple[str, ...],
+) -> None:
+    """Fit the requested model and write its results and its report to a folder."""
     from ..cli.commands.fit import run_fit
 
     request = study.read(FIT)
-    out_folder = Path(FIT)
-    out_folder.mkdir(exist_ok=True)
-    typed_options = _convert_paths(request) | (
-        {"cores": cores} if request["has_cores"] and "cores" not in request["typed"] else {}
-    )
-    report_file = out_folder / "report.html"
     run_fit(
         terminal,
         study.data_name,
         request["model"],
-        typed_options | extra_options,
+        _convert_paths(request) | extra_options,
         out_folder,
-        False,
-        _list_table_formats(),
-        report_file,
-        _build_cover(study),
+        formats=formats,
+        page=out_folder / "report.html",
+        cover=_build_cover(study),
     )
 
 
 def report_draws(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Report the draws of a running fit, from a copy of its job."""
-    from ..cli.commands.fit import run_fit
-
-    request = study.read(FIT)
-    out_folder = Path(LOOK)
-    _copy_job(Path(FIT) / JOB, out_folder / JOB)
-    typed_options = _convert_paths(request) | {"max-time": _SHORT_TIME, "cores": 1}
-    run_fit(
-        terminal,
-        study.data_name,
-        request["model"],
-        typed_options,
-        out_folder,
-        False,
-        (),
-        out_folder / "report.html",
-        _build_cover(study),
-    )
+    _copy_job(Path(FIT) / JOB, Path(LOOK) / JOB)
+    extra_options = {"max-time": _SHORT_TIME, "cores": 1}
+    _fit_into_folder(study, terminal, Path(LOOK), extra_options, ())
 
 
 def _build_cover(study: StudyFolder) -> dict[str, str]:
     """Return the cover of the report, with the title of the study if given."""
     about = study.about
-    title = {"title": about["title"]} if "data" in about else {}
-    return {"data": about.get("data", about["title"]), **title, **study.read(FIT).get(COVER, {})}
+    cover = {"data": about.get("data", about["title"])}
+    if "data" in about:
+        cover["title"] = about["title"]
+    return cover | study.read(FIT).get(COVER, {})
 
 
 def _copy_job(job: Path, copy: Path) -> None:
@@ -165,50 +161,40 @@ def _copy_job(job: Path, copy: Path) -> None:
 
 def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the requested models by prediction, and write the report."""
-    from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
     from ..cli.commands.report import run_report
 
-    request = study.read(COMPARE)
-    out_folder, start_time, earlier_seconds = (
-        Path(COMPARE),
-        time.monotonic(),
-        study.read(COMPARE_TIME).get("seconds", 0.0),
-    )
-    typed_options = {**_convert_paths(request), "cores": cores}
+    start_time, earlier_seconds = time.monotonic(), study.read(COMPARE_TIME).get("seconds", 0.0)
     try:
-        settings = DEFAULT_SETTINGS | {"by": "prediction"}
-        run_compare(
-            terminal,
-            study.data_name,
-            request["models"],
-            settings,
-            typed_options,
-            out_folder,
-            False,
-            _list_table_formats(),
-        )
+        _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
     finally:
         seconds = earlier_seconds + time.monotonic() - start_time
-        study.write(COMPARE_TIME, {"seconds": seconds, "models": len(request["names"])})
-    run_report(terminal, out_folder, None)
+        n_models = len(study.read(COMPARE)["names"])
+        study.write(COMPARE_TIME, {"seconds": seconds, "models": n_models})
+    run_report(terminal, Path(COMPARE), None)
 
 
 def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the requested models by evidence, and write the report."""
+    sensitivity = study.read(EVIDENCE)["sensitivity"]
+    settings = {"by": "evidence", "sensitivity": sensitivity}
+    _run_comparison(study, terminal, cores, EVIDENCE, settings)
+
+
+def _run_comparison(
+    study: StudyFolder, terminal: Terminal, cores: int, run_name: str, settings: dict[str, Any]
+) -> None:
+    """Compare the models that a run requests, with these settings."""
     from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
 
-    request = study.read(EVIDENCE)
-    settings = DEFAULT_SETTINGS | {"by": "evidence", "sensitivity": request["sensitivity"]}
-    typed_options = {**_convert_paths(request), "cores": cores}
+    request = study.read(run_name)
     run_compare(
         terminal,
         study.data_name,
         request["models"],
-        settings,
-        typed_options,
-        Path(EVIDENCE),
-        False,
-        _list_table_formats(),
+        DEFAULT_SETTINGS | settings,
+        {**_convert_paths(request), "cores": cores},
+        Path(run_name),
+        formats=_list_table_formats(),
     )
 
 
@@ -259,10 +245,11 @@ def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
         signal.signal(
             signal.SIGTERM, lambda number, frame: _handle_stop(frame, run_name, folder, cores)
         )
-        run_function = {
-            "": RUN_FUNCTIONS[run_name],
-            STOPPED: report_stopped_fit if run_name == FIT else _end_stopped_run,
-        }[mode]
+        run_function = RUN_FUNCTIONS[run_name]
+        if mode == STOPPED:
+            run_function = _end_stopped_run
+            if run_name == FIT:
+                run_function = report_stopped_fit
         study.write(f"{run_name}.end", carry_out(run_name, run_function, study, int(cores)))
 
 
@@ -360,15 +347,15 @@ def _list_table_formats() -> tuple[str, ...]:
     """Return the formats of tables: CSV, and Excel if openpyxl is installed."""
     from importlib.util import find_spec
 
-    return TABLES if find_spec("openpyxl") else TABLES[:1]
+    if find_spec("openpyxl"):
+        return TABLES
+    return TABLES[:1]
 
 
 def _convert_paths(request: dict[str, Any]) -> dict[str, Any]:
     """Return the typed options of a request, with paths as `Path`."""
-    return {
-        word: Path(typed_value) if word in request["paths"] else typed_value
-        for word, typed_value in request["typed"].items()
-    }
+    typed = request["typed"]
+    return typed | {word: Path(typed[word]) for word in request["paths"]}
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
-from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
@@ -21,11 +20,11 @@ TEXTS: dict[str, Any] = tomllib.loads(
 
 def _convert_to_namespace(nested: Any) -> Any:
     """Return a nested dict as a namespace, so that templates access entries by name."""
-    return (
-        SimpleNamespace(**{key: _convert_to_namespace(entry) for key, entry in nested.items()})
-        if isinstance(nested, dict)
-        else nested
-    )
+    if isinstance(nested, dict):
+        return SimpleNamespace(
+            **{key: _convert_to_namespace(entry) for key, entry in nested.items()}
+        )
+    return nested
 
 
 texts: SimpleNamespace = _convert_to_namespace(TEXTS)  # by page: `texts.home.title`
@@ -74,8 +73,10 @@ def format_count(noun_key: str, number: int) -> str:
     >>> format_count("fit", 1), format_count("fit", 1200)
     ('1 fit', '1,200 fits')
     """
-    singular, plural = TEXTS["counted"][noun_key]
-    return (singular if number == 1 else plural).format(number=f"{number:,}")
+    singular, noun = TEXTS["counted"][noun_key]
+    if number == 1:
+        noun = singular
+    return noun.format(number=f"{number:,}")
 
 
 def format_duration(seconds: float) -> str:
@@ -112,8 +113,12 @@ def replace_option_names(text: str, options: Iterable[Option]) -> str:
         name = name_by_word.get(word, word.replace("-", "_"))
         if value_word in TEXTS["methods"] and name == "method":
             return f"“{describe_method(value_word)}”"
-        label = f"{'without ' if no else ''}“{find_label(name)}”"
-        return f"{label} {value_word}" if value_word else label
+        text = f"“{find_label(name)}”"
+        if no:
+            text = f"without {text}"
+        if value_word:
+            text += f" {value_word}"
+        return text
 
     return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*)\b)?", format_option, text)
 
@@ -156,19 +161,23 @@ class AppWords(OptionWords):
         self._record_name(name)
         field = texts.field
         if isinstance(value, bool):
-            words = self._options[name].words if self.has(name) else {}
-            word = next((word for word, word_value in words.items() if word_value is value), None)
-            return (
-                f"“{find_choice_label(name, word)}”" if word else field.yes if value else field.no
-            )
+            if self.has(name):
+                for word, word_value in self._options[name].words.items():
+                    if word_value is value:
+                        return f"“{find_choice_label(name, word)}”"
+            if value:
+                return field.yes
+            return field.no
         if name == "method" and (value_label := describe_method(str(value))) != value:
             return f"“{value_label}”"
         if isinstance(value, str) and (
             value_label := find_choice_label(name, value)
         ) != value.replace("-", " "):
             return f"“{value_label}”"
-        if value is None or value == []:
-            return field.as_default if value is None else f"“{field.none}”"
+        if value is None:
+            return field.as_default
+        if value == []:
+            return f"“{field.none}”"
         return super().value(name, value)
 
     def _record_name(self, name: str) -> None:
@@ -178,9 +187,7 @@ class AppWords(OptionWords):
 
     def model(self, name: str) -> str:
         """Return the title of the model."""
-        return next(
-            (find_title(spec.name) for spec in SPECS if spec.cls.endswith(f":{name}")), name
-        )
+        return find_title(super().model(name))
 
 
 def render_error(error: ThaliError, words: Words) -> tuple[str, list[str]]:
@@ -194,6 +201,6 @@ def render_error(error: ThaliError, words: Words) -> tuple[str, list[str]]:
     ... )
     ("“Draws per chain” must be an integer; got 'x'.", ['draws'])
     """
-    app_words = words if isinstance(words, AppWords) else AppWords([])
-    app_words.argument_names.clear()  # names in earlier messages
-    return error.render(app_words), list(app_words.argument_names)
+    assert isinstance(words, AppWords)
+    words.argument_names.clear()  # names in earlier messages
+    return error.render(words), list(words.argument_names)

@@ -52,7 +52,9 @@ class Tickets:
     def redeem(self, name: str) -> Response | None:
         """Return the response with that name, or None."""
         until, response = self._waiting.pop(name, (0.0, None))
-        return response if time.monotonic() <= until else None
+        if time.monotonic() > until:
+            return None
+        return response
 
 
 def find_file(study: StudyFolder, address: str) -> Response | None:
@@ -61,9 +63,11 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
     folder = study.path / name
     if name not in RUNS or folder.is_symlink():
         return None
-    report = folder / "report.html"
+    report, stem = folder / "report.html", format_stem(study)
     if file_kind in ("view", "report") and _is_plain_file(report):
-        download_name = None if file_kind == "view" else f"{format_stem(study)}-{name}.html"
+        download_name = None
+        if file_kind == "report":
+            download_name = f"{stem}-{name}.html"
         return FileResponse(
             report,
             media_type="text/html",
@@ -77,12 +81,12 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
         return FileResponse(
             model_file,
             media_type="application/x-netcdf",
-            filename=f"{format_stem(study)}-{model_file.name}",
+            filename=f"{stem}-{model_file.name}",
         )
     if file_kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
-        return FileResponse(workbook, filename=f"{format_stem(study)}-{name}.xlsx")
+        return FileResponse(workbook, filename=f"{stem}-{name}.xlsx")
     if file_kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
-        return _zip_tables(tables, f"{format_stem(study)}-{name}-csv.zip")
+        return _zip_tables(tables, f"{stem}-{name}-csv.zip")
     return None
 
 
@@ -111,20 +115,18 @@ def escape_formulas(table: str) -> str:
 def format_stem(study: StudyFolder) -> str:
     """Return the name of downloads: the title in letters that all systems allow."""
     title = study.shown_title
-    name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in SUFFIXES else title
-    return re.sub(r"[^A-Za-z0-9]+", "-", name)[:_STEM].strip("-") or "thali"
+    suffix = Path(title).suffix
+    if suffix.lower() in SUFFIXES:
+        title = title.removesuffix(suffix)
+    return re.sub(r"[^A-Za-z0-9]+", "-", title)[:_STEM].strip("-") or "thali"
 
 
 def _zip_tables(tables: list[Path], name: str) -> Response:
-    """Return tables in one archive; the same files give the same bytes."""
+    """Return tables of CSV in one archive; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in tables:
-            file_bytes = (
-                escape_formulas(file.read_text("utf-8")).encode()
-                if file.suffix == ".csv"
-                else file.read_bytes()
-            )
+            file_bytes = escape_formulas(file.read_text("utf-8")).encode()
             archive.writestr(zipfile.ZipInfo(file.name), file_bytes, zipfile.ZIP_DEFLATED)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(buffer.getvalue(), media_type="application/zip", headers=headers)
@@ -206,16 +208,13 @@ def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes
             yield PurePosixPath(file.name), file, None
     for run, archive_folder in _INSIDE.items():
         root = study.path / run
-        for file in sorted(root.rglob("*")) if not root.is_symlink() else ():
+        if root.is_symlink():
+            continue
+        data_folder = str(PurePosixPath(*[".."] * len(archive_folder.parts)))
+        for file in sorted(root.rglob("*")):
             run_path = PurePosixPath(file.relative_to(root).as_posix())
             if _is_plain_file(file) and run_path != PurePosixPath(JOB, LOCK):
-                yield (
-                    archive_folder / run_path,
-                    file,
-                    _rewrite_file(
-                        file, run_path, str(PurePosixPath(*[".."] * len(archive_folder.parts)))
-                    ),
-                )
+                yield archive_folder / run_path, file, _rewrite_file(file, run_path, data_folder)
 
 
 def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | None:

@@ -100,11 +100,14 @@ def translate_typed_options(typed: Mapping[str, Any], options: Sequence[Option])
     option_words = {option.word for option in options}
     name_by_word = {option.word: option.name for option in list_data_options("")}
     word_by_name = {option.name: option.word for option in options}
-    new_word_by_word = {
-        word: word if word in option_words else word_by_name.get(name_by_word.get(word, ""))
-        for word in typed
-    }
-    return {new_word: typed[word] for word, new_word in new_word_by_word.items() if new_word}
+    translated: dict[str, Any] = {}
+    for word, typed_value in typed.items():
+        name = name_by_word.get(word, "")
+        if word in option_words:
+            translated[word] = typed_value
+        elif name in word_by_name:
+            translated[word_by_name[name]] = typed_value
+    return translated
 
 
 def build_fields(
@@ -126,11 +129,10 @@ def build_fields(
         if offered is not None and option.name == CODING:
             offered_columns = offered.get(CODING, ())
         elif offered is not None and option.name in offered:
-            chosen_values = (
-                typed_value if isinstance(typed_value, list) else str(typed_value or "").split(",")
-            )
             extra_choices = ("", *english.EXTRA_CHOICES.get(option.name, ()))
-            chosen_columns = [choice for choice in chosen_values if choice not in extra_choices]
+            chosen_columns = [
+                choice for choice in _list_values(typed_value) if choice not in extra_choices
+            ]
             offered_columns = list(dict.fromkeys([*offered[option.name], *chosen_columns]))
         if offered_columns or option.name not in RESPONDENT_OPTIONS:
             field_list.append(_build_field(option, options, typed_value, offered_columns, methods))
@@ -153,95 +155,115 @@ def _build_field(
     methods: Sequence[str],
 ) -> Field:
     """Return the field of an option."""
-    field_kind, choices, default, texts = (
-        "text",
-        [],
-        english.replace_option_names(option.default, options),
-        english.texts.field,
-    )
     label = english.find_label(option.name)
     help = english.TEXTS["help"].get(option.name) or english.replace_option_names(
         option.help, options
     )
-    help = "" if help.rstrip(".") == label else help
-    answer_labels = {YES: texts.yes, NO: texts.no}
-    if option.name == "method":
-        field_kind, help, default = "choice", "", ""
-        choices = [(method, english.describe_method(method)) for method in methods]
-    elif option.type is bool:
-        default_choice = NO if option.default.startswith("--no-") else YES
-        other_answer = YES if default_choice == NO else NO
-        field_kind, default = "choice", ""
-        choices = [
-            ("", texts.is_default.format(value=answer_labels[default_choice])),
-            (other_answer, answer_labels[other_answer]),
-        ]
-    elif option.metavar == "COLUMN" and option.is_repeatable:
-        field_kind, default = "columns", ""
-        extra_choices = [
-            (word, english.TEXTS["field"][word])
-            for word in english.EXTRA_CHOICES.get(option.name, ())
-        ]
-        choices = [*extra_choices, *((column, column) for column in columns)]
-    elif option.metavar == "COLUMN":
-        field_kind, default = "column", ""
-        choices = [
-            ("", texts.none if option.default == "none" else texts.recognised),
-            *((column, column) for column in columns),
-        ]
-    elif option.type is NAMES and columns:
-        field_kind, choices = "columns", [(column, column) for column in columns]
-    elif option.name in english.TEXTS["meanings"] and columns:
-        field_kind, choices, default = "directions", [(column, column) for column in columns], ""
-    elif option.type in (int, float):
-        field_kind = "number"
-    elif option.type is Path:
-        field_kind = FILE
-    elif option.is_repeatable and option.name != WHERE:
-        field_kind = "lines"
-    elif option.words:
-        field_kind = "words" if "|" in option.metavar and option.type != PEOPLE_VALUE else "choice"
-        choices = [(word, english.find_choice_label(option.name, word)) for word in option.words]
-        default_choice = dict(choices).get(option.default)
-        default_label = (
-            texts.is_default.format(value=default_choice)
-            if default_choice
-            else english.find_choice_label(option.name, "") or texts.usual
-        )
-        choices = [
-            ("", default_label),
-            *(choice for choice in choices if choice[0] != option.default),
-        ]
-        default = "" if default_choice or field_kind == "words" else default
-    takes_file = option.type is Path or "FILE" in option.metavar.split("|")
+    if option.name == "method" or help.rstrip(".") == label:
+        help = ""
+    default = english.replace_option_names(option.default, options)
+    menu = _build_menu(option, default, columns, methods)
     column_values: list[str] = []
-    if isinstance(typed_value, list):
-        column_values, field_text = typed_value, "\n".join(typed_value)
-    else:
-        field_text = _format_field_text(typed_value)
-        if field_kind == "columns":
-            column_values = str(typed_value or "").split(",")
+    if isinstance(typed_value, list) or menu.kind == "columns":
+        column_values = _list_values(typed_value)
     return Field(
         option.word,
         label,
         help,
-        field_kind,
-        choices,
-        default,
-        takes_file,
+        menu.kind,
+        menu.choices,
+        menu.default,
+        option.type is Path or "FILE" in option.metavar.split("|"),
         " ".join(option.methods),
-        field_text,
+        _format_field_text(typed_value),
         column_values,
         option.is_repeatable,
         [*english.TEXTS["meanings"].get(option.name, {}).items()],
     )
 
 
+class _Menu(NamedTuple):
+    """The kind of a field, its choices, and its default as text."""
+
+    kind: str
+    choices: list[tuple[str, str]] = []  # (value, label)
+    default: str = ""
+
+
+def _build_menu(
+    option: Option, default: str, columns: Sequence[str], methods: Sequence[str]
+) -> _Menu:
+    """Return the kind and the choices of an option's field."""
+    # `default`: the default of the option, for fields that show it as text.
+    texts = english.texts.field
+    column_choices = [(column, column) for column in columns]
+    if option.name == "method":
+        return _Menu("choice", [(method, english.describe_method(method)) for method in methods])
+    if option.type is bool:
+        answers = [(YES, texts.yes), (NO, texts.no)]
+        if option.default.startswith("--no-"):
+            answers.reverse()
+        (_, default_label), other_answer = answers
+        return _Menu("choice", [("", texts.is_default.format(value=default_label)), other_answer])
+    if option.metavar == "COLUMN" and option.is_repeatable:
+        extra_choices = [
+            (word, english.TEXTS["field"][word])
+            for word in english.EXTRA_CHOICES.get(option.name, ())
+        ]
+        return _Menu("columns", extra_choices + column_choices)
+    if option.metavar == "COLUMN":
+        default_label = texts.recognised
+        if option.default == "none":
+            default_label = texts.none
+        return _Menu("column", [("", default_label), *column_choices])
+    if option.type is NAMES and columns:
+        return _Menu("columns", column_choices, default)
+    if option.name in english.TEXTS["meanings"] and columns:
+        return _Menu("directions", column_choices)
+    if option.type in (int, float):
+        return _Menu("number", default=default)
+    if option.type is Path:
+        return _Menu(FILE, default=default)
+    if option.is_repeatable and option.name != WHERE:
+        return _Menu("lines", default=default)
+    if option.words:
+        return _build_word_menu(option, default)
+    return _Menu("text", default=default)
+
+
+def _build_word_menu(option: Option, default: str) -> _Menu:
+    """Return the menu of an option whose value is one of several words."""
+    texts, menu_kind = english.texts.field, "choice"
+    if "|" in option.metavar and option.type != PEOPLE_VALUE:
+        menu_kind = "words"
+    label_by_word = {word: english.find_choice_label(option.name, word) for word in option.words}
+    if default_label := label_by_word.pop(option.default, ""):
+        first_label = texts.is_default.format(value=default_label)
+    else:
+        first_label = english.find_choice_label(option.name, "") or texts.usual
+    if default_label or menu_kind == "words":
+        default = ""
+    return _Menu(menu_kind, [("", first_label), *label_by_word.items()], default)
+
+
+def _list_values(typed_value: Any) -> list[str]:
+    """Return the values that were typed, in a list or separated by commas."""
+    if isinstance(typed_value, list):
+        return typed_value
+    return str(typed_value or "").split(",")
+
+
 def _format_field_text(typed_value: Any) -> str:
     """Return a value as the text of its field."""
-    if isinstance(typed_value, bool):
-        return YES if typed_value else NO
-    return "" if typed_value is None else str(typed_value)
+    if isinstance(typed_value, list):
+        return "\n".join(typed_value)
+    if typed_value is True:
+        return YES
+    if typed_value is False:
+        return NO
+    if typed_value is None:
+        return ""
+    return str(typed_value)
 
 
 def parse_form(
@@ -250,14 +272,15 @@ def parse_form(
     """Return the options of a model that were entered in a form, by name."""
     method = spec.choose_method({word: text for word, text in form.items() if text})
     value_by_word: dict[str, Any] = {}
-    for option in (
-        spec.select_options(method) if method in spec.methods or not spec.methods else spec.options
-    ):
+    options = spec.options
+    if method in spec.methods or not spec.methods:
+        options = spec.select_options(method)
+    for option in options:
         text = form.get(option.word, "").strip()
         if text == FILE and option.word in files:
-            value_by_word[option.word] = (
-                Path(files[option.word]) if option.type is Path else files[option.word]
-            )
+            value_by_word[option.word] = files[option.word]
+            if option.type is Path:
+                value_by_word[option.word] = Path(files[option.word])
             continue
         if option.type is Path:
             text = ""
@@ -283,10 +306,12 @@ def _parse_text(option: Option, text: str) -> Any:
     if option.type is bool:
         return text == YES
     if option.type in (int, float):
+        expected, number_text = "a number", text
+        if option.type is int:
+            expected, number_text = "an integer", text.replace(",", "")
         try:
-            return option.type(text.replace(",", "") if option.type is int else text)
+            return option.type(number_text)
         except ValueError:
-            expected = "an integer" if option.type is int else "a number"
             raise ArgumentError(
                 Argument(option.name), f" must be {expected}; got {text!r}."
             ) from None

@@ -86,8 +86,10 @@ class Guard:
                 _add_headers(MutableHeaders(scope=message))
             await send(message)
 
-        max_bytes = MAX_UPLOAD if path == "/api/upload" or "/file/" in path else MAX_FORM
-        refusal = self._find_refusal(scope["method"], path, headers, max_bytes)
+        max_bytes = MAX_FORM
+        if path == "/api/upload" or "/file/" in path:
+            max_bytes = MAX_UPLOAD
+        refusal = self._find_refusal(path, headers, max_bytes)
         key = headers.get(KEY, "").encode()
         if (
             refusal is None
@@ -102,9 +104,7 @@ class Guard:
         else:
             await self.app(scope, _limit_body(receive, max_bytes), send_with_headers)
 
-    def _find_refusal(
-        self, method: str, path: str, headers: Headers, max_bytes: int
-    ) -> tuple[int, str] | None:
+    def _find_refusal(self, path: str, headers: Headers, max_bytes: int) -> tuple[int, str] | None:
         """Return status and reason if the request is refused, whoever sends it."""
         host = headers.get("host", "")
         if not self._is_ours(host):
@@ -112,9 +112,9 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
             return 403, "Requests from other pages are refused."
-        if not _is_page(path):
-            if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-                return 403, "Requests from other pages are refused."
+        site = headers.get("sec-fetch-site", "none")
+        if not _is_page(path) and site not in ("same-origin", "none"):
+            return 403, "Requests from other pages are refused."
         declared = headers.get("content-length", "0")
         if not declared.isdecimal() or int(declared) > max_bytes:
             return 413, _format_limit(max_bytes)
@@ -122,8 +122,9 @@ class Guard:
 
     def _is_ours(self, host: str) -> bool:
         """Return whether a host is a name of this server."""
-        name = host.rpartition(":")[0] if ":" in host.rpartition("]")[2] else host
-        name = name.strip("[]").lower()
+        if ":" in host.rpartition("]")[2]:
+            host = host.rpartition(":")[0]
+        name = host.strip("[]").lower()
         if name in self._hosts:
             return True
         try:

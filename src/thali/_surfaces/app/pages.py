@@ -2,7 +2,7 @@
 
 import traceback
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -16,7 +16,7 @@ from thali.errors import ThaliError
 
 from ..cli.model_choice import find_model
 from . import english, runs
-from .comparisons import has_evidence, has_groups, list_candidates, select_ticked
+from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
 from .english import AppWords
 from .fields import (
     ATTENTION_BY,
@@ -143,12 +143,15 @@ class Pages:
             current = screens[0]
             if ASK in screens and self._runs.find_state(study, FIT) != runs.NEVER:
                 current = ASK
-            shown_screen = screen if screen in screens else current
+            if screen not in screens:
+                screen = current
             context = {
                 "study": study.name,
                 "title": study.shown_title,
                 "screens": screens,
-                "here": shown_screen,
+                "here": screen,
+                "model": _find_model_title(study),
+                "size": study.read("reading").get("size", ""),
             }
             context_builders = {
                 DATA: self._build_data_context,
@@ -156,15 +159,15 @@ class Pages:
                 RUN: self._build_run_context,
                 REPORT: self._build_report_context,
                 MORE: self._build_more_context,
-                COMPARE: self._build_comparison_context,
-                EVIDENCE: self._build_comparison_context,
+                COMPARE: partial(self._build_comparison_context, run=COMPARE),
+                EVIDENCE: partial(self._build_comparison_context, run=EVIDENCE),
                 TESTS: self._build_test_context,
                 ABOUT: self._build_about_context,
             }
-            name = "comparison" if shown_screen in (COMPARE, EVIDENCE) else shown_screen
-            return render_page(
-                f"{name}.html", **context, **context_builders[shown_screen](study, shown_screen)
-            )
+            name = screen
+            if screen in (COMPARE, EVIDENCE):
+                name = "comparison"
+            return render_page(f"{name}.html", **context, **context_builders[screen](study))
         except Exception as error:
             return render_page(
                 "damaged.html",
@@ -176,35 +179,32 @@ class Pages:
     def _list_screens(self, study: StudyFolder) -> list[str]:
         """Return the available screens of a study."""
         reading, state = find_reading(study), self._runs.find_state(study, FIT)
-        test_screens = [TESTS] if reading["kind"] == PAIRS else []
         if is_open(self._runs, study):
-            return [DATA, *([ASK] if reading["models"] else []), *test_screens, ABOUT]
-        if state == runs.ENDED and study.has_report:
-            more_screens = [MORE] if self._runs.count_draws(study, FIT) else []
-            compare_screens = [COMPARE] if list_candidates(study) else []
-            evidence_screens = [EVIDENCE] if has_evidence(study) else []
-            return [
-                REPORT,
-                *more_screens,
-                *compare_screens,
-                *evidence_screens,
-                *test_screens,
-                ABOUT,
-            ]
-        return [RUN, ABOUT]
+            screens = [DATA]
+            if reading["models"]:
+                screens.append(ASK)
+        elif state == runs.ENDED and study.has_report:
+            screens = [REPORT]
+            if self._runs.count_draws(study, FIT):
+                screens.append(MORE)
+            if list_candidates(study):
+                screens.append(COMPARE)
+            if has_evidence(study):
+                screens.append(EVIDENCE)
+        else:
+            return [RUN, ABOUT]
+        if reading["kind"] == PAIRS:
+            screens.append(TESTS)
+        return [*screens, ABOUT]
 
-    def _build_data_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the screen that describes the table."""
+    def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the screen that describes the table."""
         reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
-        data_kind, typed, named_arguments = (
-            reading["kind"],
-            request.get("typed", {}),
-            reading["named"],
-        )
-        columns, offered = reading["columns"], _list_offered_columns(reading)
+        data_kind, named_arguments = reading["kind"], reading["named"]
+        typed, offered = request.get("typed", {}), _list_offered_columns(reading)
 
         def build(options: Any) -> list[Field]:
-            return build_fields(options, typed, columns, offered=offered)
+            return build_fields(options, typed, reading["columns"], offered=offered)
 
         options_by_kind = {name: list_shown_options(name) for name in list_data_kinds()}
         named_options = [
@@ -245,84 +245,58 @@ class Pages:
             "is_file": "file" in study.about,
         }
 
-    def _build_question_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the screen with the questions of the models."""
+    def _build_question_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the screen with the models' questions."""
         # After a refused fit, it contains the reason.
         reading, read_request = find_reading(study), study.read(READ)
-        fit_request, option_files = (
-            study.read(FIT) or study.read("draft"),
-            study.list_option_files(),
-        )
-        refusal, offered = (
-            _Refusal(read_end(study, FIT), fit_request),
-            _list_offered_columns(reading),
-        )
-        models = []
+        fit_request = study.read(FIT) or study.read("draft")
+        refusal = _Refusal(read_end(study, FIT), fit_request)
+        offered, models = _list_offered_columns(reading), []
         has_people = bool(offered[GROUP]) or GROUP in read_request.get("typed", {})
         for offer in list_offers(reading["kind"]):
             name, spec = offer.name, offer.spec
             if name not in reading["models"]:
                 continue
-            typed = fit_request.get("typed", {})
-            if (
-                fit_request.get("model") != name
-            ):  # what is typed about the method holds for it alone
-                typed = {
-                    word: typed_value
-                    for word, typed_value in typed.items()
-                    if word in _SHARED_OPTIONS
-                }
-            field_values = {
-                word: FILE
-                if word in option_files and typed_value == option_files[word]
-                else typed_value
-                for word, typed_value in typed.items()
-            }
             model_fields = build_fields(
                 list_model_options(spec, reading["kind"], has_people),
-                field_values,
+                _list_field_values(study, fit_request, name),
                 reading["attributes"],
                 spec.methods,
                 offered,
             )
-            shown_name = (
-                "individuals"
-                if name == reading["models"][0] and "people" in reading["settings"]
-                else name
-            )
-            title, question = (
-                english.find_title(shown_name),
-                english.describe_model(spec, shown_name),
-            )
+            shown_name = name
+            if name == reading["models"][0] and "people" in reading["settings"]:
+                shown_name = "individuals"
             models.append(
                 {
                     "name": name,
-                    "title": title,
-                    "answers": question,
+                    "title": english.find_title(shown_name),
+                    "answers": english.describe_model(spec, shown_name),
                     "fields": refusal.attach(model_fields, name),
                 }
             )
-        field_values = {option.name: option for option in list_shown_options(reading["kind"])}
-        options = [field_values[name] for name in QUESTIONS if name in reading["questions"]]
+        option_by_name = {option.name: option for option in list_shown_options(reading["kind"])}
+        options = [option_by_name[name] for name in QUESTIONS if name in reading["questions"]]
         questions = refusal.attach(
             build_fields(
                 options, read_request.get("typed", {}), reading["columns"], offered=offered
             )
         )
+        sentence_above = refusal.sentence
+        if refusal.is_shown:
+            sentence_above = ""
         return {
             "models": models,
             "questions": questions,
-            "refused": "" if refusal.is_shown else refusal.sentence,
+            "refused": sentence_above,
             "chosen": fit_request.get("model") or reading["models"][0],
             "cover": dict.fromkeys(COVER_FIELDS, "") | fit_request.get(COVER, {}),
         }
 
-    def _build_run_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the screen with the progress of the fit."""
+    def _build_run_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the screen with the fit's progress."""
         request = study.read(FIT)
         return {
-            "model": _find_model_title(study),
-            "size": _read_data_size(study),
             "state": self._runs.find_state(study, FIT),
             "stopping": self._runs.is_stopping(study, FIT),
             "end": read_end(study, FIT),
@@ -333,27 +307,22 @@ class Pages:
             "log": study.read_log(FIT),
         }
 
-    def _build_report_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the report, which fills the page."""
+    def _build_report_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the report, which fills the page."""
         return {"end": read_end(study, FIT)}
 
-    def _build_more_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the screen that adds draws."""
-        draws = self._runs.count_draws(study, FIT)
+    def _build_more_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the screen that adds draws."""
         return {
-            "model": _find_model_title(study),
-            "size": _read_data_size(study),
             "end": read_end(study, FIT),
-            "draws": draws,
+            "draws": self._runs.count_draws(study, FIT),
         }
 
     def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
-        """Return the context of a comparison: its models, progress or report."""
+        """Return the template context of a comparison: models, progress or report."""
         state, end = self._runs.find_state(study, run), read_end(study, run)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
-            "model": _find_model_title(study),
-            "size": _read_data_size(study),
             "run": run,
             "texts": getattr(english.texts, run),
             "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
@@ -365,8 +334,8 @@ class Pages:
             "has_report": has_ended and (study.path / run / "report.html").exists(),
         }
 
-    def _build_test_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the classical tests, with the last result."""
+    def _build_test_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the classical tests, with the last result."""
         return {
             "tests": [
                 (spec.name, english.describe_model(spec, spec.name))
@@ -379,8 +348,8 @@ class Pages:
             "end": read_end(study, TEST),
         }
 
-    def _build_about_context(self, study: StudyFolder, screen: str) -> dict[str, Any]:
-        """Return the context of the screen with the name and files of a study."""
+    def _build_about_context(self, study: StudyFolder) -> dict[str, Any]:
+        """Return the template context of the screen with a study's name and files."""
         folder = study.path / FIT
         return {
             "has_results": folder.is_dir(),
@@ -414,13 +383,23 @@ def is_open(children: Runs, study: StudyFolder) -> bool:
 
 def _find_model_title(study: StudyFolder) -> str:
     """Return the title of the study's model, or "" before a fit."""
-    name = study.read(FIT).get("model", "")
-    return english.find_title(name) if name else ""
+    if name := study.read(FIT).get("model", ""):
+        return english.find_title(name)
+    return ""
 
 
-def _read_data_size(study: StudyFolder) -> str:
-    """Return the size of the data as text."""
-    return study.read("reading").get("size", "")
+def _list_field_values(
+    study: StudyFolder, fit_request: dict[str, Any], model: str
+) -> dict[str, Any]:
+    """Return the values of a model's fields, as requested for the last fit."""
+    typed, option_files = dict(fit_request.get("typed", {})), study.list_option_files()
+    for word, typed_value in fit_request.get("typed", {}).items():
+        # what is typed about the method holds for it alone
+        if fit_request.get("model") != model and word not in _SHARED_OPTIONS:
+            del typed[word]
+        elif option_files.get(word) == typed_value:
+            typed[word] = FILE
+    return typed
 
 
 def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
@@ -437,15 +416,15 @@ def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
     spec, _ = find_model(fit_request["model"])
     # a comparison uses the default method
     is_default_method = fit_request["typed"].get("method", "") in ("", *spec.methods[:1])
-    compare_time = study.read(COMPARE_TIME) if is_compared else {}
+    compare_time = {}
+    if is_compared:
+        compare_time = study.read(COMPARE_TIME)
     estimates = [texts.none_ticked]
     for n_models in range(1, 1 + len(list_candidates(study))):
-        fits = f"{english.format_count('model', n_models)}:"
+        models_text = english.format_count("model", n_models)
+        fits = f"{models_text}:"
         if n_parts:
-            models_text, fits_text = (
-                english.format_count("model", n_models),
-                english.format_count("fit", n_models * n_parts),
-            )
+            fits_text = english.format_count("fit", n_models * n_parts)
             fits = texts.fits.format(models=models_text, fits=fits_text)
         if compare_time:
             time = english.format_duration(
@@ -489,12 +468,13 @@ class _Refusal:
 
     def attach(self, field_list: list[Field], model: str = "") -> list[Field]:
         """Return the fields of a model, or of all models, with the reason at its field."""
-        is_named = [field.word == self._word and model in ("", self._model) for field in field_list]
-        self.is_shown = self.is_shown or any(is_named)
-        return [
-            field._replace(fault=self.sentence) if has_reason else field
-            for field, has_reason in zip(field_list, is_named, strict=True)
-        ]
+        attached_fields = []
+        for field in field_list:
+            if field.word == self._word and model in ("", self._model):
+                self.is_shown = True
+                field = field._replace(fault=self.sentence)
+            attached_fields.append(field)
+        return attached_fields
 
 
 def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
@@ -508,7 +488,9 @@ def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[
         event["text"] = texts.waiting
     if state == runs.RUNNING:
         event["hint"] = study.read(f"{name}.long").get("sentence", "")
-        progress = None if name in _PROGRESS_TEXTS else children.read_progress(study, name)
+        progress = None
+        if name not in _PROGRESS_TEXTS:
+            progress = children.read_progress(study, name)
         event["text"] = getattr(texts, _PROGRESS_TEXTS.get(name, "preparing"))
         if children.is_stopping(study, name):
             event["text"] = texts.stopping
@@ -541,23 +523,18 @@ def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
 
 def _add_recognised_column(option: Option, field: Field, columns: dict[str, str]) -> Field:
     """Return the field of a required column with the recognised column as default."""
-    column = columns[option.name]
-    default_choice = (
-        "",
-        english.texts.field.recognised_as.format(column=column)
-        if column
-        else english.texts.field.recognised,
-    )
-    return field._replace(help="", choices=[default_choice, *field.choices[1:]])
+    default_label = english.texts.field.recognised
+    if column := columns[option.name]:
+        default_label = english.texts.field.recognised_as.format(column=column)
+    return field._replace(help="", choices=[("", default_label), *field.choices[1:]])
 
 
 def _remove_default(field: Field) -> Field:
     """Return a field without its default, which caused a problem."""
-    empty_choice = ("", english.texts.data.choose_column)
-    return field._replace(
-        choices=[empty_choice, *field.choices[1:]] if field.kind == "column" else field.choices,
-        default="",
-    )
+    if field.kind == "column":
+        empty_choice = ("", english.texts.data.choose_column)
+        field = field._replace(choices=[empty_choice, *field.choices[1:]])
+    return field._replace(default="")
 
 
 def _explain_error(error: Exception) -> str:

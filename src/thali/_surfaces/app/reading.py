@@ -48,8 +48,11 @@ def find_reading(study: StudyFolder, problem: str = "") -> dict[str, Any]:
 
 def build_empty_reading(problem: str) -> dict[str, Any]:
     """Return the description of a table that was not read."""
-    empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
-    return empty | {
+    return {
+        "kind": "",
+        "could_be": "",
+        "size": "",
+        "problem": problem,
         "said": [],
         "notes": [],
         "found": [],
@@ -99,9 +102,8 @@ def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
     try:
         named_data = _open_data(study)
         if named_data.bundled is None:
-            description |= _show_first_rows(named_data.table) | {
-                "all_rows": len(named_data.table.frame)
-            }
+            description |= _show_first_rows(named_data.table)
+            description["all_rows"] = len(named_data.table.frame)
         read_arguments = _parse_read_arguments(request)
         if named_data.bundled is None:
             with prefix_errors(named_data.table.file):
@@ -127,9 +129,8 @@ def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
         description |= {"problem": error.render(words), "found": list(error.kinds)}
     except ThaliError as error:
         description["problem"] = error.render(words)
-        if description[
-            "offered"
-        ]:  # the table was read, so the problem concerns groups or covariates
+        # the table was read, so the problem concerns groups or covariates
+        if description["offered"]:
             words.argument_names += [
                 name
                 for name in QUESTIONS
@@ -174,9 +175,10 @@ def _read_data(
     if named_data.bundled is not None:
         data_kind = named_data.bundled.kind
     else:
-        reading = recognise(
-            named_data.table, *([data_kind] if data_kind else _RECOGNISED_KINDS), **read_arguments
-        )
+        data_kinds = _RECOGNISED_KINDS
+        if data_kind:
+            data_kinds = (data_kind,)
+        reading = recognise(named_data.table, *data_kinds, **read_arguments)
         data_kind = reading.kind
         if reading.roles is not None and len(reading.roles.outcome) == 1:
             column = named_data.table.frame[reading.roles.outcome[0]]
@@ -201,11 +203,9 @@ def _read_data(
         description |= data_questions.list_offered_columns(
             recognised[0], frame, reading.roles, request.get("others", [])
         )
-    return data_kind, *(
-        recognised
-        if own_arguments == column_arguments
-        else recognise_data(named_data, spec, own_arguments)
-    )
+    if own_arguments != column_arguments:
+        recognised = recognise_data(named_data, spec, own_arguments)
+    return data_kind, *recognised
 
 
 def _filter_rows(table: RawTable, read_arguments: dict[str, Any]) -> RawTable:
@@ -224,10 +224,9 @@ class _DataQuestions:
         """Return recognised columns by role, for the main roles of the table."""
         if roles is None:
             return {}
-        column_by_role = {
-            "respondent": roles.who,
-            "count": roles.counts[0] if len(roles.counts) == 1 else None,
-        }
+        column_by_role: dict[str, str | None] = {"respondent": roles.who}
+        if len(roles.counts) == 1:
+            column_by_role["count"] = roles.counts[0]
         for first_role, second_role, outcome_role in (
             ("first", "second", "chosen"),
             ("home", "away", "result"),
@@ -283,30 +282,28 @@ class _JudgementQuestions(_DataQuestions):
             return {}
         people_columns = list_people_columns(data.people)
         offered = {GROUP: [*people_columns, *filter(None, (roles.who,))], BY: people_columns}
-        respondent_column = (
-            None if data.respondents else guess_respondent_column(frame, roles, other_columns)
-        )
+        respondent_column, column_and_examples = None, []
+        if not data.respondents:
+            respondent_column = guess_respondent_column(frame, roles, other_columns)
+        if respondent_column is not None:
+            roles = roles._replace(who=respondent_column)
+            cells = frame[respondent_column].unique()[:_EXAMPLES]
+            column_and_examples = [respondent_column, *map(_shorten_cell, cells)]
         if data.forward is not None:
-            offered[COVARIATES] = list_comparison_columns(
-                frame, roles if respondent_column is None else roles._replace(who=respondent_column)
-            )
-        examples = (
-            []
-            if respondent_column is None
-            else [_shorten_cell(cell) for cell in frame[respondent_column].unique()[:_EXAMPLES]]
-        )
-        return {
-            "offered": offered,
-            "who": [] if respondent_column is None else [respondent_column, *examples],
-        }
+            offered[COVARIATES] = list_comparison_columns(frame, roles)
+        return {"offered": offered, "who": column_and_examples}
 
     def list_questions(
         self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
     ) -> list[str]:
         if GROUP in typed:
             return [GROUP]
-        groups = [GROUP] if data.respondents and offered.get(GROUP) else []
-        return groups if data.forward is None else [*groups, COVARIATES]
+        questions = []
+        if data.respondents and offered.get(GROUP):
+            questions.append(GROUP)
+        if data.forward is not None:
+            questions.append(COVARIATES)
+        return questions
 
 
 class _ExperimentQuestions(_DataQuestions):
@@ -332,25 +329,29 @@ class _ExperimentQuestions(_DataQuestions):
 
     def list_facts(self, data: Any) -> Facts:
         scheme = data.scheme
-        roles = (
-            (scheme.respondent, "respondent"),
-            (scheme.task, "task"),
-            (scheme.alternative, "alternative"),
-        )
         columns = tuple(
             f"{name} ({role})"
-            for name, role in (*roles, (scheme.chosen, "chosen"))
+            for name, role in (
+                (scheme.respondent, "respondent"),
+                (scheme.task, "task"),
+                (scheme.alternative, "alternative"),
+                (scheme.chosen, "chosen"),
+            )
             if name is not None
         )
         size, *attributes = data._description().facts
-        return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
+        if scheme.has_inside:
+            del attributes[0]
+        return size, ("columns", columns), *attributes
 
 
 def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
     """Return the questions about data of a kind."""
     if data_kind == EXPERIMENTS:
         return _ExperimentQuestions()
-    return _JudgementQuestions() if getattr(data, "add_up", False) else _DataQuestions()
+    if getattr(data, "add_up", False):
+        return _JudgementQuestions()
+    return _DataQuestions()
 
 
 def _count_parts(data: Any) -> int:
@@ -372,13 +373,19 @@ def _show_first_rows(table: RawTable) -> dict[str, Any]:
 
 def _shorten_cell(cell: Any) -> str:
     """Return a cell as text, shortened if necessary."""
-    text = "" if cell is None or cell != cell else str(cell)
-    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+    if cell is None or cell != cell:
+        return ""
+    text = str(cell)
+    if len(text) > _CELL:
+        return f"{text[: _CELL - 1]}…"
+    return text
 
 
 def _format_fact(name: str, fact_value: str | tuple[str, ...]) -> list[str]:
     """Return a fact as a name and a text."""
     if isinstance(fact_value, str):
         return [name, fact_value]
-    more = f" … {len(fact_value)} in all" if len(fact_value) > _ROWS else ""
-    return [name, ", ".join(_shorten_cell(text) for text in fact_value[:_ROWS]) + more]
+    fact_text = ", ".join(map(_shorten_cell, fact_value[:_ROWS]))
+    if len(fact_value) > _ROWS:
+        fact_text += f" … {len(fact_value)} in all"
+    return [name, fact_text]

@@ -73,7 +73,9 @@ class Runs:
             return QUEUED
         if child is None and _is_locked(study.path / f"{name}.lock"):
             return RUNNING
-        return ENDED if (study.path / f"{name}.end.json").exists() else STOPPED
+        if (study.path / f"{name}.end.json").exists():
+            return ENDED
+        return STOPPED
 
     def queue(self, study: StudyFolder, name: str) -> None:
         """Start or resume the run as soon as processors are free."""
@@ -118,9 +120,11 @@ class Runs:
         if self.find_state(study, name) == QUEUED:
             study.remove(f"{name}.queued")
         elif self.find_state(study, name) == RUNNING:
-            is_repeated = key in self._stopping
-            self._stopping.setdefault(key, time.monotonic() + PATIENCE)
-            self._send_signal(study, name, _KILL if is_repeated else signal.SIGTERM)
+            if key in self._stopping:
+                self._send_signal(study, name, _KILL)
+            else:
+                self._stopping[key] = time.monotonic() + PATIENCE
+                self._send_signal(study, name, signal.SIGTERM)
 
     def is_stopping(self, study: StudyFolder, name: str) -> bool:
         """Return whether the child was asked to end."""
@@ -170,7 +174,10 @@ class Runs:
     def _send_signal(self, study: StudyFolder, name: str, signal_number: int) -> None:
         """Send a signal to the child and to its processes."""
         child = self.children.get((study.name, name))
-        process = child.pid if child is not None else study.read(f"{name}.process").get("pid")
+        if child is not None:
+            process = child.pid
+        else:
+            process = study.read(f"{name}.process").get("pid")
         if not isinstance(process, int) or process < 2:
             return
         try:
@@ -202,11 +209,9 @@ class Runs:
         if n_done < n_before:  # the chains were restarted
             self._snapshots[study.name, name] = snapshot_time, n_done
         seconds_spent, n_since = (snapshot_time - first_time).total_seconds(), n_done - n_before
-        seconds_left = (
-            seconds_spent * (n_total - n_done) / n_since
-            if n_since > 0 and seconds_spent > 0 and n_total > n_done
-            else None
-        )
+        seconds_left = None
+        if n_since > 0 and seconds_spent > 0 and n_total > n_done:
+            seconds_left = seconds_spent * (n_total - n_done) / n_since
         return RunProgress(n_done, n_total, unit, seconds_left)
 
 
@@ -224,11 +229,9 @@ def is_refused(study: StudyFolder) -> bool:
 def explain_failed_read(study: StudyFolder) -> str:
     """Return the last line that a failed reading child printed."""
     lines = study.read_log(READ).splitlines()
-    return (
-        f"The table could not be read: {lines[-1]}"
-        if lines
-        else "The table could not be read within the time or memory limit."
-    )
+    if lines:
+        return f"The table could not be read: {lines[-1]}"
+    return "The table could not be read within the time or memory limit."
 
 
 def _read_run_index(study: StudyFolder, name: str) -> dict[str, Any] | None:
@@ -258,8 +261,10 @@ def _is_locked(path: Path) -> bool:
         return False
 
 
-_OWN_SESSION: dict[str, Any] = (
-    # CREATE_NEW_PROCESS_GROUP
-    {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}
-)
-_KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
+_OWN_SESSION: dict[str, Any]
+if sys.platform == "win32":
+    _OWN_SESSION = {"creationflags": 0x200}  # CREATE_NEW_PROCESS_GROUP
+    _KILL = signal.SIGTERM
+else:
+    _OWN_SESSION = {"start_new_session": True}
+    _KILL = signal.SIGKILL

@@ -25,12 +25,12 @@ from starlette.routing import Route
 from thali._data.kinds import PAIRS
 from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
-from thali.errors import ArgumentError, ThaliError
+from thali.errors import ThaliError
 
 from ..cli.model_choice import find_model
 from ..cli.options import index_options
 from . import english, runs
-from .comparisons import build_comparison_request, has_evidence, has_groups
+from .comparison_candidates import build_comparison_request, has_evidence, has_groups
 from .english import AppWords, render_error
 from .export import Tickets, find_file, zip_study
 from .fields import (
@@ -259,10 +259,7 @@ class Server:
         paths = [word for word, typed_value in typed.items() if isinstance(typed_value, Path)]
         fit_request = {
             "model": model,
-            "typed": {
-                word: str(typed_value) if word in paths else typed_value
-                for word, typed_value in typed.items()
-            },
+            "typed": typed | {word: str(typed[word]) for word in paths},
             "paths": paths,
             COVER: {
                 word: text
@@ -303,17 +300,16 @@ class Server:
     async def add_draws(self, request: Request) -> Response:
         """Resume a fit, up to more draws per chain."""
         study, form = await self._read_study_and_form(request)
-        fit_request, draws, texts = (
-            study.read(FIT),
-            form.get("draws", "").strip(),
-            english.texts.refused,
-        )
+        fit_request, texts = study.read(FIT), english.texts.refused
+        draws = form.get("draws", "").strip()
         draw_counts = self.runs.count_draws(study, FIT)
         if draw_counts is None or self.runs.find_state(study, FIT) in (runs.RUNNING, runs.QUEUED):
             return _build_problem(texts.nothing_to_go_on_with, 409)
         spec, _ = find_model(fit_request["model"])
         word = next(option.word for option in spec.options if option.name == "draws")
-        min_draws = draw_counts.recorded if word in fit_request["typed"] else draw_counts.target
+        min_draws = draw_counts.target
+        if word in fit_request["typed"]:
+            min_draws = draw_counts.recorded
         if not draws.isdecimal() or not min_draws < int(draws) < 10**9:
             return _build_problem(texts.draws.format(least=f"{min_draws:,}", text=repr(draws)))
         study.write(FIT, {**fit_request, "typed": {**fit_request["typed"], word: int(draws)}})
@@ -349,13 +345,9 @@ class Server:
     def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
         """Start a comparison of the ticked models, unless one is running."""
         # An earlier comparison is replaced.
-        try:
-            compare_request = build_comparison_request(
-                study, name, form.get("models", "").splitlines(), "sensitivity" in form
-            )
-        except ThaliError as error:
-            sentence, fields = render_error(error, AppWords([]))
-            return _build_problem(sentence, fields=fields)
+        compare_request = build_comparison_request(
+            study, name, form.get("models", "").splitlines(), "sensitivity" in form
+        )
         if self.runs.find_state(study, name) not in (runs.RUNNING, runs.QUEUED):
             study.clear(name)
             study.remove(f"{COMPARE_TIME}.json")
@@ -405,11 +397,7 @@ class Server:
     async def rename(self, request: Request) -> Response:
         """Rename a study."""
         study, form = await self._read_study_and_form(request)
-        try:
-            self.studies.rename(study, form.get("title", ""))
-        except ArgumentError as error:
-            sentence, fields = render_error(error, AppWords([]))
-            return _build_problem(sentence, fields=fields)
+        self.studies.rename(study, form.get("title", ""))
         return _redirect(study, ABOUT)
 
     async def stream_progress(self, request: Request) -> Response:
@@ -494,39 +482,42 @@ def build_app(
 ) -> Guard:
     """Return the app as an ASGI application; `folder` contains the studies."""
     server = Server(folder)
-    study_address = "/api/study/{study}"
-    routes = [
-        Route("/", server.serve_shell),
-        Route("/study/{study}", server.serve_shell),
-        Route("/study/{study}/{screen}", server.serve_shell),
-        Route("/static/{name}", serve_static),
-        Route("/favicon.ico", redirect_icon),
-        Route("/ticket/{ticket}", server.redeem),
-        Route("/api/home", server.serve_home),
-        Route("/api/upload", server.upload, methods=["POST"]),
-        Route("/api/dataset", server.create_from_dataset, methods=["POST"]),
-        Route(study_address, server.serve_study),
-        Route(study_address + "/read", server.read, methods=["POST"]),
-        Route(study_address + "/who", server.set_respondent, methods=["POST"]),
-        Route(study_address + "/file/{word}", server.upload_option_file, methods=["POST"]),
-        Route(study_address + "/fit", server.fit, methods=["POST"]),
-        Route(study_address + "/more", server.add_draws, methods=["POST"]),
-        Route(study_address + "/compare", server.compare, methods=["POST"]),
-        Route(study_address + "/evidence", server.compare_evidence, methods=["POST"]),
-        Route(study_address + "/test", server.test, methods=["POST"]),
-        Route(study_address + "/look", server.report_draws, methods=["POST"]),
-        Route(study_address + "/again", server.copy_study, methods=["POST"]),
-        Route(study_address + "/delete", server.delete, methods=["POST"]),
-        Route(study_address + "/rename", server.rename, methods=["POST"]),
-        Route(study_address + "/ticket", server.issue_ticket, methods=["POST"]),
-        Route(study_address + "/{run}/go-on", server.resume, methods=["POST"]),
-        Route(study_address + "/{run}/stop", server.stop, methods=["POST"]),
-        Route(study_address + "/{run}/events", server.stream_progress),
-        Route(study_address + "/{screen}", server.serve_study),
-    ]
+    pages: dict[str, Any] = {
+        "/": server.serve_shell,
+        "/study/{study}": server.serve_shell,
+        "/study/{study}/{screen}": server.serve_shell,
+        "/static/{name}": serve_static,
+        "/favicon.ico": redirect_icon,
+        "/ticket/{ticket}": server.redeem,
+        "/api/home": server.serve_home,
+        "/api/study/{study}": server.serve_study,
+        "/api/study/{study}/{run}/events": server.stream_progress,
+        "/api/study/{study}/{screen}": server.serve_study,
+    }
+    actions: dict[str, Any] = {
+        "/api/upload": server.upload,
+        "/api/dataset": server.create_from_dataset,
+        "/api/study/{study}/read": server.read,
+        "/api/study/{study}/who": server.set_respondent,
+        "/api/study/{study}/file/{word}": server.upload_option_file,
+        "/api/study/{study}/fit": server.fit,
+        "/api/study/{study}/more": server.add_draws,
+        "/api/study/{study}/compare": server.compare,
+        "/api/study/{study}/evidence": server.compare_evidence,
+        "/api/study/{study}/test": server.test,
+        "/api/study/{study}/look": server.report_draws,
+        "/api/study/{study}/again": server.copy_study,
+        "/api/study/{study}/delete": server.delete,
+        "/api/study/{study}/rename": server.rename,
+        "/api/study/{study}/ticket": server.issue_ticket,
+        "/api/study/{study}/{run}/go-on": server.resume,
+        "/api/study/{study}/{run}/stop": server.stop,
+    }
+    routes = [Route(address, action, methods=["POST"]) for address, action in actions.items()]
+    routes += [Route(address, page) for address, page in pages.items()]
     handlers: Any = {
         HTTPException: _render_http_error,
-        ThaliError: lambda request, error: _build_problem(error.render(AppWords([]))),
+        ThaliError: _render_thali_error,
         OSError: lambda request, error: _build_problem(
             f"{error.filename or 'The folder'}: {error.strerror or error}.", 409
         ),
@@ -541,13 +532,13 @@ def build_app(
 
 def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
     """Return the options about a table in a form, by name."""
-    option_texts = [
-        (option, text) for option in options if (text := form.get(option.word, "").strip())
-    ]
-    return {
-        option.word: text.splitlines() if option.is_repeatable else text
-        for option, text in option_texts
-    }
+    typed: dict[str, Any] = {}
+    for option in options:
+        if text := form.get(option.word, "").strip():
+            typed[option.word] = text
+            if option.is_repeatable:
+                typed[option.word] = text.splitlines()
+    return typed
 
 
 def _split_questions(
@@ -555,10 +546,9 @@ def _split_questions(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split typed options into questions about the data and options of reading."""
     words = {option.word for option in options if option.name in QUESTIONS}
-    questions = {word: typed_value for word, typed_value in typed.items() if word in words}
-    return questions, {
-        word: typed_value for word, typed_value in typed.items() if word not in questions
-    }
+    other_options = dict(typed)
+    questions = {word: other_options.pop(word) for word in typed if word in words}
+    return questions, other_options
 
 
 async def _read_form(request: Request) -> dict[str, str]:
@@ -572,19 +562,28 @@ async def _read_form(request: Request) -> dict[str, str]:
     return form
 
 
+def _render_thali_error(request: Request, error: ThaliError) -> Response:
+    """Return the response to an error of thali."""
+    sentence, fields = render_error(error, AppWords([]))
+    return _build_problem(sentence, fields=fields)
+
+
 def _render_http_error(request: Request, error: HTTPException) -> Response:
-    """Return the response to an HTTP error."""
-    refusal = _REFUSALS.get(error.status_code)
-    return _build_problem(
-        getattr(english.texts.refused, refusal) if refusal else error.detail, error.status_code
-    )
+    """Return an HTTP error as a JSON problem."""
+    sentence = error.detail
+    if error.status_code in _REFUSALS:
+        sentence = getattr(english.texts.refused, _REFUSALS[error.status_code])
+    return _build_problem(sentence, error.status_code)
 
 
 def _redirect(study: StudyFolder, screen: str = "") -> Response:
     """Return the response that leads to a screen of a study."""
-    return JSONResponse({"go": f"/study/{study.name}{f'/{screen}' if screen else ''}"})
+    address = f"/study/{study.name}"
+    if screen:
+        address += f"/{screen}"
+    return JSONResponse({"go": address})
 
 
 def _build_problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
-    """Return the response with a problem and the fields that it concerns."""
+    """Return a JSON response with a problem and the names of the fields concerned."""
     return JSONResponse({"problem": sentence, "fields": list(fields)}, status)

@@ -46,9 +46,11 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
         from .server import build_app
 
     is_open = host not in LOCAL
-    key = make_password() if is_open else secrets.token_urlsafe(32)
-    study_folder = folder if folder is not None else find_default_folder()
-    hosts = (*LOCAL, host, *_list_host_names()) if is_open else LOCAL
+    study_folder = folder or find_default_folder()
+    key, hosts = secrets.token_urlsafe(32), LOCAL
+    if is_open:
+        host_names = (socket.gethostname().lower(), socket.getfqdn().lower())
+        key, hosts = make_password(), (*LOCAL, host, *host_names)
     app = build_app(study_folder.absolute(), key, hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # the output of children is read while they run
     with _open_socket(host, port) as server_socket, ExitStack() as stack:
@@ -101,7 +103,9 @@ def _serve(app: Any, server_socket: socket.socket) -> None:
 
 def _open_socket(host: str, port: int) -> socket.socket:
     """Open a socket that listens at the address."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    family = socket.AF_INET
+    if ":" in host:
+        family = socket.AF_INET6
     server_socket = socket.socket(family)
     try:
         if sys.platform != "win32":
@@ -119,8 +123,12 @@ def _open_socket(host: str, port: int) -> socket.socket:
 
 def _format_address(host: str, port: int, key: str = "") -> str:
     """Return the URL of the app, with the key if given."""
-    name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/{f'#key={key}' if key else ''}"
+    if ":" in host:
+        host = f"[{host}]"
+    address = f"http://{host}:{port}/"
+    if key:
+        address += f"#key={key}"
+    return address
 
 
 def write_start_page(address: str, folder: Path) -> str:
@@ -158,14 +166,5 @@ def _print_address(host: str, port: int, key: str, folder: Path, is_open: bool) 
 
 def make_password() -> str:
     """Draw a password of 80 bits that is easy to type."""
-    return "-".join(_draw_letters(4) for _ in range(4))
-
-
-def _draw_letters(n_letters: int) -> str:
-    """Draw letters and digits that are easy to type."""
-    return "".join(secrets.choice(_ALPHABET) for _ in range(n_letters))
-
-
-def _list_host_names() -> tuple[str, ...]:
-    """Return the host names of this computer."""
-    return socket.gethostname().lower(), socket.getfqdn().lower()
+    letters = [secrets.choice(_ALPHABET) for _ in range(16)]
+    return "-".join("".join(letters[start : start + 4]) for start in range(0, 16, 4))

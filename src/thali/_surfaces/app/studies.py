@@ -129,7 +129,9 @@ class StudyFolder:
     def read_log(self, name: str) -> str:
         """Return the last lines that a run printed."""
         file = self.path / f"{name}.log"
-        return file.read_bytes()[-_LOG:].decode("utf-8", "replace") if file.is_file() else ""
+        if not file.is_file():
+            return ""
+        return file.read_bytes()[-_LOG:].decode("utf-8", "replace")
 
     @property
     def typed(self) -> dict[str, Any]:
@@ -142,11 +144,6 @@ class StudyFolder:
         return (self.path / FIT / "report.html").exists()
 
     @property
-    def title(self) -> str:
-        """The title of the study."""
-        return self.about["title"]
-
-    @property
     def shown_title(self) -> str:
         """The title on pages and downloads.
 
@@ -154,7 +151,9 @@ class StudyFolder:
         """
         about = self.about
         report_title: str = self.read(FIT).get(COVER, {}).get("title", "")
-        return about["title"] if "data" in about else report_title or about["title"]
+        if "data" in about:
+            return about["title"]
+        return report_title or about["title"]
 
     @property
     def about(self) -> dict[str, Any]:
@@ -209,8 +208,10 @@ class Studies:
 
     def find_study(self, name: str) -> StudyFolder | None:
         """Return the study with that name, or None."""
-        study = StudyFolder(self.folder / name) if _NAME.fullmatch(name) else None
-        return study if study is not None and os.path.lexists(study.path) else None
+        path = self.folder / name
+        if _NAME.fullmatch(name) and os.path.lexists(path):
+            return StudyFolder(path)
+        return None
 
     def create(self, title: str, **data: str) -> StudyFolder:
         """Create an empty study; `data`: file or dataset."""
@@ -280,4 +281,6 @@ def choose_suffix(name: str) -> str:
     Tables are recognised by their content.
     """
     suffix = Path(name.replace("\\", "/")).suffix.lower()
-    return suffix if suffix in SUFFIXES else ".txt"
+    if suffix in SUFFIXES:
+        return suffix
+    return ".txt"

@@ -87,9 +87,9 @@ _COMMANDS = (
     ("cite", signatures.cite, None, "Print citations of thali and a model, as BibTeX."),
 )
 for _name, _command, _class, _line in _COMMANDS:
-    app.command(_name, cls=_class, short_help=_line)(
-        _command if _class is None else add_help_all(_command)
-    )
+    if _class is not None:
+        _command = add_help_all(_command)
+    app.command(_name, cls=_class, short_help=_line)(_command)
 app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
 for _group, _name, _command, _line in (

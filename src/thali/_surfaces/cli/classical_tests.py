@@ -108,7 +108,7 @@ def _build_test_spec(
     aliases: tuple[str, ...] = (),
     read: tuple[Option, ...] = (*TABLE_OPTIONS, COUNTED_TIES),
 ) -> ModelSpec:
-    """Build the spec of a test."""
+    """Build the command-line spec of a classical test."""
     other_names = (function_path.partition(":")[2].replace("_", "-"), *aliases)
     shown_aliases = tuple(other for other in other_names if other != name)
     return ModelSpec(

@@ -16,7 +16,7 @@ from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from ..figures import PICTURE_FORMATS, Drawable, Figures
+from ..figures import PICTURE_FORMATS, Figures
 from .terminal import Terminal, notify
 
 if TYPE_CHECKING:
@@ -63,8 +63,10 @@ def write_findings(
     tables, long_tables = {}, {}
     for finding in file_findings:
         if finding.table is not None:
-            group = tables if SHEETS in finding.place else long_tables
-            group[finding.key] = finding.table
+            if SHEETS in finding.place:
+                tables[finding.key] = finding.table
+            else:
+                long_tables[finding.key] = finding.table
     table_contents = format_tables(tables, formats) | format_tables(long_tables, ("csv",))
     write_files(folder, {**other_files, **table_contents})
     pictures = [finding.picture for finding in file_findings if finding.picture]
@@ -84,12 +86,10 @@ def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryvie
     from thali._model.model_files import MODEL_FILES
     from thali._posterior import store
 
-    posterior_name, model_name = MODEL_FILES
-    return {
-        posterior_name if "posterior" in datatree.children else model_name: store.to_netcdf(
-            datatree
-        )
-    }
+    posterior_name, file_name = MODEL_FILES
+    if "posterior" in datatree.children:
+        file_name = posterior_name
+    return {file_name: store.to_netcdf(datatree)}
 
 
 def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
@@ -140,7 +140,7 @@ def write_pictures(
         "png"
     ]
     draw_by_name = {
-        f"{picture.stem}.{picture_format}": partial(draw_picture, figures, picture, picture_format)
+        f"{picture.stem}.{picture_format}": partial(figures.save, picture, picture_format)
         for picture in pictures
         for picture_format in picture_formats
     }
@@ -164,11 +164,6 @@ def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle:
         return
     write_files(folder, draw_slides(slide_list))
     notify(f"wrote {format_plural(len(slide_list), 'slide')} to the folder '{folder}'.")
-
-
-def draw_picture(figures: Figures, picture: Drawable, picture_format: str) -> bytes:
-    """Return a picture as a file of a format."""
-    return figures.save(picture, picture_format)
 
 
 def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview]) -> None:

@@ -223,8 +223,9 @@ class FitCommand(MultiValueCommand, _Brief):
 
     def list_panels(self, ctx: Any) -> Panels:
         """Return the panels of `thali fit`, or the panels for a table."""
-        data_name = ctx.meta.get(_TABLE)
-        return self.panels if data_name is None else _build_table_panels(data_name)
+        if _TABLE in ctx.meta:
+            return _build_table_panels(ctx.meta[_TABLE])
+        return self.panels
 
     def list_hints(self, ctx: Any) -> list[str]:
         """Return lines about how to see the other options."""
@@ -288,4 +289,6 @@ def _shorten_text(text: str) -> str:
         return sentence
     start = sentence[:_LONGEST]
     clause = re.match(r".{24,}(?=[:;,(] )", start)
-    return start.rpartition(" ")[0] + " …" if clause is None else clause[0]
+    if clause is None:
+        return start.rpartition(" ")[0] + " …"
+    return clause[0]

@@ -25,21 +25,13 @@ if TYPE_CHECKING:
     from thali._reading.table import RawTable
     from thali.datasets import Dataset
 
-_CLASSES = (
-    " If one column contains classes and the others are covariates, name it: thali fit FILE"
-    " --target COLUMN."
-)
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
-_TRIALS = (
+_SHAPES = (
     " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN"
-    " --second COLUMN --chosen COLUMN."
+    " --second COLUMN --chosen COLUMN. If each row is an alternative of a choice set, name their"
+    " column: thali fit FILE --alternative COLUMN. If one column contains classes and the others"
+    " are covariates, name it: thali fit FILE --target COLUMN."
 )
-_SETS = (
-    " If each row is an alternative of a choice set, name their column: thali fit FILE"
-    " --alternative COLUMN."
-)
-
-
 _OPTIONS = (
     " If the columns are covariates of options in other comparisons: thali fit COMPARISONS"
     " --option-covariates FILE."
@@ -93,17 +85,14 @@ def detect_data_kind(
     `omits_descriptions`: kinds of choice data with descriptions of alternatives are not considered.
     `read_arguments`: arguments about the table that apply to all kinds of data.
     """
-    data_specs = [
-        spec
+    if named_data.bundled is not None:
+        return named_data.bundled.kind
+    data_kinds = tuple(
+        spec.kind
         for spec in SPECS
         if spec.is_recognised and not (omits_descriptions and spec.is_described)
-    ]
-    data_kinds = tuple(spec.kind for spec in data_specs)
-    return (
-        named_data.bundled.kind
-        if named_data.bundled is not None
-        else recognise_table(named_data.table, data_kinds, read_arguments or {}).kind
     )
+    return recognise_table(named_data.table, data_kinds, read_arguments or {}).kind
 
 
 def load_data(
@@ -114,13 +103,10 @@ def load_data(
     `is_named`: whether the user named the model, so that other kinds of data are not mentioned.
     """
     data, sentences, other_kind = recognise_data(named_data, spec, read_arguments)
-    is_ambiguous = other_kind and not is_named
-    hint = (
-        [f"if these are {other_kind}, add --model {choose_model(other_kind).name}"]
-        if is_ambiguous
-        else []
-    )
-    return data, "; ".join([sentences[0], *hint, *sentences[1:]])
+    if other_kind and not is_named:
+        model_name = choose_model(other_kind).name
+        sentences.insert(1, f"if these are {other_kind}, add --model {model_name}")
+    return data, "; ".join(sentences)
 
 
 def load_holdouts(
@@ -139,11 +125,8 @@ def load_holdouts(
         or None
     }
     with silence_warnings():  # the fitted tasks give the same warnings
-        full_scheme = (
-            recognise_table(named_data.table, spec.data, read_arguments | {"holdouts": None})
-            .build()[0]
-            .scheme
-        )
+        reading = recognise_table(named_data.table, spec.data, read_arguments | {"holdouts": None})
+        full_scheme = reading.build()[0].scheme
         levels = {
             attribute.name: list(attribute.levels)
             for attribute in full_scheme.attributes
@@ -152,16 +135,16 @@ def load_holdouts(
         read_arguments |= {"levels": levels, "held_out": True}
         try:
             reading = recognise_table(named_data.table, spec.data, read_arguments)
-            if full_scheme.none and read_arguments.get("bought") is None:
-                is_long = reading.shape != WIDE.name  # in wide tables all tasks have it
-                if (
-                    is_long
-                    and reading.table is not None
-                    and not find_none_rows(reading.table.frame, full_scheme.none).any()
-                ):
-                    reading = recognise_table(
-                        named_data.table, spec.data, read_arguments | {"none": None}
-                    )
+            if (
+                full_scheme.none
+                and read_arguments.get("bought") is None
+                and reading.shape != WIDE.name  # in wide tables all tasks have it
+                and reading.table is not None
+                and not find_none_rows(reading.table.frame, full_scheme.none).any()
+            ):
+                reading = recognise_table(
+                    named_data.table, spec.data, read_arguments | {"none": None}
+                )
             return reading.build()[0]
         except DataError as error:
             raise DataError(
@@ -183,7 +166,7 @@ def recognise_data(
     """Return the data for a model, sentences about them, and another possible kind."""
     from thali._aspects.choice_dependence import choice_design_effect
     from thali._data.judged import Judged
-    from thali._data.people import list_differing_columns
+    from thali._data.people_table import list_differing_columns
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
@@ -212,20 +195,14 @@ def recognise_data(
     if not isinstance(data, Judged):
         return data, sentences, other_kind
     if data.respondents:
-        differing_columns = list_differing_columns(data.people)
-        column_note = (
-            f" (respondent columns: {shorten(differing_columns)})" if differing_columns else ""
+        sentence = (
+            f"{data.answers_in_words} from {format_plural(len(data.respondents), 'respondent')}"
         )
-        design_effect = choice_design_effect(data)
-        effect_note = "" if math.isnan(design_effect) else f"; design effect {design_effect:.2g}"
-        respondents_text = (
-            f"{len(data.respondents):,} respondents"
-            if len(data.respondents) > 1
-            else "1 respondent"
-        )
-        sentences.append(
-            f"{data.answers_in_words} from {respondents_text}{column_note}{effect_note}"
-        )
+        if differing_columns := list_differing_columns(data.people):
+            sentence += f" (respondent columns: {shorten(differing_columns)})"
+        if not math.isnan(design_effect := choice_design_effect(data)):
+            sentence += f"; design effect {design_effect:.2g}"
+        sentences.append(sentence)
     if (path := read_arguments.get("option_covariates")) is not None:
         data = add_option_covariates(data, path)
         sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
@@ -249,8 +226,7 @@ def _split_by_group(
 
     if not data.add_up:
         groups = GroupedData(_read_rows_by_group(named_data.table, spec, read_arguments, column))
-        return groups, [*sentences, f"by {column!r}: {groups}"]
-    if data.people is not None and column in map(str, data.people.columns):
+    elif data.people is not None and column in map(str, data.people.columns):
         groups = GroupedData(data.by_group(column))
     else:
         respondent_data, _ = recognise_table(
@@ -263,7 +239,7 @@ def _split_by_group(
         raise DataError(
             f"Column {column!r} contains only {groups.names[0]!r}; remove ", Argument("group"), "."
         )
-    if len(groups) == data.n_answers:
+    if data.add_up and len(groups) == data.n_answers:
         raise DataError(
             f"Column {column!r} has a different value in every row; name a column with repeated"
             " values."
@@ -291,12 +267,6 @@ def _read_rows_by_group(
             file=f"{table.file}, {column} {group!r}",
         )
         data_by_group[group] = recognise_table(group_table, spec.data, read_arguments).build()[0]
-    if len(data_by_group) == 1:
-        raise DataError(
-            f"Column {column!r} contains only {next(iter(data_by_group))!r}; remove ",
-            Argument("group"),
-            ".",
-        )
     return data_by_group
 
 
@@ -325,13 +295,14 @@ def recognise_table(
     except RecognitionError as error:
         model_names = dict.fromkeys(choose_model(data_kind).name for data_kind in error.kinds)
         if not model_names and not error.nearest_shape and PAIRS in data_kinds:
-            raise DataError(
-                error, _TRIALS + _SETS + _CLASSES + _OPTIONS * _has_option_labels(table)
-            ) from None
+            hints = _SHAPES
+            if _has_option_labels(table):
+                hints += _OPTIONS
+            raise DataError(error, hints) from None
+        if not model_names:
+            raise DataError(error) from None
         model_parts = [part for name in model_names for part in (" or ", Setting("model", name))]
-        raise DataError(
-            error, Clause(" Add ", *model_parts[1:], ".") if model_parts else ""
-        ) from None
+        raise DataError(error, Clause(" Add ", *model_parts[1:], ".")) from None
 
 
 def _has_option_labels(table: "RawTable") -> bool:
@@ -352,11 +323,11 @@ def _load_bundled(
             Clause("; remove ", Argument("model")),
             ".",
         )
-    table_arguments = [name for name in read_arguments if name not in ("option_covariates", "asks")]
-    if table_arguments:
-        name = Argument(table_arguments[0])
-        raise DataError(
-            name,
-            f" applies to files only; {record.name!r} is a bundled data set. Remove this argument.",
-        )
+    for name in read_arguments:
+        if name not in ("option_covariates", "asks"):
+            raise DataError(
+                Argument(name),
+                f" applies to files only; {record.name!r} is a bundled data set. Remove this"
+                " argument.",
+            )
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

@@ -145,9 +145,9 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     options_by_group: dict[str, list[str]] = {}
     for option, group in _iterate_label_pairs(path, table, "a group"):
         options_by_group.setdefault(group, []).append(option)
-    return thali.Tree.from_groups(
-        options_by_group, LEAF_LENGTH if leaf_length is None else leaf_length
-    )
+    if leaf_length is None:
+        leaf_length = LEAF_LENGTH
+    return thali.Tree.from_groups(options_by_group, leaf_length)
 
 
 # The value of --models of `thali compare`: models by name, or by their aspects or features --------
@@ -168,7 +168,7 @@ def parse_models(
     [('BTL', BradleyTerryLuce()),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
-    named_models = []
+    named_models, has_tree = [], False
     for name, model_text in _split_models(text):
         if not name or not model_text:
             raise ArgumentError(
@@ -176,17 +176,10 @@ def parse_models(
                 f" {text!r}."
             )
         people_arguments, model_text = _parse_people_prefix(model_text, form)
-        named_models.append(
-            (
-                name,
-                _build_model(model_text, settings, form.kind, labels).set_params(
-                    **people_arguments
-                ),
-            )
-        )
-    if settings.get("tree") is not None and not any(
-        _is_tree(_parse_people_prefix(model_text, form)[1]) for _, model_text in _split_models(text)
-    ):
+        has_tree = has_tree or _is_tree(model_text)
+        model = _build_model(model_text, settings, form.kind, labels)
+        named_models.append((name, model.set_params(**people_arguments)))
+    if settings.get("tree") is not None and not has_tree:
         raise ArgumentError(
             "--tree is given but --models does not contain tree; add tree, or remove --tree."
         )
@@ -213,7 +206,9 @@ def _parse_people_prefix(model_text: str, form: DataForm) -> tuple[dict[str, Any
                 f"{model_text!r} in --models must have the form classes:N, such as classes:2."
             )
         return {"people": LatentClasses(int(n_classes))}, rest or "ibp"
-    return {"people": Groups()} if form.has_groups else {}, model_text
+    if form.has_groups:
+        return {"people": Groups()}, model_text
+    return {}, model_text
 
 
 def find_named_specs(text: str) -> list["ModelSpec"]:
@@ -228,8 +223,10 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
 def _find_attention_spec(model_text: str) -> "ModelSpec | None":
     """Return the spec in attention:MODEL, if the model has attribute non-attendance."""
     word, _, rest = model_text.partition(":")
-    spec = find_spec_by_name(rest) if word == ATTENTION.name else None
-    return spec if spec is not None and ATTENTION in spec.options else None
+    spec = find_spec_by_name(rest)
+    if word != ATTENTION.name or spec is None or ATTENTION not in spec.options:
+        return None
+    return spec
 
 
 def _split_models(text: str) -> list[tuple[str, str]]:
@@ -240,8 +237,10 @@ def _split_models(text: str) -> list[tuple[str, str]]:
         # the name of a file may contain an equals sign
         if (path := Path(model_text)).is_file():
             named_texts.append((path.stem, model_text))
+        elif equals:
+            named_texts.append((name, rest))
         else:
-            named_texts.append((name, rest) if equals else (model_text, model_text))
+            named_texts.append((model_text, model_text))
     return named_texts
 
 
@@ -256,27 +255,30 @@ def _build_model(
         raise ArgumentError(
             f"--models: {model_text} requires {' or '.join(spec.data)}; these data are {data_kind}."
         )
+    lapse_setting = {}
+    if "lapse" in settings:
+        lapse_setting["lapse"] = settings["lapse"]
     if spec is not None and spec is find_spec_by_name(WORTHS):
         method: Any = normalise_method(settings.get("method"))
-        lapse_setting = {"lapse": settings["lapse"]} if "lapse" in settings else {}
         return spec.load()(method, best_worst=settings.get("best-worst"), **lapse_setting)
     if get_features_argument(data_kind) == "aspects":
         aspects = _parse_features(
             _resolve_aspects_word(model_text, spec), settings, labels, data_kind
         )
-        learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
-        alpha = settings.get("alpha") if learns_alpha else None
+        alpha = None
+        if aspects == "ibp" or isinstance(aspects, int | thali.Tree):
+            alpha = settings.get("alpha")
         method: Any = normalise_method(settings.get("method", "mcmc"))
         return thali.EliminationByAspects(
             aspects, settings.get("unique", True), settings.get("lapse"), alpha, method
         )
     if get_features_argument(data_kind):
-        features = _parse_features(
-            model_text if spec is None else "ibp", settings, labels, data_kind
-        )
-        lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}
-        alpha = None if isinstance(features, dict) else settings.get("alpha")
-        return thali.AdditiveClustering(features, alpha=alpha, **lapse)
+        if spec is not None:  # its name says nothing about features
+            model_text = "ibp"
+        features, alpha = _parse_features(model_text, settings, labels, data_kind), None
+        if not isinstance(features, dict):
+            alpha = settings.get("alpha")
+        return thali.AdditiveClustering(features, alpha=alpha, **lapse_setting)
     if spec is None:
         from thali._model.registry import SPECS
 
@@ -292,7 +294,9 @@ def _resolve_aspects_word(model_text: str, spec: "ModelSpec | None") -> str:
     if normalise_name(model_text) == "pibp":
         return "tree"
     aspects_word = normalise_aspects(model_text)
-    return aspects_word if spec is None or aspects_word != model_text else "ibp"
+    if spec is None or aspects_word != model_text:
+        return aspects_word
+    return "ibp"
 
 
 def _parse_features(
@@ -300,23 +304,22 @@ def _parse_features(
 ) -> Any:
     """Parse the aspects or features that a text in --models names."""
     if not _is_tree(model_text):
-        return parse_aspects(
-            model_text,
-            labels,
-            "--models",
-            ("ibp", *["unique"] * (get_features_argument(data_kind) == "aspects")),
-        )
+        words = ("ibp",)
+        if get_features_argument(data_kind) == "aspects":
+            words = ("ibp", "unique")
+        return parse_aspects(model_text, labels, "--models", words)
     if settings.get("tree") is None:
         raise ArgumentError(f"--models contains {model_text!r}; give its file with --tree FILE.")
     _, colon, length = model_text.partition(":")
-    try:
-        return read_tree(settings["tree"], float(length) if colon else None)
-    except ValueError as error:
-        if isinstance(error, ArgumentError | DataError):
-            raise
-        raise ArgumentError(
-            f"--models: 'tree:' must be followed by a leaf length; got {length!r}."
-        ) from None
+    leaf_length = None
+    if colon:
+        try:
+            leaf_length = float(length)
+        except ValueError:
+            raise ArgumentError(
+                f"--models: 'tree:' must be followed by a leaf length; got {length!r}."
+            ) from None
+    return read_tree(settings["tree"], leaf_length)
 
 
 def _is_tree(model_text: str) -> bool:

@@ -35,7 +35,9 @@ def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
                     raise ArgumentError(
                         f"{spec.name} takes Python functions and objects; fit it in Python."
                     )
-                return spec, known_name if known_name in spec.aliases else ""
+                if known_name in spec.aliases:
+                    return spec, known_name
+                return spec, ""
     for test in TESTS:
         if normalise_name(name) in map(normalise_name, (test.name, *test.aliases)):
             raise ArgumentError(
@@ -131,12 +133,14 @@ def _format_unknown_option(
     """Return the error message for an option that the model lacks."""
     owners = [other for other in specs if any(option.word == word for option in other.options)]
     option_name = next(
-        _format_option_name(option) for option in owners[0].options if option.word == word
+        format_option_name(option) for option in owners[0].options if option.word == word
     )
     model_names = ", ".join(owner.name for owner in owners)
     model_names = " and ".join(model_names.rsplit(", ", 1))
     is_alternative_name = spec.features and any(owner.features == word for owner in owners)
-    remedy = f"use --{spec.features}" if is_alternative_name else "remove this argument"
+    remedy = "remove this argument"
+    if is_alternative_name:
+        remedy = f"use --{spec.features}"
     if data_name is None or set(owners[0].data) & set(spec.data):
         return f"{option_name} applies to {model_names}, not to {spec.name}; {remedy}."
     if by_name := find_data_spec(owners[0].data[0]).by_name:
@@ -149,6 +153,8 @@ def _format_unknown_option(
     )
 
 
-def _format_option_name(option: Option) -> str:
+def format_option_name(option: Option) -> str:
     """Return the option as it is typed: "--lapse", or both words of a switch."""
-    return f"--{option.word}/--no-{option.word}" if option.type is bool else f"--{option.word}"
+    if option.type is bool:
+        return f"--{option.word}/--no-{option.word}"
+    return f"--{option.word}"

@@ -1,5 +1,6 @@
 """Parsers of the texts typed after options."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +47,9 @@ def _check_word(option: Option, text: Any) -> Any:
     """Return the text unchanged; raise if the option requires one of several words."""
     if option.words and option.to != FEATURES:
         words = list(option.words)
-        word_list = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
+        word_list = " or ".join(words)
+        if len(words) > 2:
+            word_list = f"one of {', '.join(words)}"
         raise ArgumentError(
             Argument(option.name), f" must be {word_list}; got {text!r}.{suggest(text, words)}"
         )
@@ -68,7 +71,9 @@ def _parse_number(option: Option, text: str) -> float:
 def _parse_numbers(option: Option, text: str) -> int | tuple[float, ...]:
     """Parse an integer, or numbers separated by commas."""
     try:
-        return int(text) if "," not in text else tuple(float(part) for part in text.split(","))
+        if "," in text:
+            return tuple(float(part) for part in text.split(","))
+        return int(text)
     except ValueError:
         alternatives = "".join(f"{word}, " for word in option.words)
         raise ArgumentError(
@@ -84,7 +89,9 @@ def _parse_counts(option: Option, text: str) -> int | tuple[int, ...]:
         if "," in text:
             return tuple(int(part) for part in text.split(","))
         start, dash, stop = text.partition("-")
-        return tuple(range(int(start), int(stop) + 1)) if dash else int(text)
+        if dash:
+            return tuple(range(int(start), int(stop) + 1))
+        return int(text)
     except ValueError:
         raise ArgumentError(
             Argument(option.name),
@@ -100,16 +107,18 @@ def _parse_names(option: Option, text: str) -> list[str]:
 def _parse_cell(option: Option, text: str) -> "str | dict[str, str]":
     """Parse a value, or COLUMN=VALUE as a dictionary."""
     column, equals, cell = text.partition("=")
-    return {column: cell} if equals else text
+    if equals:
+        return {column: cell}
+    return text
 
 
 def _parse_anchor(option: Option, text: str) -> "str | dict[str, float]":
     """Parse a name, or NAME=NUMBER as a dictionary."""
     name, equals, number = text.rpartition("=")
-    try:
-        return {name: float(number)} if equals else text
-    except ValueError:
-        return text
+    if equals:
+        with contextlib.suppress(ValueError):  # the name of an option may contain "="
+            return {name: float(number)}
+    return text
 
 
 def _parse_pairs(option: Option, texts: list[str]) -> dict[str, str]:
@@ -148,10 +157,10 @@ def _parse_cuts(option: Option, texts: list[str]) -> dict[str, Any]:
     cuts_by_name: dict[str, Any] = {}
     for name, text in split_named_values(option, texts):
         try:
-            has_cut_points = "," in text or "." in text
-            cuts_by_name[name] = (
-                [float(cut) for cut in text.split(",")] if has_cut_points else int(text)
-            )
+            if "," in text or "." in text:
+                cuts_by_name[name] = [float(cut) for cut in text.split(",")]
+            else:
+                cuts_by_name[name] = int(text)
         except ValueError:
             raise ArgumentError(
                 Argument(option.name),
@@ -165,16 +174,10 @@ def _parse_contrasts(option: Option, texts: list[str]) -> list[dict[str, float]]
     """Parse contrasts such as tea=1,milk=-1."""
     contrasts = []
     for text in texts:
+        named_texts = split_named_values(option, [text])
         try:
-            contrasts.append(
-                {
-                    name: float(coefficient)
-                    for name, coefficient in split_named_values(option, [text])
-                }
-            )
-        except ValueError as error:
-            if isinstance(error, ArgumentError):
-                raise
+            contrasts.append({name: float(coefficient) for name, coefficient in named_texts})
+        except ValueError:
             raise ArgumentError(
                 Argument(option.name),
                 f" must be names with numbers, such as tea=1,milk=-1; got {text!r}.",

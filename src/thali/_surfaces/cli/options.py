@@ -26,10 +26,10 @@ from thali._model.options import (
     WHERE,
     WITHOUT,
 )
-from thali._model.spec import ANCHOR, DATA, EACH, ModelSpec, Option
+from thali._model.spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
 
 from .classical_tests import TESTS
-from .model_choice import TYPED
+from .model_choice import TYPED, format_option_name
 
 OwnedOption = tuple[ModelSpec, Option]
 
@@ -51,7 +51,6 @@ COMPARED = (
         "labels",
         "codes",
         "design",
-        "respondent",
         "task",
         "alternative",
         "chosen",
@@ -184,6 +183,122 @@ LEADERBOARD = (
 )
 
 
+# Options of `thali compare` that say how models are compared.
+COMPARISON = (
+    Option(
+        "leave_out",
+        "What to hold out. Paired comparisons: all comparisons of one pair or of one respondent;"
+        " similarities: one pair; choices: single choices or all choices of a respondent; choice"
+        " experiments: the last tasks of each respondent, or all tasks of some respondents;"
+        " classification: rows, in folds.",
+        metavar="pair|respondent|choice|task|row",
+        default="the first that the data contain",
+    ),
+    Option(
+        "folds",
+        "Number of cross-validation folds.",
+        int,
+        default="5 for classification; each pair, or 6 above 20 fits; else one fifth or a quarter",
+    ),
+    Option(
+        "by",
+        "Criterion. evidence: the probability of the data under each model, with posterior"
+        " probabilities and Bayes factors, without holding out data; only for latent-feature models"
+        " fitted by MCMC.",
+        metavar="prediction|evidence",
+        default="evidence if all models have it and --leave-out is not given, else prediction",
+    ),
+    Option(
+        "sensitivity",
+        "With --by evidence: repeat the comparison under other priors (takes 2 to 6 times as"
+        " long).",
+        bool,
+        default="no-sensitivity",
+    ),
+)
+
+# Options of `thali design` after --tasks; their names are arguments of the functions in
+# `thali.designs`.
+STUDY_DESIGN = (
+    Option("alternatives", "With --tasks: number of products per task.", int),
+    Option("size", "Number of options per set, for sets larger than pairs; 3 gives triplets.", int),
+    Option(
+        "per_person",
+        "Number of pairs or sets to show to each respondent: a balanced subset of all of them.",
+        int,
+    ),
+    Option(
+        "versions",
+        "Number of versions; each respondent answers one (with --tasks or --per-person).",
+        int,
+        default="1",
+    ),
+    Option("none", "With --tasks: add a no-choice option to each task.", FLAG),
+    Option(
+        "interactions",
+        "With --tasks: attributes whose effects depend on other attributes, such as price=brand.",
+        EACH,
+        typed="interaction",
+        metavar="NAME=A,B,...",
+    ),
+    Option(
+        "overlap",
+        "With --tasks: how often products in a task share a level.",
+        metavar="minimal|balanced",
+        default="minimal",
+    ),
+    Option(
+        "directions",
+        "With --tasks: attributes for which all respondents prefer higher (increasing) or lower"
+        " (decreasing) values, such as price=decreasing; the design then avoids dominated"
+        " products.",
+        EACH,
+        typed="direction",
+        metavar="NAME=increasing|decreasing ...",
+    ),
+    Option(
+        "prohibited",
+        "With --tasks: combinations of levels that no product may have; repeat the option for"
+        " several rules.",
+        EACH,
+        typed="prohibit",
+        metavar="NAME=A,NAME=B,C",
+    ),
+    Option(
+        "holdouts",
+        "With --tasks: a table of holdout tasks for all respondents (columns: 'task' and"
+        " attributes).",
+        Path,
+        metavar="FILE",
+    ),
+    Option(
+        "prior",
+        "With --tasks: results of a logit fitted to a pilot study, which give expected utilities"
+        " and their uncertainty. With --power and a design of pairs or sets: results of a model"
+        " with one worth per option (thali fit --model BTL).",
+        Path,
+        typed="pilot",
+        metavar="RESULTS",
+    ),
+    Option(
+        "respondents",
+        "Simulate studies with this number of respondents, and print how often each utility differs"
+        " significantly from 0 (with --tasks), or how often the top three options differ. 0: find"
+        " the number of respondents required.",
+        int,
+        typed="power",
+        metavar="PEOPLE",
+        default="no simulation",
+    ),
+    Option(
+        "spread",
+        "With --power: standard deviation of each utility between respondents.",
+        float,
+        default="0",
+    ),
+)
+
+
 def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments about the table, whichever model it is for.
 
@@ -216,7 +331,7 @@ def add_model_options(
     owned_by_word = index_options(specs).items()
     return add_parameters(
         [
-            _build_shared_parameter(word, owned, len(specs))
+            _build_shared_parameter(owned, len(specs))
             for word, owned in owned_by_word
             if not words or word in words
         ]
@@ -232,9 +347,7 @@ def add_options(
     """
     return add_parameters(
         [
-            _build_parameter(
-                option, option.metavar or "|".join(option.words), option.help, option.default
-            )
+            _build_parameter(option, _find_metavar(option), option.help, option.default)
             for option in options
         ]
     )
@@ -269,37 +382,45 @@ def add_parameters(
     return decorate
 
 
-def _build_shared_parameter(
-    word: str, owned: list[OwnedOption], n_models: int
-) -> inspect.Parameter:
+def _build_shared_parameter(owned: list[OwnedOption], n_models: int) -> inspect.Parameter:
     """Return the parameter for an option that several models have."""
     # `n_models`: number of models of the command.
-    metavars = {option.metavar or "|".join(option.words) for _, option in owned}
-    metavar = metavars.pop() if len(metavars) == 1 else None
+    metavars = {_find_metavar(option) for _, option in owned}
+    metavar = ""
+    if len(metavars) == 1:
+        metavar = metavars.pop()
     return _build_parameter(
         owned[0][1], metavar, _format_shared_help(owned, n_models), _format_default(owned)
     )
 
 
+def _find_metavar(option: Option) -> str:
+    """Return the placeholder of an option's value in the help, or ""."""
+    return option.metavar or "|".join(option.words)
+
+
 def _build_parameter(
-    option: Option, metavar: str | None, help: str, default: str | bool
+    option: Option, metavar: str, help: str, default: str | bool
 ) -> inspect.Parameter:
     """Return the parameter for an option; its default is None."""
-    text_type = option.type if option.type in (str, int, float, bool, Path) else str
-    annotation: Any = list[str] | None if option.is_repeatable else text_type | None
-    word = option.word
+    parsed_type: Any = str
+    if option.type in (str, int, float, bool, Path):
+        parsed_type = option.type
+    elif option.type == FLAG:
+        parsed_type = bool
+    elif option.is_repeatable:
+        parsed_type = list[str]
     settings = typer.Option(
-        f"--{word}/--no-{word}" if option.type is bool else f"--{word}",
+        format_option_name(option),
         metavar=metavar or None,
         help=help,
         show_default=default or False,
     )
-    name = word.replace("-", "_")
     return inspect.Parameter(
-        name,
+        option.word.replace("-", "_"),
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         default=None,
-        annotation=Annotated[annotation, settings],
+        annotation=Annotated[parsed_type | None, settings],
     )
 
 
@@ -336,7 +457,9 @@ def _format_default(owned: list[OwnedOption]) -> str | bool:
     """Return the default as text, and the models with another default."""
     names: dict[str, list[str]] = {}
     for spec, option in owned:
-        default = spec.methods[0] if option.name == "method" else option.default
+        default = option.default
+        if option.name == "method":
+            default = spec.methods[0]
         if default and spec.name not in names.setdefault(default, []):
             names[default].append(spec.name)
     if not names:
@@ -378,7 +501,9 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
     for word in words:
         if word.startswith("-"):
             name, _, text_value = word.partition("=")
-            option, is_first = (name, not text_value) if name in options else ("", False)
+            option, is_first = "", False
+            if name in options:
+                option, is_first = name, not text_value
         elif option and "=" in word and not is_first:
             repeated_words.append(option)
         elif not is_first:

@@ -5,11 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
+from thali._model.spec import Option
+
 from .classical_tests import TESTS
 from .model_choice import TYPED
 from .options import (
     COMPARED,
+    COMPARISON,
     LEADERBOARD,
+    STUDY_DESIGN,
     Author,
     Form,
     Overwrite,
@@ -102,17 +106,11 @@ def fit(
 
     with plain_messages() as terminal:
         terminal.set_print_form(form, quiet)
+        typed_options = _select_typed_options(typed)
+        formats = parse_formats(tables, pictures, out)
+        cover = {"title": title, "author": author, "question": question}
         run_fit(
-            terminal,
-            data,
-            model,
-            _select_typed_options(typed),
-            out,
-            overwrite,
-            parse_formats(tables, pictures, out),
-            report,
-            {"title": title, "author": author, "question": question},
-            slides,
+            terminal, data, model, typed_options, out, overwrite, formats, report, cover, slides
         )
 
 
@@ -217,6 +215,7 @@ def status(folder: _Job) -> None:
 
 
 @add_model_options(COMPARED)
+@add_options(COMPARISON)
 def compare(
     data: Annotated[
         str,
@@ -239,44 +238,6 @@ def compare(
             " have worths instead of inferred aspects. For choice experiments,"
             " attention:hierarchical-logit adds attribute non-attendance.",
             show_default="default models for the kind of data",
-        ),
-    ] = None,
-    leave_out: Annotated[
-        str | None,
-        typer.Option(
-            metavar="pair|respondent|choice|task|row",
-            help="What to hold out. Paired comparisons: all comparisons of one pair or of one"
-            " respondent; similarities: one pair; choices: single choices or all choices of a"
-            " respondent; choice experiments: the last tasks of each respondent, or all tasks"
-            " of some respondents; classification: rows, in folds.",
-            show_default="the first that the data contain",
-        ),
-    ] = None,
-    folds: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of cross-validation folds.",
-            show_default="5 for classification; each pair, or 6 above 20 fits; else one fifth or a"
-            " quarter",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="prediction|evidence",
-            help="Criterion. evidence: the probability of the data under each model, with posterior"
-            " probabilities and Bayes factors, without holding out data; only for"
-            " latent-feature models fitted by MCMC.",
-            show_default="evidence if all models have it and --leave-out is not given, else"
-            " prediction",
-        ),
-    ] = None,
-    sensitivity: Annotated[
-        bool | None,
-        typer.Option(
-            help="With --by evidence: repeat the comparison under other priors (takes 2 to 6 times"
-            " as long).",
-            show_default="no-sensitivity",
         ),
     ] = None,
     out: Annotated[
@@ -302,21 +263,11 @@ def compare(
 
     with plain_messages() as terminal:
         terminal.set_print_form(form, quiet)
-        comparison_settings = {
-            "leave_out": leave_out,
-            "folds": folds,
-            "by": by,
-            "sensitivity": sensitivity,
-        }
+        formats = parse_formats(tables, pictures, out)
+        comparison_settings = {option.name: typed.pop(option.name) for option in COMPARISON}
+        typed_options = _select_typed_options(typed)
         run_compare(
-            terminal,
-            data,
-            models,
-            comparison_settings,
-            _select_typed_options(typed),
-            out,
-            overwrite,
-            parse_formats(tables, pictures, out),
+            terminal, data, models, comparison_settings, typed_options, out, overwrite, formats
         )
 
 
@@ -364,6 +315,7 @@ def test(
         run_test(terminal, name, data or [], typed_options, out, parse_formats(tables, None, out))
 
 
+@add_options(STUDY_DESIGN)
 def design(
     options: Annotated[
         list[str],
@@ -379,107 +331,6 @@ def design(
         int | None,
         typer.Option(
             help="Number of choice tasks per respondent.", show_default="a design of pairs"
-        ),
-    ] = None,
-    alternatives: Annotated[
-        int | None,
-        typer.Option(help="With --tasks: number of products per task.", show_default=False),
-    ] = None,
-    size: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of options per set, for sets larger than pairs; 3 gives triplets.",
-            show_default=False,
-        ),
-    ] = None,
-    per_person: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of pairs or sets to show to each respondent: a balanced subset of all of"
-            " them.",
-            show_default=False,
-        ),
-    ] = None,
-    versions: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of versions; each respondent answers one (with --tasks or --per-person).",
-            show_default="1",
-        ),
-    ] = None,
-    none: Annotated[
-        bool, typer.Option("--none", help="With --tasks: add a no-choice option to each task.")
-    ] = False,
-    interaction: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=A,B,...",
-            help="With --tasks: attributes whose effects depend on other attributes, such as"
-            " price=brand.",
-            show_default=False,
-        ),
-    ] = None,
-    overlap: Annotated[
-        str | None,
-        typer.Option(
-            metavar="minimal|balanced",
-            help="With --tasks: how often products in a task share a level.",
-            show_default="minimal",
-        ),
-    ] = None,
-    direction: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=increasing|decreasing ...",
-            help="With --tasks: attributes for which all respondents prefer higher (increasing) or"
-            " lower (decreasing) values, such as price=decreasing; the design then avoids"
-            " dominated products.",
-            show_default=False,
-        ),
-    ] = None,
-    prohibit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=A,NAME=B,C",
-            help="With --tasks: combinations of levels that no product may have; repeat the option"
-            " for several rules.",
-            show_default=False,
-        ),
-    ] = None,
-    holdouts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --tasks: a table of holdout tasks for all respondents (columns: 'task' and"
-            " attributes).",
-            show_default=False,
-        ),
-    ] = None,
-    pilot: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RESULTS",
-            help="With --tasks: results of a logit fitted to a pilot study, which give expected"
-            " utilities and their uncertainty. With --power and a design of pairs or sets:"
-            " results of a model with one worth per option (thali fit --model BTL).",
-            show_default=False,
-        ),
-    ] = None,
-    power: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PEOPLE",
-            help="Simulate studies with this number of respondents, and print how often each"
-            " utility differs significantly from 0 (with --tasks), or how often the top three"
-            " options differ. 0: find the number of respondents required.",
-            show_default="no simulation",
-        ),
-    ] = None,
-    spread: Annotated[
-        float | None,
-        typer.Option(
-            help="With --power: standard deviation of each utility between respondents.",
-            show_default="0",
         ),
     ] = None,
     seed: Annotated[
@@ -500,96 +351,19 @@ def design(
     tables: Tables = None,
     form: Form = None,
     quiet: Quiet = False,
+    **typed: Any,
 ) -> None:
     """Design pairs (in balanced order), sets (--size, --per-person) or choice tasks (--tasks)."""
-    option_names = {
-        name: name
-        for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")
-    }
-    option_names["per_person"] = "per-person"
-    option_names |= {
-        "interactions": "interaction",
-        "directions": "direction",
-        "prohibited": "prohibit",
-    }
-    option_names |= {"respondents": "power", "spread": "spread"} | (
-        {} if pilot is None else {"prior": "pilot"}
-    )
-    with plain_messages(OptionWords.from_names(option_names)) as terminal:
-        from thali.errors import ArgumentError
-
-        from .commands.design import print_choice_design, print_design, print_set_design
+    known_options = [Option("tasks", "")]
+    # without --pilot, messages about expected utilities speak of the table
+    known_options += [option for option in STUDY_DESIGN if typed["pilot"] or option.name != "prior"]
+    with plain_messages(OptionWords(known_options)) as terminal:
+        from .commands.design import run_design
         from .files import parse_formats
 
         terminal.set_print_form(form, quiet)
         formats = parse_formats(tables, None, out)
-        n_versions = 1 if versions is None else versions
-        if tasks is None:
-            task_options = {
-                "alternatives": alternatives,
-                "interaction": interaction,
-                "direction": direction,
-            }
-            task_options |= {
-                "prohibit": prohibit,
-                "holdouts": holdouts,
-                "none": none or None,
-                "overlap": overlap,
-            }
-            if typed_names := [
-                word for word, typed_value in task_options.items() if typed_value is not None
-            ]:
-                raise ArgumentError(
-                    f"--{typed_names[0]} applies to choice tasks; set their number with --tasks."
-                )
-            if power is None and (pilot is not None or spread is not None):
-                raise ArgumentError(
-                    "--pilot and --spread apply to simulated respondents; set their number with"
-                    " --power."
-                )
-            simulation = None if power is None else (power or None, spread or 0.0, pilot)
-            if size is None and per_person is None:
-                version_options = (
-                    ("versions", versions),
-                    ("seed", None if power is not None else seed),
-                )
-                if typed_names := [
-                    word for word, typed_value in version_options if typed_value is not None
-                ]:
-                    raise ArgumentError(
-                        f"--{typed_names[0]} applies to subsets of pairs or sets, or to tasks; add"
-                        " --per-person, --size or --tasks."
-                    )
-                print_design(terminal, options, out, formats, simulation, seed)
-            else:
-                set_settings = (2 if size is None else size, per_person, n_versions, seed)
-                print_set_design(terminal, options, *set_settings, out, formats, simulation)
-            return
-        if size is not None or per_person is not None:
-            raise ArgumentError(
-                "--size and --per-person apply to sets of options; for choice tasks use"
-                " --alternatives and --tasks."
-            )
-        design_settings = {
-            "versions": n_versions,
-            "none": none,
-            "overlap": overlap or "minimal",
-            "random_seed": seed,
-        }
-        typed = {
-            "interactions": interaction or [],
-            "directions": direction or [],
-            "prohibited": prohibit or [],
-        }
-        if spread is not None and power is None:
-            raise ArgumentError(
-                "--spread applies to simulated respondents; set their number with --power."
-            )
-        simulation = None if power is None else (power, spread or 0.0)
-        study_settings = (formats, typed, holdouts, simulation, pilot)
-        print_choice_design(
-            terminal, options, tasks, alternatives, out, *study_settings, **design_settings
-        )
+        run_design(terminal, options, tasks, _select_typed_options(typed), seed, out, formats)
 
 
 @add_options(LEADERBOARD)
@@ -738,7 +512,7 @@ def cache_clear() -> None:
 
 def cache_warm(models: Models = None) -> None:
     """Compile the samplers of models for this machine in advance."""
-    with plain_messages(OptionWords([])):
+    with plain_messages():
         from .commands import cache
 
         cache.warm(models or [])

@@ -55,7 +55,9 @@ class OptionWords(Words):
 
     def argument(self, name: str) -> str:
         """Return the option for an argument, such as --random-seed."""
-        return f"--{self._options[name].word}" if name in self._options else name.replace("_", " ")
+        if name in self._options:
+            return f"--{self._options[name].word}"
+        return name.replace("_", " ")
 
     def setting(self, name: str, value: object) -> str:
         """Return an option with its value, such as --draws 11000 or --no-unique."""
@@ -63,7 +65,9 @@ class OptionWords(Words):
         if option is None:
             return f"{self.argument(name)} {value} (in Python)"
         if option.type is bool:
-            return f"--{'' if value else 'no-'}{option.word}"
+            if value:
+                return f"--{option.word}"
+            return f"--no-{option.word}"
         if value == [] or (value is None and None not in option.words.values()):
             return f"no --{option.word}"
         return f"--{option.word} {_quote_for_shell(self.value(name, value))}"
@@ -94,11 +98,16 @@ class OptionWords(Words):
         return False
 
 
+NO_OPTIONS = OptionWords([])  # of a command whose options occur in no message
+
+
 def _quote_for_shell(text: str) -> str:
     """Return the text quoted so that a shell reads one word."""
     if not any(letter.isspace() or letter in "'<>()" for letter in text):
         return text
-    return shlex.quote(text) if set(text) & set('"$`\\') else f'"{text}"'
+    if set(text) & set('"$`\\'):
+        return shlex.quote(text)
+    return f'"{text}"'
 
 
 _LONGEST_FOLDER = 40  # characters
@@ -114,9 +123,19 @@ def format_folder_hint(out_folder: Path | None) -> str:
     return f"thali show {folder}"
 
 
+def list_report_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
+    """Return the options and commands that show more of a result with a report."""
+    folder_hint = format_folder_hint(out_folder)
+    if report_file is None:
+        return ["--report FILE (a page)", folder_hint]
+    return [folder_hint]
+
+
 def _format_value(setting: Any) -> str:
     """Return a value as text, with short decimal numbers."""
-    return f"{setting:g}" if isinstance(setting, float) else str(setting)
+    if isinstance(setting, float):
+        return f"{setting:g}"
+    return str(setting)
 
 
 # Errors and warnings as plain lines on stderr -----------------------------------------------------
@@ -149,7 +168,9 @@ class Terminal:
     @property
     def surface(self) -> str:
         """The surface whose findings are printed."""
-        return TEXT if self.prints_all else SCREEN
+        if self.prints_all:
+            return TEXT
+        return SCREEN
 
     def format_findings(self, findings: Findings, data_sentence: str = "", *hints: str) -> str:
         """Return the text to print for findings.
@@ -186,14 +207,14 @@ def notify(message: str, is_news: bool = True) -> None:
 
 
 @contextmanager
-def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
+def plain_messages(words: Words = NO_OPTIONS) -> Iterator[Terminal]:
     """Show errors and warnings of a command as single lines on stderr.
 
     A `ThaliError` or an error of the file system ends the command with exit code 2, Ctrl-C with
     130. A `ThaliWarning` is shown once, and the command continues. Warnings about convergence and
     interrupted runs are not shown, because the printed results report both.
     """
-    terminal = Terminal(OptionWords([]) if words is None else words)
+    terminal = Terminal(words)
     _is_quiet.set(False)
     with warnings.catch_warnings():
         show_python_warning, shown_sentences = warnings.showwarning, set()

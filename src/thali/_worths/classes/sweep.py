@@ -49,7 +49,7 @@ from ..people.moves import (
     sample_tie,
     view_person_matrix,
 )
-from ..people.sweep import add_person_metric, compute_gain
+from ..people.sweep import add_person_metric, compute_restarted_adaptation_gain
 
 N_SPLIT_TRIALS = 2  # splits or merges that a sweep tries
 SPLIT_STEP = 0.5  # spread of worths of a new class, in standard deviations of their prior
@@ -105,7 +105,7 @@ def run_class_sweeps(
         evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
     while sweep < until:
         sweep += 1
-        gain = compute_gain(sweep, tune)
+        gain = compute_restarted_adaptation_gain(sweep, tune)
         if not settings.are_known:
             evaluate_respondents(people, state, memberships)
             sample_memberships(rng, people, state, memberships)

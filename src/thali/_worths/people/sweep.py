@@ -112,7 +112,7 @@ def run_sweeps(
         learn_curvature(table, state, 1.0)
     while sweep < until:
         sweep += 1
-        gain = compute_gain(sweep, tune)
+        gain = compute_restarted_adaptation_gain(sweep, tune)
         if table.has_ties:
             sample_tie(rng, table, state)
         for p in range(table.x.shape[0]):
@@ -131,8 +131,8 @@ def run_sweeps(
 
 
 @scalar
-def compute_gain(sweep: Any, tune: Any) -> Any:
-    """Return the gain of step adaptation: it falls in each half of tuning, and ends at 0."""
+def compute_restarted_adaptation_gain(sweep: Any, tune: Any) -> Any:
+    """Return the step-adaptation gain; it restarts halfway through tuning and ends at 0."""
     if sweep > tune:
         return 0.0
     if sweep > tune // 2:

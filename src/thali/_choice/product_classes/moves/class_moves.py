@@ -300,8 +300,8 @@ def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None
 
 @scalar
 def count_separated_tasks(problem: Any, work: Any, n: Any, row: Any) -> Any:
-    """Return the number of tasks of respondent n separated in a row."""
+    """Count the tasks of respondent n that are separated in row `row` of `work`."""
     count = 0
-    for tau in range(count_tasks(problem.tasks, n)):
-        count += work.separates[row, tau]
+    for task in range(count_tasks(problem.tasks, n)):
+        count += work.separates[row, task]
     return count

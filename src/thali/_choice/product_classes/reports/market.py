@@ -155,7 +155,7 @@ class ClassChoiceRule(NamedTuple):
 def build_market_draws(
     draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None"
 ) -> MarketDraws:
-    """Build market draws from evenly spaced draws.
+    """Build `MarketDraws` from evenly spaced posterior draws.
 
     With many respondents, fewer draws contain some respondents each.
     """

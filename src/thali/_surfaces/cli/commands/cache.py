@@ -17,7 +17,10 @@ def show_info() -> None:
     """Print the size and folder of the cache."""
     info = store.cache_info()
     print(store.format_cache_size(info.files, info.bytes))
-    print(f"{info.path}: not used because {info.refused}" if info.refused else info.path)
+    if info.refused:
+        print(f"{info.path}: not used because {info.refused}")
+    else:
+        print(info.path)
     if info.shipped:
         print(info.shipped)
 

@@ -7,9 +7,11 @@ from ...report import format_own_citation, read_references
 
 def print_citations(model: str | None) -> None:
     """Print the entry of thali and the entries of a model's papers."""
-    keys = () if model is None else _find_citation_keys(model)
-    entry_by_key = read_references()
-    print("\n\n".join([format_own_citation(), *(entry_by_key[key] for key in keys)]))
+    entries = [format_own_citation()]
+    if model is not None:
+        entry_by_key = read_references()
+        entries += [entry_by_key[key] for key in _find_citation_keys(model)]
+    print("\n\n".join(entries))
 
 
 def _find_citation_keys(model: str) -> tuple[str, ...]:

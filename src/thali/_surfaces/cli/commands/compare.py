@@ -20,7 +20,7 @@ from ..loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_arguments import find_named_specs, parse_models
 from ..model_choice import choose_model
 from ..option_values import parse_option
-from ..options import COMPARED, index_options, select_table_arguments
+from ..options import COMPARED, COMPARISON, index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
 from .jobs import OVERWRITE, build_job_note, open_job
 
@@ -30,15 +30,8 @@ if TYPE_CHECKING:
 _RUN = ("draws", "tune", "chains", "thin")
 # for latent-feature models; other models have separate defaults
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}
-# settings of the comparison
-DEFAULT_SETTINGS: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "by", "sensitivity"))
-_COMMAND_OPTIONS = (
-    *(
-        Option(name, "", bool if name == "sensitivity" else str)
-        for name in ("models", *DEFAULT_SETTINGS)
-    ),
-    Option("job", "", typed="out"),
-)
+DEFAULT_SETTINGS: dict[str, Any] = {option.name: None for option in COMPARISON}
+_COMMAND_OPTIONS = (Option("models", ""), *COMPARISON, Option("job", "", typed="out"))
 
 
 def run_compare(
@@ -53,68 +46,43 @@ def run_compare(
 ) -> None:
     """Compare models on data and print the results."""
     import thali
-    from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.holdout_schemes import (
-        SCHEMES,
-        choose_n_folds,
-        convert_data,
-        count_parts,
-        find_data_form,
-    )
+    from thali._comparison.holdout_schemes import convert_data, find_data_form
 
     specs = find_named_specs(models or "")
-    terminal.use_options(_list_options(specs, OVERWRITE))
+    compared_options = [_find_option(word, specs) for word in COMPARED]
+    terminal.use_options([*_COMMAND_OPTIONS, OVERWRITE, *compared_options])
     values = {word: parse_option(_find_option(word, specs), value) for word, value in typed.items()}
     check_output_folder(out)
     named_data = find_data(data_name)
-    spec = _choose_data_spec(named_data, specs, values)
     data: Any
-    data, recognised = load_data(named_data, spec, _select_arguments(spec, values, DATA))
+    data, recognised = _load_compared_data(named_data, specs, values)
     has_methods = find_data_form(data) == DataForm(PAIRS)
     data, leave_out = convert_data(data, own["leave_out"])
     form = find_data_form(data)
-    data_spec = find_data_spec(form.kind)
     read = f"{data_name}: {recognised}"
     notify(read)
     _check_applicable_options(form, has_methods, data_name, typed)
-    if leave_out not in (None, *SCHEMES[form]):
-        scheme_names = " or ".join([*SCHEMES[form], *["respondent"] * data_spec.by_people])
-        raise ArgumentError(
-            Argument("leave_out"), f" must be {scheme_names} for {form}; got {leave_out!r}."
-        )
-    default_models = data_spec.compared_by_group if form.has_groups else data_spec.compared
-    if form == DataForm(CHOICES):
-        default_models = default_comparison(data, default_models)
-    named_models = parse_models(models or default_models, values, form, getattr(data, "labels", ()))
-    run_settings: dict[str, Any] = {
-        name: values[name] for name in (*_RUN, "cores") if name in values
-    }
-    by, folds = own["by"] or PREDICTION, own["folds"]
-    if own["by"] is None and leave_out is None and folds is None and len(named_models) > 1:
-        has_evidence_each = [
-            has_evidence(model) and getattr(model, "people", None) != ADJUSTED
-            for _, model in named_models
-        ]
-        by = EVIDENCE if all(has_evidence_each) else PREDICTION
+    _check_leave_out(leave_out, form)
+    model_list = models or _find_default_models(data, form)
+    named_models = parse_models(model_list, values, form, getattr(data, "labels", ()))
+    by, folds = own["by"], own["folds"]
+    if by is None:
+        is_plain = leave_out is None and folds is None
+        by = _choose_criterion([model for _, model in named_models], is_plain)
     if by == PREDICTION and folds is None:
-        n_data_parts = count_parts(data, leave_out)
-        folds = choose_n_folds(len(named_models), n_data_parts)
-        n_parts = folds or n_data_parts
-        parts_text = format_plural(n_parts, "part")
-        notify(
-            f"{len(named_models) * n_parts:,} fits: each model is fitted without each of"
-            f" {parts_text} of the data."
-        )
-    if by == PREDICTION and get_features_argument(data_spec.kind):
-        run_settings = _BUDGET | run_settings
+        folds = _plan_folds(data, leave_out, len(named_models))
+    run_settings: dict[str, Any] = {}
+    if by == PREDICTION and get_features_argument(form.kind):
+        run_settings |= _BUDGET
+    run_settings |= {name: values[name] for name in (*_RUN, "cores") if name in values}
     run_settings |= {
         "by": by,
         "leave_out": leave_out,
         "folds": folds,
         "sensitivity": bool(own["sensitivity"]),
+        "random_seed": values.get("seed"),
     }
-    run_settings["random_seed"] = values.get("seed")
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
@@ -123,23 +91,80 @@ def run_compare(
                 open_job(out, overwrite, build_job_note("compare", command))
             )
         table = thali.compare(named_models, data, progressbar=not terminal.is_quiet, **run_settings)
-    n_fits = table.attrs["fits"]
-    progress_text = (
-        f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,}"
-        f" {'models' if by == EVIDENCE else 'fits'} are"
-    )
     _write_and_print(terminal, table, data_name, out, formats, read)
     if table.attrs["interrupted"]:
-        if out is not None:
-            notify(
-                f"stopped by Ctrl-C; {progress_text} in '{out}'; run the same command, or thali"
-                f" resume {out}, to continue."
-            )
-        else:
-            notify(
-                f"stopped by Ctrl-C; {progress_text} finished; add --out DIR to be able to resume."
-            )
+        _report_interruption(table, by, out)
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_leave_out(leave_out: str | None, form: DataForm) -> None:
+    """Raise if data of this form cannot be divided in this way."""
+    from thali._comparison.holdout_schemes import SCHEMES
+
+    if leave_out in (None, *SCHEMES[form]):
+        return
+    scheme_names = list(SCHEMES[form])
+    if find_data_spec(form.kind).by_people:
+        scheme_names.append("respondent")
+    raise ArgumentError(
+        Argument("leave_out"),
+        f" must be {' or '.join(scheme_names)} for {form}; got {leave_out!r}.",
+    )
+
+
+def _find_default_models(data: Any, form: DataForm) -> str:
+    """Return the models that are compared if none are named, as the text of --models."""
+    data_spec = find_data_spec(form.kind)
+    if form.has_groups:
+        return data_spec.compared_by_group
+    if form == DataForm(CHOICES):
+        return default_comparison(data, data_spec.compared)
+    return data_spec.compared
+
+
+def _choose_criterion(models: list[Any], is_plain: bool) -> str:
+    """Return evidence if all of several models have it, else prediction."""
+    # `is_plain`: whether the user said nothing about parts of the data to hold out.
+    from thali._comparison.by_evidence import EVIDENCE, has_evidence
+    from thali._comparison.compare import PREDICTION
+
+    if not is_plain or len(models) < 2:
+        return PREDICTION
+    for model in models:
+        if not has_evidence(model) or getattr(model, "people", None) == ADJUSTED:
+            return PREDICTION
+    return EVIDENCE
+
+
+def _plan_folds(data: Any, leave_out: str | None, n_models: int) -> int | None:
+    """Return the default number of folds, and print the number of fits."""
+    from thali._comparison.holdout_schemes import choose_n_folds, count_parts
+
+    n_data_parts = count_parts(data, leave_out)
+    folds = choose_n_folds(n_models, n_data_parts)
+    n_parts = folds or n_data_parts
+    notify(
+        f"{n_models * n_parts:,} fits: each model is fitted without each of"
+        f" {format_plural(n_parts, 'part')} of the data."
+    )
+    return folds
+
+
+def _report_interruption(table: "pandas.DataFrame", by: str, out_folder: Path | None) -> None:
+    """Print how much of an interrupted comparison is finished, and how to resume it."""
+    from thali._comparison.by_evidence import EVIDENCE
+
+    n_fits, unit = table.attrs["fits"], "fits"
+    if by == EVIDENCE:
+        unit = "models"
+    progress_text = f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,} {unit} are"
+    if out_folder is None:
+        notify(f"stopped by Ctrl-C; {progress_text} finished; add --out DIR to be able to resume.")
+    else:
+        notify(
+            f"stopped by Ctrl-C; {progress_text} in '{out_folder}'; run the same command, or thali"
+            f" resume {out_folder}, to continue."
+        )
 
 
 def _write_and_print(
@@ -162,7 +187,9 @@ def _write_and_print(
     try:
         if out_folder is not None:
             picture_names = write_findings(findings, out_folder, formats)
-            written_text = f"the tables{' and the pictures' * bool(picture_names)}"
+            written_text = "the tables"
+            if picture_names:
+                written_text += " and the pictures"
             if table.attrs.get("by") == EVIDENCE:
                 write_files(
                     out_folder,
@@ -174,15 +201,23 @@ def _write_and_print(
         print(terminal.format_findings(findings, read, format_folder_hint(out_folder)))
 
 
-def _list_options(specs: list[ModelSpec], *other_options: Option) -> list[Option]:
-    """Return the options that messages may name."""
-    return [*_COMMAND_OPTIONS, *other_options, *(_find_option(word, specs) for word in COMPARED)]
-
-
 def _find_option(word: str, specs: list[ModelSpec]) -> Option:
     """Return the option of that name, if possible of one of these models."""
     owned = index_options()[word]
     return next((option for spec, option in owned if spec in specs), owned[0][1])
+
+
+def _load_compared_data(
+    named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
+) -> tuple[Any, str]:
+    """Return the data that all models are fitted to, and a sentence about how they were read."""
+    spec = _choose_data_spec(named_data, specs, values_by_word)
+    read_arguments = {
+        option.target: values_by_word[option.word]
+        for option in spec.options
+        if option.to == DATA and option.word in values_by_word
+    }
+    return load_data(named_data, spec, read_arguments)
 
 
 def _choose_data_spec(
@@ -207,17 +242,6 @@ def _choose_data_spec(
         ),
         values_by_word,
     )
-
-
-def _select_arguments(
-    spec: ModelSpec, values_by_word: dict[str, Any], destination: str
-) -> dict[str, Any]:
-    """Return the typed arguments for one destination."""
-    return {
-        option.target: values_by_word[option.word]
-        for option in spec.options
-        if option.to == destination and option.word in values_by_word
-    }
 
 
 def _check_applicable_options(

@@ -4,91 +4,119 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali import designs, paired
 from thali._data.roles import column_names
 from thali._labels import format_plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
+from thali._model.model_files import load as load_model
+from thali._model.spec import Option
 from thali.errors import ArgumentError, DataError
 
 from ..files import check_output_folder, format_tables, write_files
+from ..option_values import split_named_values
 from ..terminal import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas
 
-
-# number of respondents (None: find the required number), spread, and a fitted model
-Simulation = tuple[int | None, float, Path | None]
+    from thali._designs.check import DesignCheck
 
 
-def print_design(
+def run_design(
     terminal: Terminal,
     options: list[str],
-    out_folder: Path | None,
-    formats: tuple[str, ...],
-    simulation: Simulation | None,
-    seed: int | None,
-) -> None:
-    """Print and write a balanced design of all pairs of options."""
-    from thali import paired
-
-    check_output_folder(out_folder)
-    design = paired.pair_design(_parse_options(options))
-    _write_and_print(
-        terminal,
-        {"Design": (design.note, design.table)} | _simulate_power(design.table, simulation, seed),
-        out_folder,
-        formats,
-    )
-
-
-def print_set_design(
-    terminal: Terminal,
-    options: list[str],
-    size: int,
-    per_person: int | None,
-    versions: int,
+    n_tasks: int | None,
+    typed: dict[str, Any],
     seed: int | None,
     out_folder: Path | None,
     formats: tuple[str, ...],
-    simulation: Simulation | None,
 ) -> None:
-    """Print and write a design of sets of options."""
-    from thali import designs
-
+    """Print and write a design of pairs, of sets of options, or of choice tasks."""
     check_output_folder(out_folder)
-    design = designs.sets(_parse_options(options), size, per_person, versions, random_seed=seed)
+    if n_tasks is not None:
+        _check_task_options(typed)
+        parts, other_tables = _design_tasks(options, n_tasks, typed, seed)
+        _write_and_print(terminal, parts, out_folder, formats, **other_tables)
+        return
+    task_words = "alternatives interaction direction prohibit holdouts none overlap".split()
+    for word in task_words:
+        if word in typed:
+            raise ArgumentError(f"--{word} applies to choice tasks; set their number with --tasks.")
+    if "power" not in typed and ("pilot" in typed or "spread" in typed):
+        raise ArgumentError(
+            "--pilot and --spread apply to simulated respondents; set their number with --power."
+        )
+    if "size" in typed or "per-person" in typed:
+        sentence, design = _design_sets(options, typed, seed)
+    else:
+        _check_pair_options(typed, seed)
+        pair_design = paired.pair_design(_parse_options(options))
+        sentence, design = pair_design.note, pair_design.table
+    parts = {"Design": (sentence, design)}
+    if "power" in typed:
+        parts["Power"] = _simulate_ranks(design, typed, seed)
+    _write_and_print(terminal, parts, out_folder, formats)
+
+
+def _check_task_options(typed: dict[str, Any]) -> None:
+    """Raise if an option does not apply to choice tasks."""
+    if "size" in typed or "per-person" in typed:
+        raise ArgumentError(
+            "--size and --per-person apply to sets of options; for choice tasks use --alternatives"
+            " and --tasks."
+        )
+    if "spread" in typed and "power" not in typed:
+        raise ArgumentError(
+            "--spread applies to simulated respondents; set their number with --power."
+        )
+
+
+def _check_pair_options(typed: dict[str, Any], seed: int | None) -> None:
+    """Raise if an option does not apply to the design of all pairs."""
+    word = ""
+    if "versions" in typed:
+        word = "versions"
+    elif seed is not None and "power" not in typed:
+        word = "seed"
+    if word:
+        raise ArgumentError(
+            f"--{word} applies to subsets of pairs or sets, or to tasks; add --per-person, --size"
+            " or --tasks."
+        )
+
+
+def _design_sets(
+    options: list[str], typed: dict[str, Any], seed: int | None
+) -> "tuple[str, pandas.DataFrame]":
+    """Return a sentence about a design of sets of options, and the design."""
+    size, n_versions = typed.get("size", 2), typed.get("versions", 1)
+    labels = _parse_options(options)
+    design = designs.sets(labels, size, typed.get("per-person"), n_versions, random_seed=seed)
     sentence = (
         f"{format_plural(len(design), 'set')} of {size} options, in"
-        f" {format_plural(versions, 'version')}."
+        f" {format_plural(n_versions, 'version')}."
     )
-    _write_and_print(
-        terminal,
-        {"Design": (sentence, design)} | _simulate_power(design, simulation, seed),
-        out_folder,
-        formats,
-    )
+    return sentence, design
 
 
 Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
 
 
-def _simulate_power(
-    design: "pandas.DataFrame", simulation: Simulation | None, seed: int | None
-) -> Parts:
-    """Return how often simulated studies separate the top options, if requested."""
-    from thali import designs
-    from thali._model.model_files import load
-
-    if simulation is None:
-        return {}
-    n_respondents, spread, pilot = simulation
-    prior = None if pilot is None else load(pilot)
+def _simulate_ranks(
+    design: "pandas.DataFrame", typed: dict[str, Any], seed: int | None
+) -> "tuple[str, pandas.DataFrame]":
+    """Return a sentence and a table about how often simulated studies separate the top options."""
+    prior = None
+    if "pilot" in typed:
+        prior = load_model(typed["pilot"])
+    n_respondents = typed["power"] or None
+    spread = typed.get("spread", 0.0)
     table = designs.power(design, prior, n_respondents, spread, random_seed=seed)
     n_studies = table.attrs["simulations"]
     sentence = (
         f"Share of {n_studies:,} simulated studies that separate the top options from all others:"
     )
-    return {"Power": (sentence, table)}
+    return sentence, table
 
 
 def _write_and_print(
@@ -107,13 +135,10 @@ def _write_and_print(
         FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
         for label, part in parts.items()
     ]
-    print(
-        terminal.format_findings(
-            Findings(None, makers),
-            "",
-            *([] if out_folder else ["--out DIR (the design, as a table)"]),
-        )
-    )
+    hints = []
+    if out_folder is None:
+        hints = ["--out DIR (the design, as a table)"]
+    print(terminal.format_findings(Findings(None, makers), "", *hints))
 
 
 def _build_design_finding(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
@@ -123,125 +148,125 @@ def _build_design_finding(label: str, sentence: str, table: "pandas.DataFrame", 
 
 def _parse_options(options: list[str]) -> int | list[str]:
     """Return the labels of the options, or their number."""
-    return int(options[0]) if len(options) == 1 and options[0].isdigit() else options
+    if len(options) == 1 and options[0].isdigit():
+        return int(options[0])
+    return options
 
 
-def print_choice_design(
-    terminal: Terminal,
-    files: list[str],
-    tasks: int,
-    alternatives: int | None,
-    out_folder: Path | None,
-    formats: tuple[str, ...],
-    typed: dict[str, list[str]],
-    holdouts: Path | None,
-    simulation: tuple[int, float] | None = None,
-    pilot: Path | None = None,
-    **design_settings: Any,
-) -> None:
-    """Print and write the tasks of a choice experiment, and their statistics."""
-    from thali import designs
-    from thali._model.model_files import load
-
-    check_output_folder(out_folder)
-    if alternatives is None:
-        raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
-    if len(files) != 1:
-        raise ArgumentError(
-            f"--tasks requires one table of attributes and levels; got {' '.join(files)}."
+def _design_tasks(
+    files: list[str], n_tasks: int, typed: dict[str, Any], seed: int | None
+) -> "tuple[Parts, dict[str, pandas.DataFrame]]":
+    """Return the tasks of a choice experiment with their statistics, and tables only for files."""
+    attributes, utilities = _read_levels_and_prior(files, typed)
+    effects = _parse_effects(typed)
+    rules = [
+        {name: [level.strip() for level in levels.split(",")] for name, levels in named_levels}
+        for named_levels in (
+            split_named_values(Option("prohibited", ""), [text])
+            for text in typed.get("prohibit", [])
         )
-    attributes, prior, prior_sd = _read_attributes(files[0])
-    if pilot is not None:
-        if prior is not None:
-            raise ArgumentError(
-                f"--pilot and the column 'utility' of {files[0]} cannot be combined; remove one."
-            )
-        prior = load(pilot)
-    if simulation is not None and prior is None:
-        raise ArgumentError(
-            f"--power requires expected utilities; add a column 'utility' to {files[0]} or pass"
-            " --pilot."
-        )
-    parsed_settings = _parse_design_settings(typed)
-    holdout_tasks = [] if holdouts is None else _read_holdout_tasks(holdouts)
-    utilities = {"prior": prior, "prior_sd": prior_sd}
+    ]
+    holdout_tasks = []
+    if "holdouts" in typed:
+        holdout_tasks = _read_holdout_tasks(typed["holdouts"])
     design = designs.choice(
         attributes,
-        tasks,
-        alternatives,
+        n_tasks,
+        typed["alternatives"],
+        versions=typed.get("versions", 1),
+        none="none" in typed,
+        prohibited=rules,
+        overlap=typed.get("overlap") or "minimal",
         holdouts=holdout_tasks,
+        random_seed=seed,
         **utilities,
-        **parsed_settings,
-        **design_settings,
+        **effects,
     )
-    effects = {
-        "interactions": parsed_settings["interactions"],
-        "directions": parsed_settings["directions"],
-    }
     design_check = designs.check(design, **utilities, **effects)
-    errors = (
-        f"{design_check.title}: D-error {design_check.d_error:.4g} (one respondent), D-efficiency"
-        f" {design_check.d_efficiency:.3f}."
-    )
-    if design_check.bayesian_d_error is not None:
-        errors += (
-            f" Bayesian D-error {design_check.bayesian_d_error:.4g} (mean over uncertain"
-            " utilities)."
+    parts = {
+        "Design": ("", design),
+        "Errors": (_describe_errors(design_check), design_check.table),
+    }
+    if "power" in typed:
+        power_table = designs.power(
+            design,
+            utilities["prior"],
+            typed["power"],
+            typed.get("spread", 0.0),
+            interactions=effects["interactions"],
+            random_seed=seed,
         )
-    if design_check.dominated is not None:
-        errors += f" Number of tasks with a dominated product: {design_check.dominated:,}."
-    parts: Parts = {"Errors": (f"{errors} {design_check.note}", design_check.table)}
-    if simulation is not None:
-        n_respondents, spread = simulation
-        power_settings = {
-            "interactions": parsed_settings["interactions"],
-            "random_seed": design_settings.get("random_seed"),
-        }
-        power_table = designs.power(design, prior, n_respondents, spread, **power_settings)
-        n_respondents, n_studies = (
-            power_table.attrs[name] for name in ("respondents", "simulations")
-        )
-        sentence = (
-            f"Share of {n_studies:,} simulated studies with {n_respondents:,} respondents in which"
-            " a utility differs significantly from 0:"
-        )
-        parts["Power"] = (sentence, power_table)
+        parts["Power"] = (_describe_power(power_table), power_table)
     other_tables = {
         "tasks": _reshape_by_task(design),
         "balance": design_check.balance,
         "overlap": design_check.overlap,
     }
-    _write_and_print(
-        terminal, {"Design": ("", design)} | parts, out_folder, formats, **other_tables
+    return parts, other_tables
+
+
+def _read_levels_and_prior(
+    files: list[str], typed: dict[str, Any]
+) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """Check the options; return levels by attribute, and `prior` and `prior_sd`."""
+    if "alternatives" not in typed:
+        raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
+    if len(files) != 1:
+        raise ArgumentError(
+            f"--tasks requires one table of attributes and levels; got {' '.join(files)}."
+        )
+    levels, prior, prior_sd = _read_attributes(files[0])
+    if "pilot" in typed:
+        if prior is not None:
+            raise ArgumentError(
+                f"--pilot and the column 'utility' of {files[0]} cannot be combined; remove one."
+            )
+        prior = load_model(typed["pilot"])
+    if "power" in typed and prior is None:
+        raise ArgumentError(
+            f"--power requires expected utilities; add a column 'utility' to {files[0]} or pass"
+            " --pilot."
+        )
+    return levels, {"prior": prior, "prior_sd": prior_sd}
+
+
+def _describe_errors(design_check: "DesignCheck") -> str:
+    """Return sentences about the efficiency of a design."""
+    sentences = (
+        f"{design_check.title}: D-error {design_check.d_error:.4g} (one respondent), D-efficiency"
+        f" {design_check.d_efficiency:.3f}."
+    )
+    if design_check.bayesian_d_error is not None:
+        sentences += (
+            f" Bayesian D-error {design_check.bayesian_d_error:.4g} (mean over uncertain"
+            " utilities)."
+        )
+    if design_check.dominated is not None:
+        sentences += f" Number of tasks with a dominated product: {design_check.dominated:,}."
+    return f"{sentences} {design_check.note}"
+
+
+def _describe_power(power_table: "pandas.DataFrame") -> str:
+    """Return the sentence above the power to detect each utility."""
+    return (
+        f"Share of {power_table.attrs['simulations']:,} simulated studies with"
+        f" {power_table.attrs['respondents']:,} respondents in which a utility differs"
+        " significantly from 0:"
     )
 
 
-def _parse_design_settings(typed: dict[str, list[str]]) -> dict[str, Any]:
-    """Parse interactions, directions and prohibitions for `designs.choice`."""
-    from thali._model.spec import Option
-
-    from ..option_values import split_named_values
-
-    texts_by_setting = {
-        name: [split_named_values(Option(name, ""), [text]) for text in texts]
-        for name, texts in typed.items()
+def _parse_effects(typed: dict[str, Any]) -> dict[str, Any]:
+    """Parse --interaction and --direction as arguments of `designs.choice`."""
+    named_partners = split_named_values(Option("interactions", ""), typed.get("interaction", []))
+    directions = split_named_values(Option("directions", ""), typed.get("direction", []))
+    return {
+        "interactions": [
+            (attribute, partner.strip())
+            for attribute, partners in named_partners
+            for partner in partners.split(",")
+        ],
+        "directions": dict(directions) or None,
     }
-    pairs = [
-        (attribute, partner.strip())
-        for named_texts in texts_by_setting["interactions"]
-        for attribute, partners in named_texts
-        for partner in partners.split(",")
-    ]
-    rules = [
-        {name: [level.strip() for level in levels.split(",")] for name, levels in named_texts}
-        for named_texts in texts_by_setting["prohibited"]
-    ]
-    directions = {
-        name: direction
-        for named_texts in texts_by_setting["directions"]
-        for name, direction in named_texts
-    }
-    return {"interactions": pairs, "prohibited": rules, "directions": directions or None}
 
 
 def _read_holdout_tasks(path: Path) -> "list[pandas.DataFrame]":
@@ -275,7 +300,7 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 
 
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
-    """Read levels, expected utilities and standard deviations, by attribute."""
+    """Read levels, utilities and sds, by attribute; None for columns that the table lacks."""
     # Utilities and standard deviations are None if the table lacks them.
     from thali._reading.table import load
 
@@ -286,10 +311,12 @@ def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]
             f" optionally 'utility' and 'sd'; its columns are {shorten(column_names(frame))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
-    lists_by_column = [
-        {name: part[column].tolist() for name, part in parts.items()} if column in frame else None
-        for column in ("level", "utility", "sd")
-    ]
-    if lists_by_column[2] is not None and lists_by_column[1] is None:
+    numbers_by_column: dict[str, Numbers] = {
+        column: {name: part[column].tolist() for name, part in parts.items()}
+        for column in ("utility", "sd")
+        if column in frame
+    }
+    if "sd" in numbers_by_column and "utility" not in numbers_by_column:
         raise DataError(f"{path} has a column 'sd' but no column 'utility'; add the utilities.")
-    return lists_by_column[0] or {}, lists_by_column[1], lists_by_column[2]
+    levels = {name: part["level"].tolist() for name, part in parts.items()}
+    return levels, numbers_by_column.get("utility"), numbers_by_column.get("sd")

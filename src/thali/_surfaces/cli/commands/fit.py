@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
 from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import format_plural
+from thali._model.finding import Findings
 from thali._model.options import TABLE_OPTIONS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
@@ -22,18 +23,19 @@ from ...figures import Figures
 from ..files import (
     build_model_file,
     check_folder,
+    check_output_folder,
     write_findings,
     write_model,
     write_slides,
     write_with_fallback,
 )
-from ..loading import detect_data_kind, find_data, load_data
+from ..loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_choice import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
+from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
+from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
 from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
-from .model_request import COMMAND_OPTIONS, ModelRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
 
 
@@ -50,94 +52,149 @@ def run_fit(
     slides: Path | None = None,
 ) -> None:
     """Fit a model to data, print the results and write them."""
-    from thali._model.model_files import build_model_tree
-
-    from ...html import describe_fit
-
-    spec, alias = (find_implied_model(typed), "") if model_name is None else find_model(model_name)
-    read_arguments: dict[str, Any] = {}
+    spec, alias = find_implied_model(typed), ""
+    if model_name is not None:
+        spec, alias = find_model(model_name)
+    request, read_arguments = None, {}
     # Check options before a large file is read, whatever the data are.
     if spec is None:
-        option_by_name = {
-            option_name: owned[0][1] for option_name, owned in index_options().items()
-        }
-        # of options with equal names, --respondent of tables comes first
-        terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_name.values()])
-        read_arguments = select_table_arguments(
-            {
-                option_name: parse_option(option_by_name[option_name], text)
-                for option_name, text in typed.items()
-            }
-        )
-    request = None if spec is None else request_model(terminal, spec, alias, typed, None)
-    for option, folder in (("--out", out), ("--slides", slides)):
-        if folder is not None:
-            check_folder(folder, option)
+        read_arguments = _parse_table_arguments(terminal, typed)
+    else:
+        request = request_model(terminal, spec, alias, typed, None)
+    _check_destinations(out, slides)
     check_report(page, cover)
     named_data = find_data(data_name)
     if request is None:
-        kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
-        # so that options of individuals are accepted with every method
-        implied_options = {"people": "individuals"} if kind_spec.method_of_individuals else {}
-        request = request_model(terminal, kind_spec, "", implied_options | typed, data_name)
+        request = _request_kind_model(terminal, named_data, read_arguments, typed)
     data, reading_sentence = load_data(
         named_data, request.spec, request.read_arguments, model_name is not None
     )
     model_note = ""
     if spec is None:
         request, model_note = request_default_model(terminal, data, typed)
-    spec, values_by_word, select_arguments = request.spec, request.values, request.arguments
-    if any(option.name == "constants" for option in spec.options):
-        from thali._choice.coding import describe_constants
-
-        constants = describe_constants(data, select_arguments(MODEL).get("constants"))
-        reading_sentence += f"; {constants.render(terminal.words)}"
-    data_sentence = f"{data_name}: {reading_sentence}{model_note}"
+    constants_note = _describe_constants(terminal, request, data)
+    data_sentence = f"{data_name}: {reading_sentence}{constants_note}{model_note}"
     notify(data_sentence)
-    model = _build_model(spec, select_arguments(MODEL), values_by_word, data)
+    model = _build_model(request, data)
     settings = model._complete_settings(data, request.settings(named_data, data))
-    command = {
+    command_arguments: dict[str, Any] = {
         "data_name": data_name,
         "model_name": model_name,
         "typed": typed,
-        "formats": list(formats),
     }
-    command |= {} if page is None else {"page": page.absolute(), "cover": cover}
-    command |= {} if slides is None else {"slides": slides.absolute()}
-    note = build_job_note("fit", command)
-    is_finished = out is not None and not overwrite and _is_finished(out, note)
-    arguments = select_arguments(FIT)
-    if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
-        arguments["progressbar"] = False
-    with _open_fit_job(request, out, overwrite, note) as job:
-        _fit_model(spec, model, data, arguments, job)
-    if is_finished:
-        notify(f"this fit is finished; its draws are in {out} (--overwrite fits again).")
-    interrupted = model._interrupted_
-    if interrupted:
-        draw_sizes = model._view.draws.sizes
-        resume_hint = f"; resume with thali resume {out}" if out is not None else ""
-        notify(
-            f"stopped early; kept {format_plural(draw_sizes['chain'], 'chain')} of"
-            f" {format_plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from"
-            " these; press Ctrl-C to skip."
-        )
+    command_arguments["formats"] = list(formats)
+    if page is not None:
+        command_arguments |= {"page": page.absolute(), "cover": cover}
+    if slides is not None:
+        command_arguments |= {"slides": slides.absolute()}
+    output = FitOutput(
+        command_arguments, build_job_note("fit", command_arguments), out, overwrite, page, slides
+    )
+    _fit_model(terminal, request, model, data, output)
+    if model._interrupted_:
+        _report_early_stop(model, out)
+    findings, settings, answer = _compute_results(terminal, model, settings, output, data_sentence)
     try:
-        with _open_bootstrap_job(settings, out, overwrite, note) as settings:
+        try:
+            print(answer, flush=True)
+        finally:  # neither a full disk nor a closed pipe costs the other
+            with Figures() as figures:
+                _write_results(terminal, model, findings, settings, output, figures)
+    except KeyboardInterrupt:
+        notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
+        raise typer.Exit(INTERRUPTED) from None
+    is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
+    if is_stopped or (model._interrupted_ and "max-time" not in request.values):
+        raise typer.Exit(INTERRUPTED)
+
+
+class FitOutput(NamedTuple):
+    """The files that a fit writes, and the command that wrote them."""
+
+    command: dict[str, Any]  # the arguments of `run_fit` that repeat it
+    note: dict[str, Any]  # the command as a job stores it
+    folder: Path | None
+    overwrite: bool
+    page: Path | None
+    slides: Path | None
+
+
+def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
+    """Parse all typed options, of any model; return the arguments about the table."""
+    option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
+    # of options with equal names, --respondent of tables comes first
+    terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])
+    return select_table_arguments(
+        {word: parse_option(option_by_word[word], text) for word, text in typed.items()}
+    )
+
+
+def _check_destinations(out_folder: Path | None, slides: Path | None) -> None:
+    """Raise if a folder cannot be written."""
+    check_output_folder(out_folder)
+    if slides is not None:
+        check_folder(slides, "--slides")
+
+
+def _request_kind_model(
+    terminal: Terminal,
+    named_data: NamedData,
+    read_arguments: dict[str, Any],
+    typed: dict[str, Any],
+) -> FitRequest:
+    """Return the request for the model that fits the kind of the data and the typed options."""
+    kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
+    # so that options of individuals are accepted with every method
+    if kind_spec.method_of_individuals:
+        typed = {"people": "individuals"} | typed
+    return request_model(terminal, kind_spec, "", typed, named_data.name)
+
+
+def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> str:
+    """Return a clause about the constants of a logit; empty for other models."""
+    from thali._choice.coding import describe_constants
+
+    if not any(option.name == "constants" for option in request.spec.options):
+        return ""
+    constants = describe_constants(data, request.arguments(MODEL).get("constants"))
+    return f"; {constants.render(terminal.words)}"
+
+
+def _report_early_stop(model: Any, out_folder: Path | None) -> None:
+    """Print how many draws an interrupted fit kept."""
+    draw_sizes, resume_hint = model._view.draws.sizes, ""
+    if out_folder is not None:
+        resume_hint = f"; resume with thali resume {out_folder}"
+    notify(
+        f"stopped early; kept {format_plural(draw_sizes['chain'], 'chain')} of"
+        f" {format_plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from"
+        " these; press Ctrl-C to skip."
+    )
+
+
+def _compute_results(
+    terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
+) -> tuple[Findings, AnswerSettings, str]:
+    """Return the findings, their settings and the text to print; save the fit after an error."""
+    from thali._model.model_files import build_model_tree
+
+    hints = list_report_hints(output.folder, output.page)
+    try:
+        with _open_bootstrap_job(settings, output) as settings:
             findings = model._build_findings(settings)
-            if out is not None:
+            if output.folder is not None:
                 list(findings)  # compute all findings before files are written
-            answer = terminal.format_findings(findings, data_sentence, *_list_hints(out, page))
+            return findings, settings, terminal.format_findings(findings, data_sentence, *hints)
     # save the draws after an error, or Ctrl-C, in the computation of results
     except BaseException as error:
         is_cancelled = isinstance(error, KeyboardInterrupt)
-        if is_cancelled:
-            notify(
-                "stopped by Ctrl-C while computing results."
-                + (" Nothing was written." if out is None else "")
-            )
-        if out is not None:
-            written_folder = write_with_fallback(out, partial(write_model, build_model_tree(model)))
+        if is_cancelled and output.folder is None:
+            notify("stopped by Ctrl-C while computing results. Nothing was written.")
+        elif is_cancelled:
+            notify("stopped by Ctrl-C while computing results.")
+        if output.folder is not None:
+            write = partial(write_model, build_model_tree(model))
+            written_folder = write_with_fallback(output.folder, write)
             notify(
                 f"the results could not be computed; the fit is saved in {written_folder} (open it"
                 " with thali.load)."
@@ -146,67 +203,65 @@ def run_fit(
             raise typer.Exit(INTERRUPTED) from None
         raise
 
-    def write(figures: Figures) -> None:
-        if out is not None:
-            datatree = build_model_tree(model)
-            note_file = {} if read_index(out / JOB) else {COMMAND: json.dumps(note).encode()}
-            written_parts = ["the posterior" if "posterior" in datatree.children else "the model"]
-            written_parts.append("the tables")
 
-            def write_to(folder: Path) -> None:
-                other_files = {**build_model_file(datatree), **note_file}
-                written_parts[2:] = ["the pictures"] * bool(
-                    write_findings(findings, folder, formats, other_files, figures)
-                )
+def _write_results(
+    terminal: Terminal,
+    model: Any,
+    findings: Findings,
+    settings: AnswerSettings,
+    output: FitOutput,
+    figures: Figures,
+) -> None:
+    """Write the folder, the report and the slides of a fit, as far as requested."""
+    from ...html import describe_fit
 
-            written_folder = write_with_fallback(out, write_to)
-            notify(
-                f"wrote {', '.join(written_parts[:-1])} and {written_parts[-1]} to the folder"
-                f" '{written_folder}'."
-            )
-        if page is not None:
-            repeated_command = format_command(
-                "fit", command | {"typed": _add_random_seed(model, typed)}
-            )
-            write_report(
-                model, page, repeated_command, terminal, settings, figures, cover, [data_name]
-            )
-        if slides is not None:
-            write_slides(findings, slides, terminal, describe_fit(model))
-
-    try:
-        try:
-            print(answer, flush=True)
-        finally:  # neither a full disk nor a closed pipe costs the other
-            with Figures() as figures:
-                write(figures)
-    except KeyboardInterrupt:
-        notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
-        raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
-    if is_stopped or (interrupted and "max-time" not in request.values):
-        raise typer.Exit(INTERRUPTED)
+    if output.folder is not None:
+        _write_folder(model, findings, output.folder, output, figures)
+    if output.page is not None:
+        typed, seed = output.command["typed"], model._get_run_settings().get("random_seed")
+        if seed is not None and "seed" not in typed:  # it was drawn
+            typed = typed | {"seed": seed}
+        repeated_command = format_command("fit", output.command | {"typed": typed})
+        names, cover = [output.command["data_name"]], output.command["cover"]
+        write_report(
+            model, output.page, repeated_command, terminal, settings, figures, cover, names
+        )
+    if output.slides is not None:
+        write_slides(findings, output.slides, terminal, describe_fit(model))
 
 
-def _list_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
-    """Return hints about options that show more of a fit."""
-    report = [] if report_file is not None else ["--report FILE (a page)"]
-    return [*report, format_folder_hint(out_folder)]
+def _write_folder(
+    model: Any, findings: Findings, folder: Path, output: FitOutput, figures: Figures
+) -> None:
+    """Write the model, tables and pictures to a folder, or to another if that fails."""
+    from thali._model.model_files import build_model_tree
+
+    datatree = build_model_tree(model)
+    other_files = build_model_file(datatree)
+    if not read_index(folder / JOB):
+        other_files[COMMAND] = json.dumps(output.note).encode()
+    picture_names: list[str] = []
+
+    def write_to(folder: Path) -> None:
+        picture_names[:] = write_findings(
+            findings, folder, output.command["formats"], other_files, figures
+        )
+
+    written_folder = write_with_fallback(folder, write_to)
+    parts = ["the model", "the tables"]
+    if "posterior" in datatree.children:
+        parts[0] = "the posterior"
+    if picture_names:
+        parts.append("the pictures")
+    notify(f"wrote {', '.join(parts[:-1])} and {parts[-1]} to the folder '{written_folder}'.")
 
 
-def _add_random_seed(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
-    """Return the typed options, with the random seed that was drawn."""
-    seed = model._get_run_settings().get("random_seed")
-    return typed if seed is None or "seed" in typed else typed | {"seed": seed}
-
-
-def _build_model(
-    spec: ModelSpec, arguments: dict[str, Any], values_by_word: dict[str, Any], data: Any
-) -> Any:
+def _build_model(request: FitRequest, data: Any) -> Any:
     """Build the model with its arguments and features."""
-    if spec.features:
-        arguments |= _parse_features(spec, values_by_word, data.labels)
-    return spec.load()(**arguments)
+    arguments = request.arguments(MODEL)
+    if request.spec.features:
+        arguments |= _parse_features(request.spec, request.values, data.labels)
+    return request.spec.load()(**arguments)
 
 
 def _parse_features(
@@ -238,45 +293,37 @@ def _parse_features(
     return {name: parsed_tree}
 
 
-@contextmanager
-def _open_fit_job(
-    request: ModelRequest, out_folder: Path | None, overwrite: bool, command: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Open the job of a fit with chains; yield the argument that names it."""
-    if out_folder is None or not any(
-        option.name == "cores" for option in request.spec.select_options(request.method)
-    ):
-        yield {}
-        return
-    with open_job(out_folder, overwrite, command) as job:
-        yield {"job": job}
+def _fit_model(
+    terminal: Terminal, request: FitRequest, model: Any, data: Any, output: FitOutput
+) -> None:
+    """Fit the model, in the job of the output folder if it has chains."""
+    arguments, folder = request.arguments(FIT), output.folder
+    is_finished = folder is not None and not output.overwrite and _is_finished(folder, output.note)
+    if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
+        arguments["progressbar"] = False
+    inputs = [data]
+    if request.spec.data == (CLASSES,):
+        inputs = [data.covariates, data.labels]
+    if folder is None or not request.has_cores:
+        model.fit(*inputs, **arguments)
+    else:
+        with open_job(folder, output.overwrite, output.note) as job:
+            model.fit(*inputs, **arguments, job=job)
+    if is_finished:
+        notify(f"this fit is finished; its draws are in {folder} (--overwrite fits again).")
 
 
 @contextmanager
-def _open_bootstrap_job(
-    settings: AnswerSettings, out_folder: Path | None, overwrite: bool, command: dict[str, Any]
-) -> Iterator[AnswerSettings]:
+def _open_bootstrap_job(settings: AnswerSettings, output: FitOutput) -> Iterator[AnswerSettings]:
     """Open the job of a test by simulated data, if requested; yield the settings."""
-    if out_folder is None or not settings.bootstrap:
+    if output.folder is None or not settings.bootstrap:
         yield settings
         return
-    with open_job(out_folder, overwrite, command) as job:
+    with open_job(output.folder, output.overwrite, output.note) as job:
         yield replace(settings, job=job)
 
 
-def _is_finished(out_folder: Path, command: dict[str, Any]) -> bool:
+def _is_finished(folder: Path, note: dict[str, Any]) -> bool:
     """Return whether a folder contains the finished job of the same command."""
-    index = read_index(out_folder / JOB)
-    return (
-        index is not None and index["ended"] and index["command"] == json.loads(json.dumps(command))
-    )
-
-
-def _fit_model(
-    spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]
-) -> None:
-    """Fit the model, with covariates and labels for classification."""
-    if spec.data == (CLASSES,):
-        model.fit(data.covariates, data.labels, **arguments, **job)
-    else:
-        model.fit(data, **arguments, **job)
+    index = read_index(folder / JOB)
+    return index is not None and index["ended"] and index["command"] == json.loads(json.dumps(note))

@@ -24,11 +24,8 @@ JOB = "job"  # in the folder of the results
 DATA_NAMED = "data"  # what the app calls the data, for which there is no option
 COVER: tuple[str, ...] = ("title", "author", "question", DATA_NAMED)  # of a report
 COMMAND = "command.json"  # in the folder of a fit without chains, which has no job
-_REPORT_ARGUMENTS = {
-    "page",
-    "cover",
-    "slides",
-}  # arguments of a command that writes a report, or slides
+# arguments of a command that writes a report, or slides
+_REPORT_ARGUMENTS = {"page", "cover", "slides"}
 # Types of the arguments in the note of each command.
 _SHARED_ARGUMENTS = {"data_name": str, "typed": dict, "formats": list}
 _ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -84,17 +81,14 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
         )
     if "formats" in arguments:
         arguments["formats"] = parse_stored_formats(arguments["formats"])
-    if (report_file := arguments.get("page")) is not None and not _may_write_report(
-        report_file, out_folder
-    ):
+    report_file, slides = arguments.get("page"), arguments.get("slides")
+    if report_file is not None and not _may_write_report(report_file, out_folder):
         arguments["page"] = out_folder / "report.html"
         notify(
             f"the report is written to {arguments['page']}, because {report_file} is another file,"
             " which must not be replaced."
         )
-    if (slides := arguments.get("slides")) is not None and not _may_write_slides(
-        slides, out_folder
-    ):
+    if slides is not None and not _may_write_slides(slides, out_folder):
         arguments["slides"] = out_folder / "slides"
         notify(
             f"the slides are written to {arguments['slides']}, because {slides} contains other"
@@ -170,26 +164,26 @@ def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
 
 def format_command(name: str, arguments: Mapping[str, Any]) -> str:
     """Return a command as it was typed, without the destination of its results."""
-    all_arguments = dict(arguments)
-    cover = {
+    options = {
         word: text
-        for word, text in (all_arguments.get("cover") or {}).items()
+        for word, text in (arguments.get("cover") or {}).items()
         if text and word != DATA_NAMED
     }
-    options = cover | {
-        "model": all_arguments.get("model_name"),
-        "models": all_arguments.get("models"),
-    }
-    options |= all_arguments.get("own", {}) | all_arguments.get("typed", {})
+    options |= {"model": arguments.get("model_name"), "models": arguments.get("models")}
+    options |= arguments.get("own", {}) | arguments.get("typed", {})
     words = [
         part
         for word, setting in options.items()
         for part in _format_option(word.replace("_", "-"), setting)
     ]
-    tables = all_arguments.get(
-        "data_names", [all_arguments["data_name"]] if "data_name" in all_arguments else []
-    )
-    return shlex.join(["thali", name, *tables, *words])
+    return shlex.join(["thali", name, *list_data_names(arguments), *words])
+
+
+def list_data_names(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the files and data sets that a command names."""
+    if "data_names" in arguments:
+        return arguments["data_names"]
+    return [arguments["data_name"]]
 
 
 def _format_option(word: str, setting: Any) -> list[str]:
@@ -197,7 +191,9 @@ def _format_option(word: str, setting: Any) -> list[str]:
     if setting is None:
         return []
     if isinstance(setting, bool):
-        return [f"--{word}" if setting else f"--no-{word}"]
+        if setting:
+            return [f"--{word}"]
+        return [f"--no-{word}"]
     if isinstance(setting, list | tuple):
         return [part for element in setting for part in _format_option(word, element)]
     return [f"--{word}", str(setting)]
@@ -207,8 +203,14 @@ def print_status(folder: Path) -> None:
     """Print the progress of a job."""
     index = _read_job_index(folder)
     progress, stamp = index["place"], index["stamp"]
-    state = "running" if is_running(folder / JOB) else "finished" if index["ended"] else "stopped"
-    name = stamp["models"][""]["class"] if stamp["kind"] == "fit" else stamp["kind"]
+    state = "stopped"
+    if is_running(folder / JOB):
+        state = "running"
+    elif index["ended"]:
+        state = "finished"
+    name = stamp["kind"]
+    if name == "fit":
+        name = stamp["models"][""]["class"]
     print(f"{name}: {state}")
     print(
         f"{progress['done']:,} of {progress['total']:,} {progress['unit']}"
@@ -241,15 +243,15 @@ def _encode_paths(arguments: Any) -> Any:
     """Return arguments with paths as dictionaries, as JSON requires."""
     if isinstance(arguments, dict):
         return {word: _encode_paths(argument) for word, argument in arguments.items()}
-    return {"path": str(arguments)} if isinstance(arguments, Path) else arguments
+    if isinstance(arguments, Path):
+        return {"path": str(arguments)}
+    return arguments
 
 
 def _decode_paths(encoded: Any) -> Any:
     """Return arguments with dictionaries of `_encode_paths` as paths."""
     if not isinstance(encoded, dict):
         return encoded
-    return (
-        Path(encoded["path"])
-        if encoded.keys() == {"path"}
-        else {word: _decode_paths(argument) for word, argument in encoded.items()}
-    )
+    if encoded.keys() == {"path"}:
+        return Path(encoded["path"])
+    return {word: _decode_paths(argument) for word, argument in encoded.items()}

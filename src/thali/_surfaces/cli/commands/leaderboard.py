@@ -11,7 +11,7 @@ from ..files import check_output_folder, write_findings
 from ..loading import load_pairs
 from ..option_values import parse_option
 from ..options import LEADERBOARD
-from ..terminal import Terminal, format_folder_hint, notify
+from ..terminal import Terminal, list_report_hints, notify
 from .jobs import COMMAND, build_job_note, format_command
 from .report import check_report, write_report
 
@@ -21,20 +21,6 @@ if TYPE_CHECKING:
 
 _BOARD = ".nc"  # suffix of saved leaderboards
 _DEFAULTS = {"ties": "davidson", "anchor_model": None, "pool": False}
-_WORTH_SETTINGS = (
-    "method",
-    "random_seed",
-    "people",
-    "spread",
-    "judges",
-    "judge_sd",
-    "judge_bias",
-    "period",
-    "drift",
-    "since",
-    "until",
-    "ci",
-)
 _TABLE_DEFAULTS = {"covariates": None, "by": None, "id": None}
 
 
@@ -68,47 +54,46 @@ def run_leaderboard(
                 other_files = {
                     "leaderboard.json": encode_json(board),
                     LEADERBOARD_FILE: bytes(encode_netcdf(board)),
+                    COMMAND: json.dumps(build_job_note("leaderboard", command)).encode(),
                 }
-                other_files[COMMAND] = json.dumps(build_job_note("leaderboard", command)).encode()
                 picture_names = write_findings(
                     findings, out_folder, other_files=other_files, figures=figures
                 )
-                notify(
-                    f"wrote the tables{' and the picture' * bool(picture_names)} to the folder"
-                    f" '{out_folder}'."
-                )
+                written_text = "the tables"
+                if picture_names:
+                    written_text += " and the picture"
+                notify(f"wrote {written_text} to the folder '{out_folder}'.")
             if report_file is not None:
-                repeated_command = format_command("leaderboard", command)
                 write_report(
                     board,
                     report_file,
-                    repeated_command,
+                    format_command("leaderboard", command),
                     terminal,
                     figures=figures,
                     cover=cover,
                     names=names,
                 )
     finally:  # a full disk must not cost the answer
-        report = [] if report_file is not None else ["--report FILE (a page)"]
-        hints = [*report, format_folder_hint(out_folder)]
+        hints = list_report_hints(out_folder, report_file)
         print(terminal.format_findings(findings, describe_board(board), *hints))
 
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
     """Build the leaderboard of all files; the first may be a saved leaderboard."""
+    from thali._paired.worths import WorthsRequest
+
     first_name, *other_names = names
     if Path(first_name).suffix.lower() != _BOARD:
         request = _read_first_file(first_name, settings)
     else:
         saved = _load_saved_board(first_name)
-        if repeated_settings := [
-            name for name in settings if name in (*_DEFAULTS, *_WORTH_SETTINGS, *_TABLE_DEFAULTS)
-        ]:
-            raise DataError(
-                Argument(repeated_settings[0]),
-                f" cannot be given again: it was set when {first_name} was made. Remove this"
-                " argument.",
-            )
+        for name in settings:
+            if name in (*_DEFAULTS, *WorthsRequest._fields, *_TABLE_DEFAULTS):
+                raise DataError(
+                    Argument(name),
+                    f" cannot be given again: it was set when {first_name} was made. Remove this"
+                    " argument.",
+                )
         if not other_names:
             return saved
         assert saved.made is not None
@@ -147,7 +132,7 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     from thali._reading.large_tables import is_large
 
     worths_request = WorthsRequest(
-        **{key: settings.pop(key) for key in _WORTH_SETTINGS if key in settings}
+        **{key: settings.pop(key) for key in WorthsRequest._fields if key in settings}
     )
     board_settings = check_settings(
         worths_request,
@@ -157,11 +142,12 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     settings = worths_request.add_date_column(settings, False)
     table_settings = _TABLE_DEFAULTS | settings
     is_bundled = name in {record.name for record in datasets.catalogue()}
-    if is_bundled and (file_settings := [key for key in ("by", "id") if table_settings[key]]):
-        raise DataError(
-            Argument(file_settings[0]),
-            f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
-        )
+    for key in ("by", "id"):
+        if is_bundled and table_settings[key]:
+            raise DataError(
+                Argument(key),
+                f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
+            )
     if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
         comparisons = count_votes(name, True, table_settings)
     else:

@@ -15,8 +15,8 @@ from ..files import check_folder, write_slides
 from ..loading import NamedData, find_data
 from ..options import LEADERBOARD
 from ..terminal import Terminal, notify
-from .jobs import JOB, find_command, format_command
-from .model_request import request_model
+from .fit_request import request_model
+from .jobs import JOB, find_command, format_command, list_data_names
 
 NO_COVER: dict[str, str] = {}  # of a report with the default title
 
@@ -44,9 +44,9 @@ def run_report(
 
     if slides is not None:
         check_folder(slides, "--slides")
-    file = out_file or (
-        results_path / "report.html" if results_path.is_dir() else results_path.with_suffix(".html")
-    )
+    file = out_file or results_path.with_suffix(".html")
+    if out_file is None and results_path.is_dir():
+        file = results_path / "report.html"
     check_path(file)
     saved = load_results(terminal, results_path)
     cover = {word: text or saved.cover.get(word, "") for word, text in cover.items()}
@@ -78,8 +78,7 @@ class SavedResults(NamedTuple):
 def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
     """Load results from a folder or file, with the settings of their command."""
     subject = _load_subject(results_path)
-    command_record = find_command(results_path) if results_path.is_dir() else None
-    if command_record is None:
+    if not results_path.is_dir() or (command_record := find_command(results_path)) is None:
         return SavedResults(subject)
     name, arguments, folder = command_record
     settings = DEFAULT_SETTINGS
@@ -99,14 +98,9 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
         ):
             request = request.without_holdouts
         settings = request.settings(table, subject._get_fit_data(), folder)
-    names = arguments.get("data_names") or [arguments["data_name"]]
-    return SavedResults(
-        subject,
-        format_command(name, arguments),
-        settings,
-        arguments.get("cover") or NO_COVER,
-        names,
-    )
+    cover = arguments.get("cover") or NO_COVER
+    command = format_command(name, arguments)
+    return SavedResults(subject, command, settings, cover, list_data_names(arguments))
 
 
 def use_options_for(terminal: Terminal, subject: Any) -> None:

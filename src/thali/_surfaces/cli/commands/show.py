@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from thali._model.finding import Finding, Findings
 from thali.errors import ArgumentError
 
 from ...readable import align
@@ -22,10 +21,13 @@ def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys
     if shows_keys and key is not None:
         raise ArgumentError(f"--list lists all keys; remove {key!r}.")
     if shows_keys:
-        print(_format_keys(findings))
+        print(align([(finding.key, finding.question) for finding in findings], {0, 1}))
     elif key is not None:
         finding = replace(findings[key], is_printed=True)
-        print(format_finding(finding, terminal.words) or _format_caption(finding))
+        text = format_finding(finding, terminal.words)
+        if not text and finding.picture is not None:
+            text = f"Picture: {finding.picture.caption}"
+        print(text)
     else:
         print(
             terminal.format_findings(
@@ -35,13 +37,3 @@ def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys
                 "thali show DIR --list",
             )
         )
-
-
-def _format_caption(finding: Finding) -> str:
-    """Return the caption of a finding that has only a picture."""
-    return "" if finding.picture is None else f"Picture: {finding.picture.caption}"
-
-
-def _format_keys(findings: Findings) -> str:
-    """Return the keys of the findings and their questions."""
-    return align([(finding.key, finding.question) for finding in findings], {0, 1})

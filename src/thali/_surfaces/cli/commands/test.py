@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, suggest
@@ -59,202 +59,173 @@ def run_test(
         option.name: parse_option(option, typed[word]) for word, option in options.items()
     }
 
-    def select_arguments(destination: str) -> dict[str, Any]:
-        return {
-            option.name: value_by_name[option.name]
-            for option in options.values()
-            if option.to == destination
-        }
-
     if not files:
         raise ArgumentError(f"No data given; use thali test {spec.name} FILE.")
     if len(files) > 1 and spec.name not in ("group", "order"):
         raise ArgumentError(f"The test {spec.name} takes one file; got {len(files)}.")
     if spec.name == "wald" and "contrasts" not in value_by_name:
         raise ArgumentError("No contrast given; add one, such as --contrast tea=1,milk=-1.")
-    runner = _RUNNERS.get(spec.name, _run_data_test)
-    test_result = runner(spec, files, *map(select_arguments, (DATA, FEATURES, FIT)))
+    arguments_by_receiver: dict[str, dict[str, Any]] = {DATA: {}, FEATURES: {}, FIT: {}}
+    for option in options.values():
+        arguments_by_receiver[option.to][option.name] = value_by_name[option.name]
+    run = _RUNNERS.get(spec.name, _run_data_test)
+    test_result = run(TestRequest(spec, files, *arguments_by_receiver.values()))
     try:
         if out_folder is not None:
-            tables = test_result.tables().items()
             table_by_name = {
-                spec.name if key == "table" else f"{spec.name}-{key}": table
-                for key, table in tables
+                f"{spec.name}-{key}".removesuffix("-table"): table
+                for key, table in test_result.tables().items()
             }
             write_files(out_folder, format_tables(table_by_name, formats))
             notify(
                 f"wrote {format_plural(len(table_by_name), 'table')} to the folder '{out_folder}'."
             )
     finally:
-        folder = ["--out DIR (its tables)"] if out_folder is None else []
-        print(
-            test_result
-            if terminal.prints_all
-            else terminal.format_findings(
-                build_printed_findings(test_result), ", ".join(files), *folder
-            )
-        )
+        if terminal.prints_all:
+            print(test_result)
+        else:
+            hints = []
+            if out_folder is None:
+                hints = ["--out DIR (its tables)"]
+            findings = build_printed_findings(test_result)
+            print(terminal.format_findings(findings, ", ".join(files), *hints))
     return test_result
 
 
-TestRunner = Callable[[ModelSpec, list[str], dict[str, Any], dict[str, Any], dict[str, Any]], Any]
+class TestRequest(NamedTuple):
+    """A test with its files and typed arguments, by receiver."""
+
+    spec: ModelSpec
+    files: list[str]
+    read_arguments: dict[str, Any]
+    aspects: dict[str, str]  # texts of options such as --aspects
+    fit: dict[str, Any]
+
+    def read_pairs(self, name: str) -> Any:
+        """Read comparisons from a file, and print how they were read."""
+        data, reading_sentence = load_pairs(name, self.read_arguments)
+        notify(f"{name}: {reading_sentence}")
+        return data
+
+    def parse_aspects(self, data: Any) -> dict[str, Any]:
+        """Return the arguments for aspects that were typed."""
+        return {
+            name: parse_aspects(text, data.labels, f"--{name}", ("unique",))
+            for name, text in self.aspects.items()
+        }
+
+    def fit_aspects(self, data: Any, aspects: Any) -> Any:
+        """Fit a model with these aspects by maximum likelihood."""
+        import thali
+
+        unique = self.fit.get("unique", True)
+        model = thali.EliminationByAspects(aspects, unique=unique, method="maximum-likelihood")
+        return model.fit(data)
+
+    def compute(self, *inputs: Any, **arguments: Any) -> Any:
+        """Carry out the test of these data or models."""
+        return load_object(self.spec.cls)(*inputs, **arguments)
 
 
-def _read_pairs(name: str, read_arguments: dict[str, Any]) -> Any:
-    """Read comparisons from a file, and print how they were read."""
-    data, reading_sentence = load_pairs(name, read_arguments)
-    notify(f"{name}: {reading_sentence}")
-    return data
-
-
-def _parse_aspects_option(
-    typed: dict[str, Any], data: Any, name: str = "aspects"
-) -> dict[str, Any]:
-    """Return the argument for the aspects, if typed."""
-    return (
-        {name: parse_aspects(typed[name], data.labels, f"--{name}", ("unique",))}
-        if name in typed
-        else {}
-    )
-
-
-def _fit_aspects(data: Any, aspects: Any, fit: dict[str, Any]) -> Any:
-    """Fit a model with these aspects by maximum likelihood."""
-    import thali
-
-    unique = fit.get("unique", True)
-    return thali.EliminationByAspects(aspects, unique=unique, method="maximum-likelihood").fit(data)
-
-
-def _read_and_fit(files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]) -> Any:
-    """Read comparisons and fit a model with the typed aspects, or unique aspects."""
-    data = _read_pairs(files[0], read_arguments)
-    return _fit_aspects(
-        data, **{"aspects": "unique"} | _parse_aspects_option(aspects, data), fit=fit
-    )
-
-
-def _run_data_test(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
+def _run_data_test(request: TestRequest) -> Any:
     """Run a test of comparisons, with aspects if typed."""
-    if spec.name == "trinary" and not aspects:
+    if request.spec.name == "trinary" and not request.aspects:
         raise ArgumentError(
             "The trinary inequality requires a tree of options; give its aspects with --aspects"
             " FILE."
         )
-    data = _read_pairs(files[0], read_arguments)
-    return load_object(spec.cls)(data, **_parse_aspects_option(aspects, data), **fit)
+    data = request.read_pairs(request.files[0])
+    return request.compute(data, **request.parse_aspects(data), **request.fit)
 
 
-def _run_circular(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
+def _run_model_test(request: TestRequest) -> Any:
+    """Run a test of a fitted model with the typed aspects, or unique aspects."""
+    data = request.read_pairs(request.files[0])
+    model = request.fit_aspects(data, request.parse_aspects(data).get("aspects", "unique"))
+    arguments = {name: value for name, value in request.fit.items() if name != "unique"}
+    return request.compute(model, **arguments)
+
+
+def _run_circular(request: TestRequest) -> Any:
     """Run the test of circular triads, per judge or for all judges together."""
-    data = _read_pairs(files[0], read_arguments)
-    is_separate = fit.pop("people", "each" if data.respondents else "together") == "each"
-    return load_object(spec.cls)(data.by_respondent() if is_separate else data, **fit)
+    data = request.read_pairs(request.files[0])
+    arguments = dict(request.fit)
+    people = arguments.pop("people", None)
+    if people == "each" or (people is None and data.respondents):
+        data = data.by_respondent()
+    return request.compute(data, **arguments)
 
 
-def _run_likelihood_ratio(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
+def _run_likelihood_ratio(request: TestRequest) -> Any:
     """Run the likelihood-ratio test of two nested models."""
-    if "larger" not in aspects:
+    if "larger" not in request.aspects:
         raise ArgumentError("The larger model has no aspects; give them with --larger FILE.")
-    data = _read_pairs(files[0], read_arguments)
-    aspects_by_role = (
-        {"smaller": "unique"}
-        | _parse_aspects_option(aspects, data, "smaller")
-        | _parse_aspects_option(aspects, data, "larger")
-    )
-    return load_object(spec.cls)(
-        *(_fit_aspects(data, aspects_by_role[name], fit) for name in ("smaller", "larger"))
-    )
+    data = request.read_pairs(request.files[0])
+    aspects = request.parse_aspects(data)
+    smaller = request.fit_aspects(data, aspects.get("smaller", "unique"))
+    return request.compute(smaller, request.fit_aspects(data, aspects["larger"]))
 
 
-def _run_wald(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
-    """Run the Wald test of contrasts."""
-    model = _read_and_fit(files, read_arguments, aspects, fit)
-    return load_object(spec.cls)(
-        model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {})
-    )
-
-
-def _run_group(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
+def _run_group(request: TestRequest) -> Any:
     """Run the test of groups, from one file or from one file per group."""
-    column = fit.pop("group", None)
+    arguments, files = dict(request.fit), request.files
+    column = arguments.pop("group", None)
+    column_text = "no column"
+    if column is not None:
+        column_text = f"column {column!r}"
     if (column is None) == (len(files) == 1):
         raise ArgumentError(
             "Give groups as a column of one file, ",
             Argument("group"),
             " COLUMN, or as one file per group; got ",
-            f"{format_plural(len(files), 'file')} and"
-            f" {'no column' if column is None else f'column {column!r}'}.",
+            f"{format_plural(len(files), 'file')} and {column_text}.",
         )
-    group_data = [_read_pairs(name, read_arguments) for name in files]
-    data_by_file = {Path(file).stem: data for file, data in zip(files, group_data, strict=True)}
-    groups = data_by_file if column is None else group_data[0].by_group(column)
-    if len(groups) < len(files):
+    data_by_file = {Path(file).stem: request.read_pairs(file) for file in files}
+    if len(data_by_file) < len(files):
         raise ArgumentError(
             "Two files have the same name, which is the name of the group; rename one."
         )
-    return load_object(spec.cls)(groups, **_parse_aspects_option(aspects, group_data[0]), **fit)
+    first_data = next(iter(data_by_file.values()))
+    groups = data_by_file
+    if column is not None:
+        groups = first_data.by_group(column)
+    return request.compute(groups, **request.parse_aspects(first_data), **arguments)
 
 
-def _run_order(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
+def _run_order(request: TestRequest) -> Any:
     """Run the test of order effects, from one or two files."""
+    files = request.files
     if len(files) > 2:
         raise ArgumentError(
             f"The order test takes one file of trials or two files of counts; got {len(files)}."
         )
-    order_data = [_read_pairs(name, read_arguments) for name in files]
+    order_data = [request.read_pairs(file) for file in files]
+    first_data = order_data[0]
     if (
         len(order_data) == 1
-        and isinstance(order_data[0], PairedComparisons)
-        and order_data[0].forward is None
+        and isinstance(first_data, PairedComparisons)
+        and first_data.forward is None
     ):
         raise ArgumentError(
             f"{files[0]} does not show which option came first; give a table with one trial (or"
             " game) per row, or two files of counts: pairs shown in the order of the labels, and"
             " pairs shown in the opposite order."
         )
-    return load_object(spec.cls)(
-        *order_data, **_parse_aspects_option(aspects, order_data[0]), **fit
-    )
+    return request.compute(*order_data, **request.parse_aspects(first_data), **request.fit)
 
 
-def _run_bootstrap(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
+def _run_bootstrap(request: TestRequest) -> Any:
     """Run the bootstrap of respondents."""
-    data = _read_pairs(files[0], read_arguments)
-    return load_object(spec.cls)(
-        data.by_respondent(), **_parse_aspects_option(aspects, data), **fit
-    )
+    data = request.read_pairs(request.files[0])
+    return request.compute(data.by_respondent(), **request.parse_aspects(data), **request.fit)
 
 
-def _run_parametric_bootstrap(
-    spec: ModelSpec, files: list[str], read_arguments: Any, aspects: Any, fit: dict[str, Any]
-) -> Any:
-    """Run the parametric bootstrap of a fitted model."""
-    model = _read_and_fit(files, read_arguments, aspects, fit)
-    fit.pop("unique", None)
-    return load_object(spec.cls)(model, **fit)
-
-
-_RUNNERS: dict[str, TestRunner] = {
+_RUNNERS: dict[str, Callable[[TestRequest], Any]] = {
     "circular": _run_circular,
     "likelihood-ratio": _run_likelihood_ratio,
-    "wald": _run_wald,
+    "wald": _run_model_test,
     "group": _run_group,
     "order": _run_order,
     "bootstrap": _run_bootstrap,
-    "parametric-bootstrap": _run_parametric_bootstrap,
+    "parametric-bootstrap": _run_model_test,
 }

@@ -1,4 +1,4 @@
-"""Findings of the open combination of a prior and a likelihood."""
+"""Findings of `LatentFeatureModel`: any prior over features with any likelihood."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from .english import ENGLISH
 from .features import build_features_finding, build_number_finding, describe_variance
 
 if TYPE_CHECKING:
-    from ..models.open import LatentFeatureModel
+    from ..models.latent_feature_model import LatentFeatureModel
 
 
 def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[FindingMaker, ...]:

@@ -52,20 +52,23 @@ _SHARED_OPTIONS = ("monotone", "ties")  # options that the comparison inherits f
 def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
     """Return the models that may be compared on the data of a study."""
     data_kind = _read_data_kind(study)
-    if features := get_features_argument(data_kind):
-        plain_candidates, group_candidates = (
-            (ASPECT_CANDIDATES, GROUP_CANDIDATES)
-            if features == "aspects"
-            else (_FEATURE_CANDIDATES, _GROUP_FEATURE_CANDIDATES)
-        )
-        return group_candidates if has_groups(study) else plain_candidates
-    names = [offer.name for offer in list_offers(data_kind)]
-    return tuple(
-        ComparisonCandidate(
-            english.find_title(name), name, () if name in _SLOW_MODELS else (COMPARE,)
-        )
-        for name in names
-    )
+    features = get_features_argument(data_kind)
+    if features == "aspects":
+        if has_groups(study):
+            return GROUP_CANDIDATES
+        return ASPECT_CANDIDATES
+    if features:
+        if has_groups(study):
+            return _GROUP_FEATURE_CANDIDATES
+        return _FEATURE_CANDIDATES
+    candidates = []
+    for offer in list_offers(data_kind):
+        default_runs: tuple[str, ...] = (COMPARE,)
+        if offer.name in _SLOW_MODELS:
+            default_runs = ()
+        title = english.find_title(offer.name)
+        candidates.append(ComparisonCandidate(title, offer.name, default_runs))
+    return tuple(candidates)
 
 
 def has_evidence(study: StudyFolder) -> bool:
@@ -81,7 +84,9 @@ def has_groups(study: StudyFolder) -> bool:
 def select_ticked(study: StudyFolder, run: str) -> list[str]:
     """Return the names of the ticked models: those compared before, or the defaults."""
     compared_names: list[str] = study.read(run).get("names", [])
-    fitted_model = study.read(FIT).get("model", "") if run == COMPARE else ""
+    fitted_model = ""
+    if run == COMPARE:
+        fitted_model = study.read(FIT).get("model", "")
     return compared_names or [
         candidate.name
         for candidate in list_candidates(study)
@@ -98,13 +103,18 @@ def build_comparison_request(
         raise ArgumentError(Argument("models"), " must have at least one model selected; got none.")
     typed_options = _select_typed_options(study)
     if run == EVIDENCE and _read_data_kind(study) == SIMILARITIES:
-        typed_options = {
-            "sigma": "learned"
-        } | typed_options  # a fixed value would be chosen from the same data
+        # a fixed value would be chosen from the same data
+        typed_options = {"sigma": "learned"} | typed_options
     model_list = ",".join(f"{candidate.name}={candidate.model_text}" for candidate in selected)
-    chosen_names = [candidate.name for candidate in selected]
-    request = {"models": model_list, "names": chosen_names, "typed": typed_options, "paths": []}
-    return request | ({"sensitivity": sensitivity} if run == EVIDENCE else {})
+    request: dict[str, Any] = {
+        "models": model_list,
+        "names": [candidate.name for candidate in selected],
+        "typed": typed_options,
+        "paths": [],
+    }
+    if run == EVIDENCE:
+        request["sensitivity"] = sensitivity
+    return request
 
 
 def _read_data_kind(study: StudyFolder) -> str:

@@ -25,7 +25,7 @@ FOLDS = 5  # default number of folds of the cross-validation
 COMMAND_OPTIONS = (Option("model", "Name of the model."), OVERWRITE)  # for every model
 
 
-class ModelRequest(NamedTuple):
+class FitRequest(NamedTuple):
     """A model with the options that were typed for it."""
 
     spec: ModelSpec
@@ -44,12 +44,14 @@ class ModelRequest(NamedTuple):
             option.type == PEOPLE_VALUE for option in self.spec.options
         ):
             argument_by_name = merge_people(argument_by_name, "group" in self.options)
-        has_cores = destination == FIT and any(
-            option.name == "cores" for option in self.spec.select_options(self.method)
-        )
-        return argument_by_name | (
-            {"progressbar": True} if has_cores else {}
-        )  # such fits have a progress bar
+        if destination == FIT and self.has_cores:  # such fits have a progress bar
+            argument_by_name["progressbar"] = True
+        return argument_by_name
+
+    @property
+    def has_cores(self) -> bool:
+        """Whether the fit has chains, which may run in parallel."""
+        return any(option.name == "cores" for option in self.spec.select_options(self.method))
 
     @property
     def read_arguments(self) -> dict[str, Any]:
@@ -59,7 +61,7 @@ class ModelRequest(NamedTuple):
         }
 
     @property
-    def without_holdouts(self) -> "ModelRequest":
+    def without_holdouts(self) -> "FitRequest":
         """The same request without holdout tasks."""
         options, values = self.options.copy(), self.values.copy()
         options.pop("holdouts", None)
@@ -99,7 +101,9 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     """Return the arguments of a model with --people, --by and --group as one."""
     by, people = arguments.pop("by", None), arguments.get("people")
     if by is None:
-        return arguments | ({"people": Groups()} if has_groups and people is None else {})
+        if has_groups and people is None:
+            return arguments | {"people": Groups()}
+        return arguments
     if not isinstance(people, Individuals | None):
         raise individuals_required_error("by")
     return arguments | {"people": Individuals(by)}
@@ -116,17 +120,18 @@ def _read_shares(file: Path) -> dict[str, float]:
                 "A table of actual shares needs two columns: the product and its share, a number."
             )
         labels = frame.iloc[:, 0].map(format_label).tolist()
-        if repeated_labels := [label for label in labels if labels.count(label) > 1]:
-            raise DataError(
-                f"A table of actual shares must list each product once; {repeated_labels[0]!r} is"
-                " listed twice."
-            )
+        for label in labels:
+            if labels.count(label) > 1:
+                raise DataError(
+                    f"A table of actual shares must list each product once; {label!r} is listed"
+                    " twice."
+                )
     return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 
 def request_model(
     terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None
-) -> ModelRequest:
+) -> FitRequest:
     """Return the request for a model; later messages name only its options."""
     terminal.use_options([*COMMAND_OPTIONS, *spec.options])
     if "method" in typed:
@@ -149,12 +154,12 @@ def request_model(
     values_by_word |= resolve_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values_by_word):
         values_by_word |= spec.methods_mean.get(method, {})
-    return ModelRequest(spec, method, options, values_by_word)
+    return FitRequest(spec, method, options, values_by_word)
 
 
 def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
-) -> tuple[ModelRequest, str]:
+) -> tuple[FitRequest, str]:
     """Return the request for the default model, and a clause that names it."""
     offer, settings, alternatives = choose_default_model(data, typed)
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"

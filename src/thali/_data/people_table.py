@@ -1,4 +1,4 @@
-"""Columns that describe respondents: columns that are constant within each respondent."""
+"""Tables of respondents: columns that are constant within each respondent."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any

@@ -8,10 +8,10 @@ import numpy as np
 from thali._model.covariates import coefficient_name
 from thali._posterior.view import Posterior
 
-MAX_LOG_LIFT = 300.0  # bound of x'beta, as in the samplers
+MAX_OFFSET = 300.0  # bound of x'beta, as in the samplers
 
 
-class CovariateLift(NamedTuple):
+class CovariateOffsets(NamedTuple):
     """Coefficients and covariates whose product is added to the log odds of each pair or cell."""
 
     beta: np.ndarray  # (draws, covariates)
@@ -41,13 +41,13 @@ def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str
     return draws
 
 
-def lift_advantages(
+def multiply_first_advantage(
     ij: np.ndarray, ji: np.ndarray, eta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Multiply the first advantage by exp(eta); replace two zero advantages by ones."""
     are_zero = ij + ji == 0.0
     ij, ji = np.where(are_zero, 1.0, ij), np.where(are_zero, 1.0, ji)
-    return ij * np.exp(np.clip(eta, -MAX_LOG_LIFT, MAX_LOG_LIFT)), ji
+    return ij * np.exp(np.clip(eta, -MAX_OFFSET, MAX_OFFSET)), ji
 
 
 def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:

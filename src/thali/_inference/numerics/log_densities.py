@@ -1,4 +1,4 @@
-"""Logarithms of binomial, multinomial and normal densities, and Davidson's model of ties."""
+"""Log densities: binomial, multinomial and normal; outcome probabilities with ties."""
 
 import math
 from typing import Any
