@@ -159,7 +159,7 @@ def _format_fact_text(fact_value: str | tuple[str, ...]) -> str:
 
 
 def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
-    """Join the first names, and the number of the others."""
+    """Join the first names by commas; add the number of the others, if any."""
     text = ", ".join(first_names)
     if n_more := len(names) - len(first_names):
         text += f", ... and {n_more:,} more"

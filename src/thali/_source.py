@@ -82,7 +82,7 @@ def _read_pipe(file: BinaryIO, name: str) -> bytes:
 
 
 def _build_source(name: str, content: bytes) -> Source:
-    """Return the source; raise if it is empty."""
+    """Return a file's content as a `Source`; raise if it is empty."""
     if not content.strip():
         raise DataError(f"{name}: The file is empty.")
     return Source(name, content)
@@ -113,7 +113,7 @@ def _explain_absence(path: Path, error: OSError | ValueError) -> str:
 
 
 def _suggest_file(path: Path, neighbours: list[str]) -> str:
-    """Suggest a file with a similar name; file endings are ignored."""
+    """Suggest a file with a similar name, whatever its ending; "" if there is none."""
     stems: dict[str, str] = {}
     for name in sorted(neighbours):
         stems.setdefault(Path(name).stem.casefold(), name)

@@ -190,9 +190,11 @@ def test_draws_have_the_slopes_after_the_common_weights(uncompiled):
         base.slope[: len(kept)][kept] if columns else 0,
     )
     x = chain.task.model.known
-    np.testing.assert_allclose(base.unique_lift, np.exp(x @ base.unique_slope.T), rtol=1e-12)
     np.testing.assert_allclose(
-        base.lift[:, : len(kept)], np.exp(x @ base.slope[: len(kept)].T), rtol=1e-12
+        base.unique_covariate_factor, np.exp(x @ base.unique_slope.T), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        base.covariate_factor[:, : len(kept)], np.exp(x @ base.slope[: len(kept)].T), rtol=1e-12
     )
 
 
@@ -201,7 +203,7 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
     chain.run_until(3)
     base, model = select_common_weights(chain.bases, 0), chain.task.model
     model = model._replace(known=model.known + 0.3)  # not centred
-    base.unique_lift[:] = np.exp(model.known @ base.unique_slope.T)
+    base.unique_covariate_factor[:] = np.exp(model.known @ base.unique_slope.T)
     s, kappa = chain.state.s, base.real[0]
 
     def log_target(value):

@@ -321,7 +321,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
     from thali._aspects.likelihoods.pair_blocks import (
-        LIFT,
+        COVARIATE_FACTOR,
         LOSSES,
         MIN_WEIGHT,
         TIE,
@@ -342,7 +342,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     own = np.maximum(cache.block[:, WEIGHT_I : WEIGHT_I + WIDTH], MIN_WEIGHT).ravel()[first]
     other = np.maximum(cache.block[:, WEIGHT_J : WEIGHT_J + WIDTH], MIN_WEIGHT).ravel()[first]
     if isinstance(pairs, PairsWithCovariates):
-        own = own * cache.block[:, LIFT : LIFT + WIDTH].ravel()[first]
+        own = own * cache.block[:, COVARIATE_FACTOR : COVARIATE_FACTOR + WIDTH].ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)
     p = pairs.scale * own / (own + other) + pairs.base
     if has_ties(pairs):

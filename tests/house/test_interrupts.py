@@ -30,7 +30,7 @@ from thali._choice.product_classes.state import (
     VISITED,
 )
 from thali._inference import jobs
-from thali._inference.arrays import decode_npz, encode_npz
+from thali._inference.array_encoding import decode_npz, encode_npz
 from thali._inference.threads import SlicedWork, _SingleCall, call_in_threads, run_in_threads
 from thali.errors import DataError
 

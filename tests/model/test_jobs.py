@@ -19,7 +19,7 @@ from helpers.sentences import refused, warned
 
 import thali as th
 from thali._inference import chains, jobs
-from thali._inference.arrays import decode_npz, encode_npz
+from thali._inference.array_encoding import decode_npz, encode_npz
 from thali._inference.threads import _SingleCall
 from thali._model import sampling
 from thali.errors import (

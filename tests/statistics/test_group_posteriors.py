@@ -34,7 +34,7 @@ import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import (
     KAPPA,
     SLOPE_SD,
-    fill_lifts,
+    fill_weight_factors,
     select_common_weights,
     select_group_likelihood,
 )
@@ -244,9 +244,12 @@ def test_moves_of_owners_leave_the_posterior_invariant(data, likelihood, move, w
     base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
     if len(known):
         base.slope[:2, 0], base.unique_slope[:, 0] = [0.5, -0.7], [0.2, -0.3, 0.4]
-        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
+        for slope, covariate_factor in (
+            (base.slope, base.covariate_factor),
+            (base.unique_slope, base.unique_covariate_factor),
+        ):
             for k in range(len(slope)):
-                fill_lifts(known, slope, lift, k)
+                fill_weight_factors(known, slope, covariate_factor, k)
     prior = th.priors.IndianBuffet()
 
     def whole(parts):

@@ -22,7 +22,7 @@ from .likelihoods.residuals import Judgements
 
 
 def _register_pair_selection(cls: Any) -> None:
-    """Register the selection of one group's pairs for a class."""
+    """Register, for pairs of class `cls`, the function that selects the pairs of one group."""
 
     @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
@@ -39,7 +39,7 @@ def _register_pair_selection(cls: Any) -> None:
 
 
 def _register_covariate_selection(cls: Any) -> None:
-    """Register the selection of one group's pairs with covariates for a class."""
+    """Register, for pairs with covariates of class `cls`, the function that selects one group."""
 
     @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:

@@ -62,9 +62,9 @@ class CommonWeights(NamedTuple):
     # (4,) KAPPA; STEP of the moves of v with all of its weights, and TRIED, ACCEPTED since STEP
     # was adapted
     real: np.ndarray
-    lift: np.ndarray  # (groups, rows) factor of v for each group
-    unique_lift: np.ndarray  # (groups, n) factor of the unique weights
-    slope: np.ndarray  # (rows, covariates) of the logarithms of `lift`
+    covariate_factor: np.ndarray  # (groups, rows) factor of v for each group
+    unique_covariate_factor: np.ndarray  # (groups, n) factor of the unique weights
+    slope: np.ndarray  # (rows, covariates) of the logarithms of `covariate_factor`
     unique_slope: np.ndarray  # (n, covariates)
 
 
@@ -75,8 +75,8 @@ def select_common_weights(levels: Any, t: Any) -> Any:
         levels.v[t],
         levels.unique[t],
         levels.real[t],
-        levels.lift[t],
-        levels.unique_lift[t],
+        levels.covariate_factor[t],
+        levels.unique_covariate_factor[t],
         levels.slope[t],
         levels.unique_slope[t],
     )
@@ -85,23 +85,23 @@ def select_common_weights(levels: Any, t: Any) -> Any:
 @scalar
 def expected_weight(base: Any, k: Any, g: Any) -> Any:
     """Return the prior mean of the weight of column k in group g."""
-    return base.v[k] * base.lift[g, k]
+    return base.v[k] * base.covariate_factor[g, k]
 
 
 @scalar
 def expected_unique_weight(base: Any, i: Any, g: Any) -> Any:
     """Return the prior mean of the unique weight of option i in group g."""
-    return base.unique[i] * base.unique_lift[g, i]
+    return base.unique[i] * base.unique_covariate_factor[g, i]
 
 
 @scalar
-def fill_lifts(known: Any, slope: Any, lift: Any, k: Any) -> None:
+def fill_weight_factors(known: Any, slope: Any, covariate_factor: Any, k: Any) -> None:
     """Fill the factors of weight k for all people, from its slopes."""
     for g in range(known.shape[0]):
         total = 0.0
         for j in range(known.shape[1]):
             total += known[g, j] * slope[k, j]
-        lift[g, k] = math.exp(total)
+        covariate_factor[g, k] = math.exp(total)
 
 
 @scalar
@@ -110,7 +110,7 @@ def draw_new_slopes(rng: Any, model: Any, base: Any, k: Any) -> None:
     if model.known.shape[1] > 0:
         for j in range(model.known.shape[1]):
             base.slope[k, j] = SLOPE_SD * rng.standard_normal()
-        fill_lifts(model.known, base.slope, base.lift, k)
+        fill_weight_factors(model.known, base.slope, base.covariate_factor, k)
 
 
 def make_common_weights(
@@ -140,7 +140,9 @@ def add_rows(base: CommonWeights, rows: int) -> CommonWeights:
     n_new = rows - base.v.size
     return base._replace(
         v=np.append(base.v, np.full(n_new, base.v[-1])),
-        lift=np.hstack([base.lift, np.ones((len(base.lift), n_new))]),
+        covariate_factor=np.hstack(
+            [base.covariate_factor, np.ones((len(base.covariate_factor), n_new))]
+        ),
         slope=np.vstack([base.slope, np.zeros((n_new, base.slope.shape[1]))]),
     )
 
@@ -196,7 +198,7 @@ def remove_group_column(states: Any, base: Any, k: Any) -> None:
     for j in range(base.slope.shape[1]):
         base.slope[k, j] = base.slope[last, j]
     for g in range(states.w.shape[0]):
-        base.lift[g, k] = base.lift[g, last]
+        base.covariate_factor[g, k] = base.covariate_factor[g, last]
         remove_column(replica(states, g), k)
 
 

@@ -96,7 +96,7 @@ class Classifier(Predictions, MarkovChainModel):
         raise NotImplementedError
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Build the job of a fit to a Dask array."""
+        """Build the job of a fit to a Dask array; subclasses that support it override this."""
         raise NotImplementedError
 
     def fit(

@@ -139,7 +139,7 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
 
 
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Return draws (draw, weight) with their classes and columns."""
+    """Return draws (draw, weight), 0 rows if there are none, with their classes and columns."""
     # The weights are coefficients of a sparse logit; a fit without draws has none.
     if model._posterior is not None:
         weights = model._view.draws[model._learned]
@@ -213,7 +213,7 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
-    """Return the requested cross-validation scores; the model stores them."""
+    """Return the cross-validation scores, which the model stores; None if not requested."""
     stored = vars(model).get("cross_validation_")
     if stored is not None and (stored.folds, stored.seed) == (settings.folds, settings.random_seed):
         return stored

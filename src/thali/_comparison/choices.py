@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.choices.parts import select_choices
+from thali._data.choices.subsets import select_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
@@ -195,7 +195,7 @@ def _repeat_answers(counts: np.ndarray) -> np.ndarray:
 
 
 class ScoredOccasions:
-    """The occasions of `Choices`, sorted by respondent, for scores of choices.
+    """Choice occasions grouped by respondent, to score predictions of held-out choices.
 
     The class has the attributes of a `ChoiceExperiment` that scores need. The alternatives of a
     best-worst choice are the ordered pairs (best, worst) of its set. If the data do not identify

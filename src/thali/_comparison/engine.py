@@ -163,10 +163,18 @@ def run_comparison(
         seeds = seed.spawn(len(parts))
         for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
             for name, model in models.items():
-                fit = name, clone(model, {}), splitter, scorer, part_index, part, part_seed
-                tasks.append(HeldOutFit(*fit, fit_settings, os.getpid()))
+                fit_arguments = (
+                    name,
+                    clone(model, {}),
+                    splitter,
+                    scorer,
+                    part_index,
+                    part,
+                    part_seed,
+                )
+                tasks.append(HeldOutFit(*fit_arguments, fit_settings, os.getpid()))
         if folder is not None:
-            folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "fits")
+            folder.plan({format_fit_key(fit_key): fit_key[0] for fit_key in fits}, "fits")
         batch = Batch(
             tasks,
             lambda task: format_fit_key((task.name, task.part_index)),

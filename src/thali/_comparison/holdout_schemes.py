@@ -34,7 +34,7 @@ class HoldoutScheme(NamedTuple):
 
 
 def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
-    """Return the schemes of a kind of data, by the values of `leave_out`."""
+    """Return the hold-out schemes of a data kind, keyed by the value of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
         splitter = load_object(splitter_path)

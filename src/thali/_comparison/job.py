@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.arrays import Arrays
+from thali._inference.array_encoding import Arrays
 from thali._inference.parts import PartsFolder
 from thali._inference.seeds import build_seed_sequence
 from thali._model.model_files import compute_digest, describe_model, encode

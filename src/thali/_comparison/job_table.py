@@ -23,7 +23,7 @@ def read_job_table(job: Any) -> "pandas.DataFrame":
 
 
 def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
-    """Build the table of a comparison by prediction."""
+    """Build the table of a comparison by prediction from its stored results."""
     settings = parts.stamp["settings"]
     source = unpack(parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]

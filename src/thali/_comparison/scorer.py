@@ -60,10 +60,11 @@ class Scorer(ABC):
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
         if find_spec(model) is None and "of_group" not in self.required_methods:
-            group_scores = [self.score_one(model, part) for part in test.values()]
+            group_scores = [self.score_one(model, group_data) for group_data in test.values()]
         else:
             group_scores = [
-                self.score_one(model.of_group(name), part) for name, part in test.items()
+                self.score_one(model.of_group(name), group_data)
+                for name, group_data in test.items()
             ]
         return {
             name: [number for group in group_scores for number in group[name]]

@@ -63,7 +63,7 @@ class SeparateFunction(LinkedLibrary):
 
 
 class _Compiler(Compiler):
-    """numba's compiler with another code library."""
+    """numba's compiler, which puts code into a library of the class `library`."""
 
     library: type[LinkedLibrary]
 

@@ -228,7 +228,7 @@ def iterate_codes(function: Any) -> Iterator[Any]:
 
 
 def _qualify_name(cls: Any) -> str:
-    """Return the full name of a class."""
+    """Return the module and qualified name of a class, joined by a dot."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 

@@ -108,7 +108,7 @@ class KernelFolder:
         return _measure_files(self.path.glob(f"*{SUFFIX}"))
 
     def _format_title(self, name: str) -> str:
-        """Return the title in a file, which identifies its folder and name."""
+        """Return `folder/name`, written in a stored kernel file to identify it."""
         return f"{self.path.name}/{name}"
 
 
@@ -136,7 +136,7 @@ class KernelCache(NullCache):
     @property
     def cache_path(self) -> Any:
         """The folder in which new code is stored; None if no folder is usable."""
-        folder = usable_folder()
+        folder = prepare_native_folder()
         if folder is None:
             return None
         return str(folder.path)
@@ -180,7 +180,7 @@ class KernelCache(NullCache):
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store compiled code; the run continues if that fails."""
         USED.add(targets.find_native_tag())
-        folder = usable_folder()
+        folder = prepare_native_folder()
         if folder is None or cres.library.has_dynamic_globals:
             return
         if any(not loop.can_cache for loop in cres.lifted):
@@ -242,7 +242,7 @@ def strip_bitcode(code: Any) -> Any:
 
 
 def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
-    """Make external names known to Numba's engine."""
+    """Make sure that Numba's engine finds these external symbols."""
     # The engine already has most names. Refreshing the context, as Numba does, takes 0.2 s, so it
     # is done only if a name is missing.
     rtsys.initialize(target_context)
@@ -276,8 +276,8 @@ def native_folder() -> KernelFolder:
     return build_folder(targets.find_native_tag(), find_cache_root())
 
 
-def usable_folder() -> KernelFolder | None:
-    """Return `native_folder`, or None with one warning that states the reason."""
+def prepare_native_folder() -> KernelFolder | None:
+    """Create and return the folder of compiled code; warn once and return None if unusable."""
     folder = native_folder()
     if not folder.path.is_dir():
         try:
@@ -308,7 +308,7 @@ def folders_to_read() -> Iterator[KernelFolder]:
     shipped_folder = find_shipped().folder
     if shipped_folder is not None:
         yield shipped_folder
-    folder = usable_folder()
+    folder = prepare_native_folder()
     if folder is not None:
         yield folder
 
@@ -360,7 +360,7 @@ def warn_once(message: str) -> None:
 
 @functools.cache
 def explain_refusal(folder: str) -> str:
-    """Return why a folder is not used, such as "every user may write to it".
+    """Return why a folder is not used, such as "every user may write to it"; else "".
 
     No other user may own it, write to it or replace it, except root and users who may change the
     code of the library anyway. A private group of the user (of the same name, without other
@@ -445,8 +445,8 @@ class CacheInfo:
     shipped: str = ""
 
 
-def _list_entries() -> list[Path]:
-    """Return the files of all entries."""
+def _list_kernel_files() -> list[Path]:
+    """List the stored kernel files of all targets."""
     return sorted(find_cache_root().glob(f"thali-*/*{SUFFIX}"))
 
 
@@ -457,7 +457,7 @@ def cache_info() -> CacheInfo:
     if folder.is_dir():
         refused = explain_refusal(str(folder))
     return CacheInfo(
-        str(find_cache_root()), *_measure_files(_list_entries()), refused, _describe_shipped()
+        str(find_cache_root()), *_measure_files(_list_kernel_files()), refused, _describe_shipped()
     )
 
 
@@ -473,7 +473,7 @@ def format_cache_size(files: int, size: int) -> str:
 
 
 def _describe_shipped() -> str:
-    """Return a sentence about shipped code; empty if there is none."""
+    """Return a sentence about shipped code; "" if there is none."""
     folder, reason = find_shipped().folder, find_shipped().reason
     if folder is not None:
         return (
@@ -486,7 +486,7 @@ def _describe_shipped() -> str:
 
 def cache_clear() -> int:
     """Remove all compiled code that thali stores; return the number of files."""
-    files = _list_entries()
+    files = _list_kernel_files()
     for file in (*files, *find_cache_root().glob("thali-*/*.tmp")):
         file.unlink(missing_ok=True)
     for folder in find_cache_root().glob("thali-*/"):

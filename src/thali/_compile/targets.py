@@ -69,7 +69,7 @@ def list_processor_features() -> frozenset[str]:
 
 
 def explain_incompatibility(level: str) -> str:
-    """Return why code of a level does not run here; empty if it does.
+    """Return why code of a level does not run here; "" if it does.
 
     Example: "this processor lacks avx2".
     """

@@ -63,11 +63,11 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
             name for table in tables for name in list_differing_columns(table[shared_columns])
         )
         if dropped_columns := [name for name in differing if name not in kept_columns]:
-            warn(_warn_changed_columns(all_people, dropped_columns))
+            warn(_build_changed_columns_warning(all_people, dropped_columns))
     return RowRespondents(names, np.concatenate(row_indices), people)
 
 
-def _warn_changed_columns(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
+def _build_changed_columns_warning(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
     """Build the warning about columns that differ within a respondent after merging."""
     values = all_people[columns[0]].groupby(level=0, sort=False)
     person = values.nunique(dropna=False).idxmax()

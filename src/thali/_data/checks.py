@@ -100,7 +100,7 @@ def _convert_number(
 
 
 def _suggest_number_format(text: str, noun: str) -> str:
-    """Suggest how to write a number that has separators or a per cent sign."""
+    """Suggest how to write a number without separators or a per cent sign; else ""."""
     if re.fullmatch(r"[+-]?\d{1,3}([,.' \u00a0\u202f\u2019]\d{3})+([,.]\d+)?", text.strip()):
         return f"; write {re.sub(r'[^0-9]', '', text)}, without thousands separators"
     if re.fullmatch(r"[+-]?[\d.,]+\s*%", text.strip()):

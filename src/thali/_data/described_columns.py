@@ -309,7 +309,7 @@ def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np
 
 
 def _encode_cells(series: "pd.Series") -> np.ndarray:
-    """Encode the different cells as integers; empty cells are one value."""
+    """Return an integer per cell, the same for equal cells; empty cells share one."""
     import pandas as pd
 
     return pd.factorize(series, use_na_sentinel=False)[0]

@@ -729,7 +729,7 @@ def _map_languages() -> dict[str, str]:
 
 @cache
 def _map_homographs() -> dict[str, dict[str, str]]:
-    """Map names with different roles in different languages to {role: language}."""
+    """Map column names that mean different roles in different languages to {role: language}."""
     roles_by_word: dict[str, dict[str, set[str]]] = {}
     for role in _READ:
         for language, words in role.languages.items():

@@ -121,7 +121,7 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
 
 
 def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str | None:
-    """Return a sentence if unused columns seem to contain losses or ties."""
+    """Return a sentence if unused columns seem to contain losses or ties, else None."""
     names = [
         str(name)
         for name in frame.columns
@@ -158,7 +158,7 @@ def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | fl
 
 
 def find_similar_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if labels differ only in capitals, blanks or encoding."""
+    """Return a sentence if labels differ only in capitals, blanks or encoding, else None."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(
@@ -177,7 +177,7 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
 
 
 def find_total_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if an option has the name of a total or mean."""
+    """Return a sentence if an option has the name of a total or mean, else None."""
     total_labels = [label for label in labels if simplify_name(label) in _TOTALS]
     if not total_labels:
         return None
@@ -189,7 +189,7 @@ def find_total_labels(labels: Sequence[str]) -> str | None:
 
 def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:
     """List a sentence for each property of similarities that the default priors do not suit."""
-    values = data.values
+    similarities = data.values
     sentences: list[str | Message] = []
     if lowest_diagonal:
         sentences.append(
@@ -201,12 +201,14 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
                 ),
             )
         )
-    if np.all(values == values[0]):
+    if np.all(similarities == similarities[0]):
         subject = "The only similarity is"
-        if len(values) > 1:
-            subject = f"All {len(values):,} similarities are"
-        sentences.append(f"{subject} {values[0]:g}, so the variance accounted for is undefined.")
-    if (mean := values.mean()) < 0:
+        if len(similarities) > 1:
+            subject = f"All {len(similarities):,} similarities are"
+        sentences.append(
+            f"{subject} {similarities[0]:g}, so the variance accounted for is undefined."
+        )
+    if (mean := similarities.mean()) < 0:
         sentences.append(
             Message(
                 f"The mean similarity is {mean:.3g}, but the additive constant and the weights"

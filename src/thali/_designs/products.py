@@ -131,11 +131,11 @@ def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
 def _parse_rules(
     prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
-    """Return one rule for each prohibited combination."""
+    """Parse prohibited combinations, one rule each."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
-        raise _rule_error(prohibited)
+        raise _prohibition_error(prohibited)
     return tuple(_parse_rule(combination, names, levels) for combination in prohibited)
 
 
@@ -144,7 +144,7 @@ def _parse_rule(
 ) -> Rule:
     """Return the levels that one combination prohibits, by attribute."""
     if not isinstance(combination, Mapping) or not combination:
-        raise _rule_error(combination)
+        raise _prohibition_error(combination)
     level_numbers = {}
     for name, prohibited_levels in combination.items():
         i = find_attribute("prohibited", name, names)
@@ -156,8 +156,8 @@ def _parse_rule(
     return tuple(sorted(level_numbers.items()))
 
 
-def _rule_error(argument: Any) -> ArgumentError:
-    """Return the error for prohibitions of another form."""
+def _prohibition_error(argument: Any) -> ArgumentError:
+    """Return the error for a malformed `prohibited`."""
     return ArgumentError(
         Argument("prohibited"),
         " must list combinations that no product may have, such as [{'brand': 'A', 'price': [9,"

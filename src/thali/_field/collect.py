@@ -194,8 +194,8 @@ def collect(folder: str | Path) -> Collected:
         [row for sheet in used_sheets for row in _list_answer_rows(sheet, has_catch)]
     )
     for sheet in used_sheets:
-        for trial_part in (PRACTICE, CATCH):
-            counts.omit(sheet.file, trial_part, sheet.count_trials(trial_part))
+        for trial_kind in (PRACTICE, CATCH):
+            counts.omit(sheet.file, trial_kind, sheet.count_trials(trial_kind))
     note = " ".join([*_describe_sheets(used_sheets), *notes, *counts.describe()])
     return Collected(
         f"Answers to {used_sheets[0].study}", respondents, note, answers, counts.tabulate()

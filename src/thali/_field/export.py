@@ -238,9 +238,9 @@ def _order_trials(plan: SurveyPlan, rng: np.random.Generator) -> list[list[_Orde
 
 
 def _order_options(
-    plan: SurveyPlan, task: Mapping[str, Any], trial_part: str, rng: np.random.Generator
+    plan: SurveyPlan, task: Mapping[str, Any], trial_kind: str, rng: np.random.Generator
 ) -> _OrderedTrial:
-    """Return a trial with its options in random or given order."""
+    """Return a trial with its options in random order, or in the given one."""
     shown_options = task["shown"]
     option_order = np.arange(len(shown_options))
     if plan.study.sides == RANDOM:
@@ -252,7 +252,7 @@ def _order_options(
     if "answer" in task:
         answer = option_order.tolist().index(task["answer"])
     return _OrderedTrial(
-        trial_part, tuple(shown), task.get("none", False), task.get("held_out", False), answer
+        trial_kind, tuple(shown), task.get("none", False), task.get("held_out", False), answer
     )
 
 
@@ -275,7 +275,7 @@ def _list_shown_cells(plan: SurveyPlan, trial: _OrderedTrial) -> list[Any]:
 
 
 def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
-    """Build the jsPsych page."""
+    """Export the study as one web page that runs in jsPsych."""
     addresses = [
         [(_CDN + file, f"sha384-{digest}") for file, digest in digests.items()]
         for digests in (_SCRIPTS, _STYLES)
@@ -290,7 +290,7 @@ def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy
 
 
 def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
-    """Build the PsychoPy conditions files and pictures."""
+    """Export the study as condition files and pictures for PsychoPy."""
     picture_names, files = _name_pictures(plan)
     variable_names = _name_variables(plan)
     versions = _order_trials(plan, rng)
@@ -398,7 +398,7 @@ def _list_answer_keys(plan: SurveyPlan) -> list[str]:
 
 
 def _describe_omissions(plan: SurveyPlan) -> str:
-    """Describe the settings that the files do not contain."""
+    """Describe the settings that the files do not contain; "" if they contain all."""
     names = [
         name
         for name in ("consent", "instructions", "questions", "thanks")

@@ -228,7 +228,7 @@ def _parse_integer(name: str, entry: Any, least: int) -> int:
 
 
 def _parse_number(name: str, entry: Any) -> float:
-    """Return a number; raise for another type."""
+    """Return the entry if it is a number; raise otherwise."""
     if isinstance(entry, bool) or not isinstance(entry, int | float):
         raise DataError(f"{name!r} must be a number; got {entry!r}.")
     return entry

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._arguments import check_integer, check_positive, check_run_length
 
-from .arrays import (
+from .array_encoding import (
     Arrays,
     fill_rows,
     flatten_tuple,

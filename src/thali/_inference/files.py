@@ -156,7 +156,7 @@ def check_path(path: Path) -> None:
 
 
 def _identify_file(path: Path) -> tuple[int, int, int]:
-    """Return the device, inode and time of change of a file."""
+    """Return device, inode and modification time, which change if a file is replaced or written."""
     status = path.stat()
     return status.st_dev, status.st_ino, status.st_mtime_ns
 

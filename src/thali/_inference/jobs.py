@@ -42,7 +42,7 @@ from thali.errors import (
     Words,
 )
 
-from .arrays import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
+from .array_encoding import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
 from .files import atomic_write, describe_write_error, lock_file
 from .seeds import build_seed_sequence, decode_seed, encode_seed
 from .warn import warn
@@ -356,7 +356,7 @@ def _describe_model_difference(
 def _describe_setting_difference(
     stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str, owner: str = ""
 ) -> Message | None:
-    """Return how stored settings differ; `owner` names the model of the settings, if any."""
+    """Describe the first current setting that differs from the stored one; None if none differs."""
     for name, value in current.items():
         if (stored_value := stored.get(name)) != value:
             return Message(
@@ -545,7 +545,7 @@ def is_running(path: Path) -> bool:
 
 
 def _open_lock(path: Path, to_write: bool) -> BinaryIO:
-    """Open the lock file; read-only if it is not writable and need not be."""
+    """Open the lock file; read-only if it is not writable, unless `to_write`."""
     try:
         return open(path, "ab", opener=_open_without_link)
     except OSError as error:
@@ -555,7 +555,7 @@ def _open_lock(path: Path, to_write: bool) -> BinaryIO:
 
 
 def _open_without_link(path: str, flags: int) -> int:
-    """Open a file that is not a symbolic link."""
+    """Open a file; raise if it is a symbolic link (where the system can tell)."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from thali.errors import DataError
 
-from .arrays import Arrays, decode_npz, encode_npz
+from .array_encoding import Arrays, decode_npz, encode_npz
 from .jobs import INDEX, JobFolder, lock_folder, read_entry, read_index, refuse_altered_job
 from .progress import Progress
 
@@ -107,7 +107,7 @@ class PartsFolder(JobFolder):
             self._new, self._unsaved = {}, 0.0
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
-        """Restore the records and the source that an earlier process wrote."""
+        """Restore records, source arrays and the last file number from an earlier process."""
         self.records = _read_records(self.path, index)
         if index["source"] is not None:
             with suppress(DataError):  # a damaged source is written again

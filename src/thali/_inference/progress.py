@@ -155,7 +155,7 @@ def _can_draw() -> bool:
 
 
 class _BarDisplay:
-    """A bar that rich draws and updates from a separate thread."""
+    """A progress bar of the package rich, which redraws it in a separate thread."""
 
     def __init__(self, description: str, total: int, unit: str, began: float) -> None:
         from rich import progress as rich_progress

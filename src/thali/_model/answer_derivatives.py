@@ -47,10 +47,10 @@ def choice_derivatives(
     return p, choice_share * direction, hessian
 
 
-def _answer_choices(
+def _differentiate_choices(
     weights: np.ndarray, lapse: float, has_hessian: bool = True
 ) -> AnswerDerivatives:
-    """Differentiate the choice of the first option; weights (rows, m)."""
+    """Return log probability and derivatives of choosing the first option; weights (rows, m)."""
     m = weights.shape[1]
     p, gradient, hessian = choice_derivatives(
         weights / weights.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, has_hessian
@@ -130,7 +130,7 @@ def _differentiate_reversed_rule(
 
 CHOICE = "choice"  # in addition to the rules of best and worst
 ANSWER_DERIVATIVES = {
-    CHOICE: _answer_choices,
+    CHOICE: _differentiate_choices,
     RANKING: _answer_rankings,
     REVERSED: _differentiate_reversed_rule,
 }

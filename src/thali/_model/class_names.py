@@ -23,7 +23,7 @@ PLACES = {
     "Continuation": "thali._model.sampling:Continuation",
     "CountedComparisons": "thali._paired.vote_counts:CountedComparisons",
     "Custom": "thali._aspects.likelihoods.custom:Custom",
-    "Dates": "thali._data.pairs.dates:Dates",
+    "Dates": "thali._data.pairs.dates:DatedComparisons",
     "Dependence": "thali._posterior.dependence:Dependence",
     "Elimination": "thali._aspects.likelihoods.elimination:Elimination",
     "EstimatedWorths": "thali._worths.engines:EstimatedWorths",

@@ -30,7 +30,7 @@ def _never(data: Any) -> bool:
 
 
 def _has_many_tasks(data: Any) -> bool:
-    """Return whether the median of several respondents answered four tasks or more."""
+    """Return whether several respondents answered a median of at least `MIN_TASKS` tasks."""
     return data.n_respondents > 1 and count_median_tasks(data) >= MIN_TASKS
 
 

@@ -78,8 +78,8 @@ def choose_dependence(
     )
 
 
-def describe_individuals(counts: np.ndarray) -> Dependence:
-    """Describe respondents with individual parameters, given their numbers of answers."""
+def build_individual_dependence(counts: np.ndarray) -> Dependence:
+    """Build the `Dependence` of respondents with individual parameters from their answer counts."""
     return Dependence(
         INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan")
     )
@@ -99,7 +99,7 @@ def choose_chain_dependence(
     if isinstance(people, LatentClasses):  # classes model the respondents themselves
         return None
     if isinstance(people, Individuals):
-        return describe_individuals(np.array([part.n_answers for part in data.data], float))
+        return build_individual_dependence(np.array([part.n_answers for part in data.data], float))
     groups = [
         (part, clusters)
         for part in _list_parts(data)

@@ -328,7 +328,7 @@ class Findings(Sequence[Finding], PrintedObject):
                 yield result
 
     def _compute(self, maker: FindingMaker) -> Finding | None:
-        """Compute a finding; an error becomes its sentence, other findings remain."""
+        """Compute one finding; an exception becomes a finding that states it."""
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source

@@ -357,7 +357,7 @@ def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
 
 
 def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Decode a data frame."""
+    """Rebuild a data frame from its stored columns, index and cells."""
     import pandas as pd
 
     columns = decode(encoded_part["columns"], arrays)

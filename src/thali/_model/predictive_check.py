@@ -36,7 +36,7 @@ class CheckWords(NamedTuple):
 
 
 def _describe_pair_or_tie(row: Any, names: Mapping[str, str]) -> str:
-    """Describe a pair that was tied, or of which the first was chosen."""
+    """Format an outcome as "a and b tied" or, if a was chosen, "a over b"."""
     if row.tied:
         return f"{names[row.a]} and {names[row.b]} tied"
     return f"{names[row.a]} over {names[row.b]}"

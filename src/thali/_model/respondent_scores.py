@@ -59,7 +59,7 @@ class ScoredProblem(Protocol):
         ...
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the gradients of parts of the outcomes."""
+        """Compute the log-likelihood gradient of each row of a sparse tally of outcomes."""
         ...
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali._inference.arrays import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
+from thali._inference.array_encoding import (
+    Arrays,
+    add_prefix,
+    decode_npz,
+    encode_npz,
+    select_prefix,
+)
 from thali._inference.chains import (
     Chain,
     Run,
@@ -480,7 +486,7 @@ class RunningFit:
         )
 
     def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
-        """Return chains with room for `target` draws, at their start."""
+        """Build chains with room for `target` draws, continued from `start` if given."""
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
@@ -508,7 +514,7 @@ class RunningFit:
         return model._engine.check_chains(model)
 
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
-        """Return whether chains agree and every summary row has enough draws."""
+        """Return whether chains agree (or there is one) and effective sample sizes suffice."""
         return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
             "ess", math.inf
         ) >= SUFFICIENT_ESS

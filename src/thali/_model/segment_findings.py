@@ -105,7 +105,7 @@ def _report_segments(
     model: Any,
     settings: AnswerSettings,
 ) -> Finding | None:
-    """Apply a function (model, segments) -> finding if there are segments."""
+    """Apply a function (model, segments) -> finding; None if there are no segments."""
     segments_of_model = segments(model)
     if segments_of_model is None:
         return None
@@ -157,7 +157,7 @@ def _report_profiles(model: Any, segments: Segments) -> Finding:
 
 
 def _report_stability(model: Any, segments: Segments) -> Finding | None:
-    """Report the stability by number of segments, if several were tried."""
+    """Report the stability by number of segments; None if one number was tried."""
     if len(segments.by_number) < 2:
         return None
     return Finding(title=SENTENCES["numbers"], table=segments.by_number)

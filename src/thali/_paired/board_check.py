@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choices.parts import drop_tied_sets
+from thali._data.choices.subsets import drop_tied_sets
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.parts import build_questions
+from thali._data.pairs.subsets import build_questions
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
 from thali.errors import DataError
@@ -55,7 +55,7 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
 def _check_pairs(
     data: PairedComparisons, density: "Density", points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
-    """Return one question per row of the density, and probabilities of its answers."""
+    """Return one question per row of the density, and probabilities and counts of its answers."""
     keys = data.n_options * data.first + data.second
     pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
     density = density.select_rows(np.argsort(pair, kind="stable"))
@@ -101,7 +101,7 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
 def _check_sets(
     data: Any, density: Any, points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
-    """Return one question per set, and probabilities of its answers by judge."""
+    """Return one question per set; answer probabilities and counts of each judge (or all)."""
     data = drop_tied_sets(data)
     questions = data.questions()
     logs = points[density.worths]

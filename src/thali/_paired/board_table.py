@@ -184,7 +184,7 @@ def _rate_without_covariates(
 def _tabulate_effects(
     data: Judgements, estimates: WorthEstimates, ci: float
 ) -> "pandas.DataFrame | None":
-    """Tabulate the coefficients of covariates with intervals, or None."""
+    """Tabulate covariate effects with intervals; None without covariates."""
     import pandas as pd
 
     if data.covariates is None:

@@ -184,7 +184,7 @@ def _estimate_by_chains(
     people: Dependence | None,
     progressbar: bool,
 ) -> WorthEstimates:
-    """Estimate worths by Markov chains."""
+    """Estimate worths by Markov chains; the likelihood is tempered if `people` require it."""
     from thali._worths.chains import run_chains
     from thali._worths.laplace import Marginal
 

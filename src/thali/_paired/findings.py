@@ -158,10 +158,10 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         headline = f"The top {leaders_word} are separated."
         told = f"The top {leaders_word} ({in_words(leaders)}) are separated."
         return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
-    pairs = itertools.pairwise(leaders)
+    neighbours = itertools.pairwise(leaders)
     order_texts = [
         f"that {above} is above {below}: {format_probability(board.order.loc[above, below])}"
-        for above, below in pairs
+        for above, below in neighbours
     ]
     sentence = (
         f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
@@ -265,17 +265,20 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     if board.of_judges is None:
         return None
     table: Any = board.judges()
-    sharp, dull = (table.index[each].tolist() for each in select_certain_signs(table["p_sharper"]))
+    sharp_judges, dull_judges = (
+        table.index[each].tolist() for each in select_certain_signs(table["p_sharper"])
+    )
     is_known = (
         table["comparisons"] >= MIN_JUDGE_COMPARISONS
     )  # the score of few answers is uninformative
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
     sentence = (
-        f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
+        "Judges more discriminating than the typical judge:"
+        f" {shorten_words(sharp_judges) or 'none'}"
     )
-    sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
+    sentence += f"; less discriminating: {shorten_words(dull_judges[::-1]) or 'none'}."
     sentence += _describe_joint_certainty(
-        len(sharp) + len(dull), format_plural(len(table), "judge")
+        len(sharp_judges) + len(dull_judges), format_plural(len(table), "judge")
     )
     if against:
         sentence += (

@@ -299,7 +299,7 @@ class LeaderboardRecipe(NamedTuple):
         )
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        """Raise for columns that the leaderboard was made without, or that are missing."""
+        """Raise unless the columns of an update match those the leaderboard was made with."""
         n_before = {name: len(list_names_argument(self.columns[name])) for name in ("by", "id")}
         n_before["covariates"] = len(convert_to_judgements(self.counted.data).covariate_names)
         for name in n_before.keys() & columns.keys():

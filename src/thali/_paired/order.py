@@ -17,7 +17,7 @@ from thali._aspects.maximum_likelihood.fit import (
 from thali._aspects.maximum_likelihood.goodness import run_equal_means_test
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.parts import build_ties_error
+from thali._data.pairs.subsets import build_ties_error
 from thali._digits import format_p_value
 from thali._inference.numerics.log_densities import log_binomial
 from thali._inference.warn import warn

@@ -193,7 +193,7 @@ def _report_advantage(fit: Estimates) -> dict[str, float]:
 
 
 def _set_ties(data: Any, ties: Any) -> PairedComparisons:
-    """Return the data with the given ties, or with their own."""
+    """Return the data with `ties`, or unchanged if None; raise if they already contain ties."""
     data = prepare_pairs(data, ties=True)
     if ties is None:
         return data

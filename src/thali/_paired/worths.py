@@ -9,8 +9,8 @@ from thali._arguments import check_positive
 from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.dates import DAY, PERIODS, Dates, group_equal_rows
-from thali._data.pairs.parts import list_finest_rows
+from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
+from thali._data.pairs.subsets import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
@@ -176,7 +176,7 @@ class WorthsRequest(NamedTuple):
             return data
         return data.without_dates()
 
-    def check_period(self, dates: Dates) -> str:
+    def check_period(self, dates: DatedComparisons) -> str:
         """Return the period; raise if it does not match the dates."""
         assert self.period is not None
         if dates.unit == DAY and self.period not in PERIODS:

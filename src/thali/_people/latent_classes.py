@@ -110,7 +110,7 @@ class AlignedClassResults:
                 (
                     share.mean(),
                     *compute_interval(share, ci),
-                    *_population_share(n_members, len(respondent_names), n_classes, ci),
+                    *_estimate_population_share(n_members, len(respondent_names), n_classes, ci),
                     np.mean(n_members > 0),
                     tuple(respondent_names[class_of_respondent == g].tolist()),
                 )
@@ -196,10 +196,10 @@ def membership_probabilities(posterior: Posterior) -> np.ndarray:
     return share_by_class(align_members(posterior), posterior.most_classes, axis=0)
 
 
-def _population_share(
+def _estimate_population_share(
     n_members: np.ndarray, n_respondents: int, n_classes: int, ci: float
 ) -> tuple[float, float, float]:
-    """Return mean and interval of the population share of a class."""
+    """Return posterior mean and interval of the population share of a class."""
     # The posterior is a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g).
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv

@@ -149,7 +149,7 @@ def _label_periods(ax: "Axes", periods: list[str]) -> None:
 
 
 def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
-    """Move heights as little as needed to keep a minimal distance."""
+    """Move heights of labels apart, as little as needed for a minimal gap."""
     order = np.argsort(heights)
     separated = np.array(heights, float)[order]
     for _ in range(200):

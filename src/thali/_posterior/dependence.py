@@ -156,7 +156,7 @@ def format_degrees(df: float) -> str:
 
 
 def format_dominance(share: float) -> str:
-    """Return a sentence if one respondent dominates the information."""
+    """Return a sentence if one respondent dominates the information, else ""."""
     if share < DOMINANT:
         return ""
     return (

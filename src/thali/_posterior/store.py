@@ -295,7 +295,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
 
 
 def _check_file(path: Path, verify: bool) -> None:
-    """Raise unless the path is a regular file as `save` wrote it."""
+    """Raise unless the path is a regular file and, if `verify`, unchanged since `save` wrote it."""
     if path.is_dir():
         raise DataError(f"'{path}' is a folder; give a netCDF file written by thali.")
     if not path.exists():

@@ -335,7 +335,7 @@ def _split_numbered_name(name: str) -> tuple[str, int] | None:
 
 
 def _split_loop_name(name: str) -> tuple[str, int] | None:
-    """Split a Qualtrics column name into question and leading loop number."""
+    """Split a Qualtrics column name into question and leading loop number; else None."""
     loop = _LOOP.fullmatch(name)
     if loop is None:
         return None
@@ -353,7 +353,7 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
 
 
 def _split_series_name(name: str) -> tuple[str, int] | None:
-    """Split a column name into question and last number."""
+    """Split a column name into question and last number; None without a number."""
     match = _SERIES.fullmatch(name)
     if match is None:
         return None
@@ -377,7 +377,7 @@ _TASK, _PICKED = "thali task", "thali picked"  # names that do not occur in file
 def _find_version_column(
     frame: pd.DataFrame, design: DesignRows, names: Mapping[str, str]
 ) -> str | None:
-    """Find the column of the answers with the version of the design."""
+    """Find the answers' column of the design version; None if the design has one version."""
     if design.by is None:
         return None
     if design.by in frame.columns:
@@ -499,7 +499,7 @@ def _find_choice(
     answers: TaskAnswers,
     index: int,
 ) -> tuple[np.ndarray, int] | None:
-    """Find the rows of an answered task and the position of the chosen one."""
+    """Find the rows of a task and the position of the chosen one; None without an answer."""
     # A position after the last row means no choice; None: there is no answer.
     version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
     location = f"in row {answers.frame.index[index]} of the answers"

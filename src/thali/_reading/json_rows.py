@@ -141,7 +141,7 @@ def _format_column(column: list[Any], types: set[type]) -> list[str]:
 
 
 def _format_cell(json_value: Any) -> str:
-    """Format a value as a cell."""
+    """Format a value as a cell; a missing value is ""."""
     if isinstance(json_value, str):
         return normalise_spelling(json_value)
     if isinstance(json_value, bool):

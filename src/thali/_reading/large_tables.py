@@ -310,7 +310,7 @@ def is_large(path: str) -> bool:
 def _recognise_counts(
     table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
 ) -> Reading:
-    """Return the reading of distinct rows with counts."""
+    """Interpret a table of distinct rows, which occur `times` times or have count columns."""
     import pandas as pd
 
     if not counts:
@@ -471,7 +471,7 @@ def _remove_dictionary(column: Any) -> Any:
 def _convert_batch_days(
     filtered_file: _FilteredFile, column: Any, name: str, numbers: np.ndarray
 ) -> Any:
-    """Convert a batch to days; an error counts the empty cells of all rows."""
+    """Convert dates of a batch to days; the error on empty cells counts those of all batches."""
     try:
         return _convert_days(column, name, numbers)
     except MissingDateError as first_error:

@@ -395,7 +395,7 @@ def check_names(options: dict[str, Any], *data_kinds: str) -> None:
 
 
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
-    """Return the readings of shapes that match a table."""
+    """Return a `Reading` for each layout that fits a table; raise a fault if none is sure."""
     # An error of a shape is raised only if no reading is sure.
     readings, faults = [], []
     for shape in shapes:

@@ -244,7 +244,7 @@ def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
 def _compare_cells(
     condition: Condition, cells: "pd.Series", sign: Any, operand: str, is_equality: bool
 ) -> np.ndarray:
-    """Compare each cell with an operand as numbers, dates or texts."""
+    """Return whether each cell meets the condition, comparing numbers, dates or texts."""
     if _has_dates(cells):
         return np.asarray(sign(cells, _parse_date(condition, cells, operand)))
     numbers = _convert_numbers(cells)

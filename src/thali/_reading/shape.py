@@ -116,7 +116,7 @@ def raise_error(message: str) -> Any:
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape of table."""
+    """A layout of tables that can be read as one kind of data."""
 
     name: str
     kind: str  # kind of data

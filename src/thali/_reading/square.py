@@ -131,7 +131,7 @@ def _is_bare_square(frame: pd.DataFrame) -> bool:
 
 
 def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """Return cells and labels of a square whose first column repeats the header."""
+    """Return cells and labels of a square whose first column repeats the header, else None."""
     header = list(frame.columns)
     if len(frame) >= 2 * (len(header) - 1) > 0:  # the header cannot name more than half of the rows
         return None

@@ -271,7 +271,7 @@ def _check_parquet_size(file_bytes: bytes) -> None:
 
 
 def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
-    """Return the total length of the texts of a column in bytes; 0 for lists."""
+    """Return the total bytes of a Parquet column's texts; 0 for other columns."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.parquet
@@ -798,7 +798,7 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Find columns that are text despite numeric cells."""
+    """Map columns that are text despite numeric cells to True."""
     # Examples: respondents 100 and 1e2, and answers with the label NA.
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}

@@ -307,7 +307,7 @@ def draw_page_picture(figures: Figures, picture: Picture, number: int) -> PagePi
 
 
 def _reduce_colours(png: bytes) -> bytes:
-    """Return a PNG with a palette, at most a third of its size."""
+    """Return the PNG with its colours reduced to a palette, which makes it smaller."""
     from PIL import Image
 
     buffer = io.BytesIO()

@@ -139,7 +139,7 @@ def _format_columns(
 
 
 def _find_fixed_decimals(name: str) -> int | None:
-    """Return the decimals that every number of a column has, if they are fixed."""
+    """Return the fixed number of decimals of a column; None if it is not fixed."""
     if name in COLUMNS:
         return COLUMNS[name].decimals
     return None

@@ -108,7 +108,7 @@ def format_screen(
 
 
 def _count_lines(blocks: _LabelledLines) -> int:
-    """Return the number of lines of blocks."""
+    """Return the total number of lines of labelled blocks."""
     return sum(len(lines) for _, lines in blocks)
 
 

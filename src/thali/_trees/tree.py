@@ -21,7 +21,7 @@ from .nodes import (
     sort_leaves_first,
     sort_postorder,
 )
-from .sources import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
+from .tree_inputs import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -239,7 +239,7 @@ class Density:
         return self._blocks[step]
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
-        """Return a block of rows with its matrices."""
+        """Build a block of rows and its matrices of sides, judges and covariates."""
         rows = self.rows.select(row_slice)
         first, second, period, judge, x, *counts = rows[:8]
         wins, losses, tied = map(to_column, counts)
@@ -473,11 +473,9 @@ class Density:
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
         """Add the slope of the log prior of log worths to the gradient."""
-        worths_gradient, entry = (
-            self.worths_by_period(gradient),
-            (self.entry, np.arange(self.n_options)),
-        )
-        worths_gradient[entry] -= self.entry_worths(points) / spreads.worths**2
+        worths_gradient = self.worths_by_period(gradient)
+        first_period_index = self.entry, np.arange(self.n_options)
+        worths_gradient[first_period_index] -= self.entry_worths(points) / spreads.worths**2
         if len(self.steps):
             pull = self.increments(points) / (self.steps[:, None, None] * spreads.drift**2)
             worths_gradient[:-1] += pull

@@ -48,7 +48,7 @@ _APPROXIMATION_NOTE = (
 
 
 class WorthsEngine(Engine):
-    """A method of worths; results describe one population unless overridden."""
+    """A method that estimates worths, by default of one population."""
 
     default_tune = 1000  # draws of each chain that are discarded
     problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
@@ -267,7 +267,7 @@ class WorthMaximumEngine(WorthsEngine):
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Run all checks of `fit` without estimating."""
+        """Check data and arguments of `fit`; return the lapse it would use, without estimating."""
         return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:

@@ -226,7 +226,7 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> list[Text]:
-    """Describe the model of best-worst choices, or of ties."""
+    """Describe how best-worst choices or ties are modelled; an empty list without either."""
     if data.worst is not None:
         return [describe_best_worst(model._prediction_draws.rule)]
     if model._prediction_draws.nu is None:

@@ -415,7 +415,7 @@ class Marginal:
         self._points = [self._cache[_build_key(point)][1] for point in logs]
 
     def _spreads_from_logs(self, logs: np.ndarray) -> Spreads:
-        """Return the standard deviations at a lattice point."""
+        """Return all standard deviations, given the logarithms of the learned ones."""
         spreads = list(self._known)
         for k, log in zip(self.learned, logs, strict=True):
             spreads[k] = math.exp(log)

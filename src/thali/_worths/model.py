@@ -52,7 +52,7 @@ from .worth_draws import WorthDraws, tabulate_worths
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
+    from thali._data.pairs.subsets import HeldOutPair
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
@@ -408,7 +408,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
-        """Check and convert the data of one group."""
+        """Check one group's data; treat ties and select covariates as the arguments require."""
         data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -424,7 +424,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return select_covariates(data, self.covariates)
 
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
-        """Check all arguments, and return the problem of data.
+        """Check the arguments, and return the estimation problem for the data.
 
         `settings` are further arguments of `WorthProblem`.
         """
@@ -442,7 +442,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return build(data, lapse, ties, rule, spread, self.people, **settings)
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Check that settings name an option and a possible number of segments."""
+        """Return the settings; raise if the fit has no such option `none` or segments."""
         if settings.none is not None:
             anchor_index(settings.none, data.labels)
         if settings.segments is not None:

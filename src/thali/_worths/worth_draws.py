@@ -42,7 +42,7 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
+    from thali._data.pairs.subsets import HeldOutPair
 
 
 MAX_LOG_ODDS = 700.0  # log odds are clipped here
@@ -250,7 +250,7 @@ class WorthDraws(NamedTuple):
         )
 
     def _pool_respondents(self, data: Any, questions: Any, has_ties: bool) -> EqualRespondents:
-        """Return all respondents as one group with equal probabilities."""
+        """Return answer probabilities and counts, treating all respondents as one group."""
         return EqualRespondents.from_times(
             self.question_probabilities(data, has_ties), questions.times
         )

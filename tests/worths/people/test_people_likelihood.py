@@ -8,7 +8,7 @@ from people_problems import build_study, build_table, find_seen, list_answers, s
 
 import thali as th
 from thali._worths.people.answer_table import tabulate_answers
-from thali._worths.people.likelihood import compute_slope
+from thali._worths.people.person_likelihood import compute_slope
 
 CASES = {
     "pairs": {"rule": "order", "set_size": 2},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.choices.parts import select_choices
+from thali._data.choices.subsets import select_choices
 from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 class SetResults(PosteriorResults):
     """Results of choices from sets of any size."""
 
-    def _data_quantities(self) -> Quantities:
-        """Return the stored `set_probability[a | a, b, ...]` rows."""
+    def _get_kind_quantities(self) -> Quantities:
+        """Return the stored quantities `set_probability[a | a, b, ...]`."""
         probability = self.posterior.set_probability
         if probability is None:
             return {}
@@ -110,8 +110,8 @@ class SetResults(PosteriorResults):
 class PairResults(SetResults):
     """Results of paired comparisons."""
 
-    def _data_quantities(self) -> Quantities:
-        """Return the summary rows of paired comparisons."""
+    def _get_kind_quantities(self) -> Quantities:
+        """Return the summary quantities of paired comparisons."""
         return quantities.pair_quantities(self.posterior)
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
@@ -176,13 +176,13 @@ class RespondentChoiceResults(IndividualResults):
 class LatentClassResults(PosteriorResults):
     """Results of latent classes: predictions for a new respondent, checks of all."""
 
-    def _data_quantities(self) -> Quantities:
-        """Return the summary rows of latent classes, which do not depend on class labels."""
+    def _get_kind_quantities(self) -> Quantities:
+        """Return label-free quantities of classes and, with few options, of the pooled choices."""
         posterior = self.posterior
         class_rows = label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
             return class_rows
-        return class_rows | self.pooled_results._data_quantities()
+        return class_rows | self.pooled_results._get_kind_quantities()
 
     @cached_property
     def class_posterior(self) -> Posterior:

@@ -353,7 +353,7 @@ def _compute_gains(
     similarity: np.ndarray,
     problem: FeatureSearchProblem,
 ) -> np.ndarray:
-    """Compute the log-likelihood gain of each feature."""
+    """Return the log factor by which each feature (a row of `owners`) raises the likelihood."""
     # `added` is its contribution to the similarity of two owners.
     owns_both = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
     n_judgements = owns_both @ problem.judgements

@@ -175,7 +175,7 @@ def build_unique_variables(
 
 
 def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
-    """Drop the variables of a person that would be too large for `people` of them."""
+    """Drop variables, and pointwise terms, too large to store for `n_people` respondents."""
     if n_people == 1:
         return part
     variables = {

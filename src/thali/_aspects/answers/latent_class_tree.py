@@ -221,11 +221,11 @@ def _log_person_terms(logs: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
     from scipy.special import logsumexp
 
     _, n_respondents, n_classes = logs.shape
-    terms = np.empty(logs.shape)
+    log_joint = np.empty(logs.shape)
     for g in range(n_classes):
         is_member = class_draws == g
         n_others = is_member.sum(axis=1, keepdims=True) - is_member
-        terms[:, :, g] = logs[:, :, g] + np.log(
+        log_joint[:, :, g] = logs[:, :, g] + np.log(
             (n_others + 1.0) / (n_respondents - 1.0 + n_classes)
         )
-    return np.asarray(logsumexp(terms, axis=2))
+    return np.asarray(logsumexp(log_joint, axis=2))

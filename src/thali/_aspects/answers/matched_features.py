@@ -247,7 +247,7 @@ def _find_leaders(
 def _cover_draws(
     is_similar: np.ndarray, pattern_index: np.ndarray, draw: np.ndarray, min_draws: float
 ) -> list[int]:
-    """Select rows of `is_similar` greedily until none covers `min_draws` further draws."""
+    """Select rows greedily, until none is similar to features of `min_draws` further draws."""
     selected: list[int] = []
     is_uncovered = np.ones(len(pattern_index), bool)
     # all entries of a draw that are similar to a row count, which is rarely more than one

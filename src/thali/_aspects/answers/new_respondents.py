@@ -29,7 +29,7 @@ _MIN_TOTAL = 2**15  # target of new people over all draws, up to MAX_NEW_PEOPLE 
 
 
 def read_population(posterior: Posterior) -> PopulationDraws:
-    """Return the common weights and kappa of a posterior."""
+    """Return the common weights and how similar respondents are to them (kappa), per draw."""
     common = read_columns(posterior.select_common())
     return PopulationDraws(common, posterior.kappa.ravel(), read_slopes(posterior))
 

@@ -58,14 +58,14 @@ class PosteriorResults:
         rows = self.count_features()
         if posterior.learned_alpha:
             rows["alpha"] = posterior.alpha
-        return rows | {"log_likelihood": posterior.log_likelihood} | self._data_quantities()
+        return rows | {"log_likelihood": posterior.log_likelihood} | self._get_kind_quantities()
 
     def count_features(self) -> Quantities:
         """Return the number of features that the data depend on."""
         return {"n_features": self.posterior.n_features}
 
-    def _data_quantities(self) -> Quantities:
-        """Return the summary rows that depend on the kind of data."""
+    def _get_kind_quantities(self) -> Quantities:
+        """Return the summary quantities that depend on the kind of data, each (chain, draw)."""
         raise NotImplementedError
 
     def agreement_quantities(self) -> Quantities:
@@ -179,10 +179,11 @@ class CustomDataResults(PosteriorResults):
     """Results of a user-defined likelihood."""
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Raise: checks require choices, not data of a user-defined likelihood."""
         raise requires_choices_error(self.posterior, "check")
 
-    def _data_quantities(self) -> Quantities:
-        """Return the summary rows of data of a custom likelihood."""
+    def _get_kind_quantities(self) -> Quantities:
+        """Return parameters and presence of features, the quantities of a custom likelihood."""
         return self.posterior.parameters | presence_quantities(
             self.posterior, self.posterior.sees_single
         )
@@ -218,6 +219,7 @@ class GroupResults(PosteriorResults):
         return self._first_results().owner_quantities()
 
     def is_agreement_row(self, row_name: str) -> bool:
+        """Return whether the convergence of a summary row is checked."""
         return self._first_results().is_agreement_row(row_name)
 
     def suggest_remedies(self) -> Advice:

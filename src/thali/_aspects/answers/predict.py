@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.answers import find_first_answers
-from thali._data.pairs.parts import HeldOutPair
+from thali._data.pairs.subsets import HeldOutPair
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.covariates import predictor_matrix
@@ -131,7 +131,7 @@ def compute_prediction_errors(
     n_chains: int,
     offsets: CovariateOffsets | None,
 ) -> "np.ndarray | list[np.ndarray]":
-    """Compute Monte Carlo errors of `predict_means`, in the same form."""
+    """Compute Monte Carlo errors of `predict_means`, in the shape of its result."""
     from thali._posterior.summary import compute_mean_errors
 
     option_indices, paired = set_indices(sets, labels)

@@ -278,7 +278,7 @@ def log_evidence(terms: FeatureTerms, sigma2: float, shape: float, rate: float) 
 
 
 def _quadratic_form(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return b' T - T' G T / 2 for each set, (sets,)."""
+    """Return sums' w - w' gram w / 2 for the weights w of each set, (sets,)."""
     return np.einsum("sk,sk->s", sums - 0.5 * np.einsum("skl,sl->sk", gram, weights), weights)
 
 

@@ -63,8 +63,8 @@ class ObjectResults(PosteriorResults):
 class SimilarityResults(ObjectResults):
     """Results of similarities of pairs of objects."""
 
-    def _data_quantities(self) -> Quantities:
-        """Return learned `sigma` and `constant`, and `presence[a, b, ...]` rows."""
+    def _get_kind_quantities(self) -> Quantities:
+        """Return learned `sigma` and `constant`, and the quantities `presence[a, b, ...]`."""
         posterior, rows = self.posterior, {}
         if posterior.learned_sigma:
             rows["sigma"] = posterior.sigma.reshape(posterior.shape)

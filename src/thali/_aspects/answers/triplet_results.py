@@ -58,7 +58,7 @@ class TripletResults(ObjectResults):
         unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
         return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
 
-    def _data_quantities(self) -> Quantities:
+    def _get_kind_quantities(self) -> Quantities:
         """Return `constant`, as a share of the mean value, and `presence[a, b, ...]`."""
         posterior = self.posterior
         present = presence_quantities(

@@ -222,7 +222,7 @@ def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> d
 
 
 def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
-    """Return variables with the features of every draw as lists of owners, padded to one length."""
+    """Encode the features of all draws as variables, with owner lists padded to one length."""
     owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:

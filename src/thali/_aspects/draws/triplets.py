@@ -98,7 +98,7 @@ def compute_shared_weights(
     second: np.ndarray,
     link: str,
 ) -> np.ndarray:
-    """Compute s, or s + c, of each pair in each draw, shape (n_draws, n_pairs).
+    """Compute the shared weight of each pair, plus any constant, shape (n_draws, n_pairs).
 
     With the link exp, columns that all objects own cancel and are omitted.
     """
@@ -124,7 +124,7 @@ def compute_pair_similarities(
 
 
 def compute_mean_weight(columns: FeatureColumns, constant: np.ndarray | None) -> Any:
-    """Return the mean of s + c over all pairs in each draw; None without a constant."""
+    """Return the mean over pairs of shared weight + constant, per draw; None without a constant."""
     if constant is None:
         return None
     n_options, sizes = columns.n_options, columns.sizes

@@ -124,7 +124,7 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     """List the findings of a fit, by its data, population and method."""
     if model._engine.is_point:
         return POINT_FINDINGS
-    facts, population = _data_facts(model), model._view.population
+    facts, population = _get_kind_facts(model), model._view.population
     if population == PEOPLE:
         return (*_INDIVIDUAL_FINDINGS, facts.check, summary, data, *METHODS_FINDINGS)
     if population == GROUPS:
@@ -135,8 +135,8 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     return (*facts.makers, membership_finding, *METHODS_FINDINGS)
 
 
-def _data_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
-    """Return the facts about the fitted kind of data."""
+def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
+    """Return the findings and sentences that depend on the kind of the fitted data."""
     return _FACTS_BY_DATA_KIND[model._view.data_kind]
 
 
@@ -184,7 +184,7 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     """Report the number of features that affect the data, and of all features."""
     shared, n_all = model._view.n_counted, model._view.n_features
     shared_finding = build_number_finding(
-        model, shared, "feature", ENGLISH[_data_facts(model).number_key], settings.ci
+        model, shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
     )
     if np.array_equal(shared, n_all):
         return shared_finding
@@ -301,9 +301,11 @@ def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     elif model.alpha is not None:
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
     density = phrase(
-        ENGLISH, _data_facts(model).density_key, value=format_row(rows, "log_likelihood")
+        ENGLISH, _get_kind_facts(model).density_key, value=format_row(rows, "log_likelihood")
     )
-    return Finding(notes=(*notes, *_data_facts(model).describe_assumptions(model, rows), density))
+    return Finding(
+        notes=(*notes, *_get_kind_facts(model).describe_assumptions(model, rows), density)
+    )
 
 
 def _describe_triplet_assumptions(
@@ -414,7 +416,7 @@ def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> F
     likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(
         notes=(
-            *_data_facts(model).describe_fit(model),
+            *_get_kind_facts(model).describe_fit(model),
             phrase(ENGLISH, "additive.point.likelihood", value=likelihood),
         )
     )
@@ -437,7 +439,7 @@ def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
 
 def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
     """Describe the model of similarities or triplets for a methods section."""
-    rule, error_sentence = _data_facts(model).describe_methods(model, ci)
+    rule, error_sentence = _get_kind_facts(model).describe_methods(model, ci)
     sentences: list[Text] = [rule]
     prior_features = model.get_params()["features"]
     if isinstance(prior_features, str):

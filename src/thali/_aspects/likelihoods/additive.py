@@ -367,13 +367,13 @@ operations.open_members.register(Judgements)(open_row_sums)
 
 @operations.delta_open_member.register(Judgements)
 def _delta_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change for the open pattern, from its row sums."""
+    """Return the change if option i joins or leaves the open pattern, from its row sums."""
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
 @operations.apply_open_member.register(Judgements)
 def _apply_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the residuals and the row sums of the open pattern."""
+    """Update residuals and row sums: option i joins or leaves the open pattern."""
     shift_row(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
@@ -398,7 +398,7 @@ def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d
 
 @operations.apply_compensated_member.register(Judgements)
 def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Update the residuals of option i, which joins column k."""
+    """Update the residuals: option i joins column k and s[i] falls by d."""
     shift_row(judgements, c, b, k, i, d)
 
 
@@ -413,7 +413,7 @@ def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 @operations.apply_weight.register(Judgements)
 @operations.apply_compensated_weight.register(Judgements)
 def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the residuals of pairs of owners."""
+    """Update the residuals of pairs of owners: the weight of pattern k grows by d."""
     shift_inner(judgements, c, b, k, d)
 
 

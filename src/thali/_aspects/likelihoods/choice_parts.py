@@ -111,7 +111,7 @@ def _compute_pair_draws(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute p̃ of all pairs i < j and pointwise log-likelihoods, per draw."""
+    """Return choice probabilities of pairs (i, j), log-likelihoods of compared pairs, per draw."""
     # The probabilities have covariates of 0, and the likelihoods are of compared pairs.
     pair_indices = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))

@@ -446,12 +446,12 @@ def _register_terms(cls, custom: Custom) -> None:
 
 
 def _get_python_function(function: Any) -> Any:
-    """Return the Python function of a possibly compiled one."""
+    """Return the Python function behind one compiled by numba; other functions unchanged."""
     return getattr(function, "py_func", function)
 
 
 def _format_name(function: Any) -> str:
-    """Return the name of a function, or its repr."""
+    """Return the name of a function; its repr if it has none."""
     return getattr(function, "__name__", repr(function))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS
 

@@ -101,7 +101,7 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 
 def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
-    """Evaluate the current state."""
+    """Store the log-likelihood of the current state."""
     c.real[CURRENT] = state_log_likelihood(insert_parameters(likelihood, c), b, b.whole[COLUMNS])
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar, vectorised
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS
 
@@ -32,7 +32,7 @@ WIDTH = 8
 # with covariates x'beta and exp(x'beta). Constant distances in one array show the compiler that the
 # fields do not overlap.
 FIELDS, FIELDS_WITHOUT_UNIQUE, FIELDS_WITH_COVARIATES = 6, 8, 10
-WEIGHT_I, WEIGHT_J, WINS, LOSSES, LOGLIK, Z, COLUMNS_I, COLUMNS_J, ETA, LIFT = range(
+WEIGHT_I, WEIGHT_J, WINS, LOSSES, LOGLIK, Z, COLUMNS_I, COLUMNS_J, ETA, COVARIATE_FACTOR = range(
     0, FIELDS_WITH_COVARIATES * WIDTH, WIDTH
 )
 ERROR, TIE, TIED = range(3)  # positions in PairCache.real
@@ -108,7 +108,7 @@ def count_second_weight(pairs: Any, weight_j: Any) -> None:
 
 
 @generic
-def fill_lifts(pairs: Any, c: Any) -> None:
+def fill_covariate_factors(pairs: Any, c: Any) -> None:
     """Fill the factors of covariates from their coefficients; default: none."""
 
 
@@ -136,8 +136,8 @@ for (_unique, _ties), _cls in PAIR_CLASSES.items():
     count_second_weight.register(_cls)(_positive_second_weight)
 
 
-@fill_lifts.register(object)
-def _fill_no_lifts(pairs: Any, c: Any) -> None:
+@fill_covariate_factors.register(object)
+def _fill_no_factors(pairs: Any, c: Any) -> None:
     """Do nothing: pairs without covariates have no such factors."""
     pass
 
@@ -269,7 +269,7 @@ def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
 def fill_blocks(pairs: Any, c: Any, b: Any) -> None:
     """Fill all blocks from the weights."""
     n, n_columns = pairs.start.shape[0] - 1, b.whole[COLUMNS]
-    fill_lifts(pairs, c)
+    fill_covariate_factors(pairs, c)
     for i in range(n):
         for v in range(pairs.start[i], pairs.start[i + 1]):
             for t in range(WIDTH):

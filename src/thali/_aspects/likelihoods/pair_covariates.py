@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar, vectorised
-from thali._inference.numerics.exponential import fast_exp
+from thali._inference.numerics.fast_exponential import fast_exp
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..state import BETA
 from .pair_blocks import (
+    COVARIATE_FACTOR,
     ETA,
-    LIFT,
     LOSSES,
     WEIGHT_I,
     WEIGHT_J,
@@ -25,7 +25,7 @@ from .pair_blocks import (
     WINS,
     count_first_weight,
     count_second_weight,
-    fill_lifts,
+    fill_covariate_factors,
     has_empty_sides,
     has_ties,
     pair_log_likelihood,
@@ -33,7 +33,7 @@ from .pair_blocks import (
 )
 
 FIRST_COEFFICIENT = 3  # position of the first coefficient in PairCache.real
-MIN_LIFTED = 1e-150  # weight of an empty side, which must remain positive when it is multiplied
+MIN_SIDE_WEIGHT = 1e-150  # of an empty side, which must remain positive when it is multiplied
 MAX_ETA = 300.0  # bound of x'beta: e^300 = 2e130
 
 
@@ -51,7 +51,7 @@ class PairsWithCovariates(NamedTuple):
 
 
 class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
-    """Pairs with covariates of options without unique aspects."""
+    """Pairs with covariates, in a model without unique aspects."""
 
 
 class PairsWithCovariatesAndTies(PairsWithCovariates):
@@ -59,7 +59,7 @@ class PairsWithCovariatesAndTies(PairsWithCovariates):
 
 
 class PairsWithCovariatesAndTiesWithoutUnique(PairsWithCovariatesAndTies):
-    """Pairs with covariates and ties of options without unique aspects."""
+    """Pairs with covariates and ties, in a model without unique aspects."""
 
 
 COVARIATE_PAIR_CLASSES: dict[
@@ -72,18 +72,18 @@ COVARIATE_PAIR_CLASSES: dict[
 }
 
 
-def _lifted_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
-    """Return the weight of side i multiplied by its covariate factor."""
-    return max(weight_i, MIN_LIFTED) * c.block[v, LIFT + t]
+def _first_weight_with_covariates(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
+    """Return the weight of the pair's first side, multiplied by its covariate factor."""
+    return max(weight_i, MIN_SIDE_WEIGHT) * c.block[v, COVARIATE_FACTOR + t]
 
 
-def _lifted_second_weight(pairs: Any, weight_j: Any) -> Any:
-    """Return the weight of side j, at least MIN_LIFTED."""
-    return max(weight_j, MIN_LIFTED)
+def _second_weight_with_covariates(pairs: Any, weight_j: Any) -> Any:
+    """Return the weight of side j, at least MIN_SIDE_WEIGHT."""
+    return max(weight_j, MIN_SIDE_WEIGHT)
 
 
 @scalar
-def _fill_lifts(pairs: Any, c: Any) -> None:
+def _fill_pair_factors(pairs: Any, c: Any) -> None:
     """Fill x'beta and exp(x'beta) of every lane."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
@@ -91,14 +91,14 @@ def _fill_lifts(pairs: Any, c: Any) -> None:
             for m in range(pairs.x.shape[0]):
                 eta += pairs.x[m, v, t] * c.real[FIRST_COEFFICIENT + m]
             c.block[v, ETA + t] = eta
-            c.block[v, LIFT + t] = fast_exp(min(max(eta, -MAX_ETA), MAX_ETA))
+            c.block[v, COVARIATE_FACTOR + t] = fast_exp(min(max(eta, -MAX_ETA), MAX_ETA))
 
 
 for (_unique, _ties), _cls in COVARIATE_PAIR_CLASSES.items():
     register_answers(_cls, {has_empty_sides: not _unique, has_ties: _ties})
-    count_first_weight.register(_cls)(_lifted_first_weight)
-    count_second_weight.register(_cls)(_lifted_second_weight)
-    fill_lifts.register(_cls)(_fill_lifts)
+    count_first_weight.register(_cls)(_first_weight_with_covariates)
+    count_second_weight.register(_cls)(_second_weight_with_covariates)
+    fill_covariate_factors.register(_cls)(_fill_pair_factors)
 
 
 @vectorised
@@ -111,9 +111,9 @@ def shifted_log_likelihood(pairs: Any, c: Any, m: Any, step: Any) -> Any:
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             eta = c.block[v, ETA + t] + step * pairs.x[m, v, t]
-            lift = fast_exp(min(max(eta, -MAX_ETA), MAX_ETA))
-            weight_i = max(c.block[v, WEIGHT_I + t], MIN_LIFTED) * lift
-            weight_j = max(c.block[v, WEIGHT_J + t], MIN_LIFTED)
+            covariate_factor = fast_exp(min(max(eta, -MAX_ETA), MAX_ETA))
+            weight_i = max(c.block[v, WEIGHT_I + t], MIN_SIDE_WEIGHT) * covariate_factor
+            weight_j = max(c.block[v, WEIGHT_J + t], MIN_SIDE_WEIGHT)
             total += pair_log_likelihood(
                 pairs, c, weight_i, weight_j, c.block[v, WINS + t], c.block[v, LOSSES + t]
             )
@@ -148,5 +148,5 @@ def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> N
     for m in range(pairs.x.shape[0]):
         line = CoefficientLine(pairs, c, b, m)
         c.real[FIRST_COEFFICIENT + m] = draw_on_line(rng, line, c.real[FIRST_COEFFICIENT + m], 1.0)
-        fill_lifts(pairs, c)
+        fill_covariate_factors(pairs, c)
     store_all_pairs(pairs, c)

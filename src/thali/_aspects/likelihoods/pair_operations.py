@@ -10,7 +10,7 @@ import numpy as np
 from thali._compile.jit import register_answers, scalar
 from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
@@ -173,7 +173,7 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @register_operation(operations.apply_weight)
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the change of the weight of pattern k."""
+    """Update the cache: the weight of pattern k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
@@ -208,7 +208,7 @@ def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 
 @register_operation(operations.apply_compensated_weight)
 def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the compensated change of the weight of pattern k."""
+    """Update the cache: w[k] grows by d and owners' unique weights fall."""
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
             apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)
@@ -334,7 +334,7 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
 
 @register_operation(operations.compute_answer_logs)
 def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill the log probabilities of the outcomes of all pairs."""
+    """Fill `logs` with log probabilities of the outcomes of all pairs: first, second, tie."""
     for e in range(0, people.place.shape[0], OUTCOMES):
         slot = people.place[e] // OUTCOMES
         v, t = slot // WIDTH, slot % WIDTH

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
@@ -79,7 +79,7 @@ def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
 
 @operations.apply_member.register(AnsweredPairSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Apply the change of membership."""
+    """Update the cache: option i joins or leaves pattern k."""
     evaluate_member_change(sets, c, b, k, i, d, True)
 
 
@@ -91,7 +91,7 @@ def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @operations.apply_weight.register(AnsweredPairSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the change of the weight of pattern k."""
+    """Update the cache: the weight of pattern k grows by d."""
     evaluate_shared_change(sets, c, b, k, k, d, True)
 
 
@@ -113,7 +113,7 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 @operations.rebuild_cache.register(AnsweredPairSets)
 def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
-    """Fill the cache from the state."""
+    """Fill the cached sums of all pairs from the state."""
     fill_pair_sums(sets, c, b)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS
 

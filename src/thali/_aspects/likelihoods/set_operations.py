@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
@@ -206,7 +206,7 @@ def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
 
 @operations.apply_unique.register(OfferedSets)
 def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Apply the change of s[i]."""
+    """Update the cache: s[i] grows by d."""
     evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
 
 
@@ -218,7 +218,7 @@ def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
 
 @operations.apply_member.register(OfferedSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Apply the change of membership."""
+    """Update the cache: option i joins or leaves pattern k."""
     evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
@@ -230,7 +230,7 @@ def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @operations.apply_weight.register(OfferedSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the change of the weight of pattern k."""
+    """Update the cache: the weight of pattern k grows by d."""
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
@@ -242,7 +242,7 @@ def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any)
 
 @operations.apply_compensated_weight.register(OfferedSets)
 def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Apply the compensated change of the weight of pattern k."""
+    """Update the cache: w[k] grows by d and owners' unique weights fall."""
     evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, True)
 
 
@@ -284,7 +284,7 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 @operations.rebuild_cache.register(OfferedSets)
 def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
-    """Evaluate all sets."""
+    """Fill the cache of all sets from the state."""
     evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
 
 

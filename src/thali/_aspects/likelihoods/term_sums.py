@@ -173,7 +173,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 
 @scalar
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update sums and terms of option i."""
+    """Update sums and terms: option i joins feature k (d = w[k]) or leaves it (d = -w[k])."""
     likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
     update_option_sum(likelihood, c, i, d, g)
@@ -198,7 +198,7 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 
 def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change in the terms for the open pattern."""
+    """Return the change in the terms if option i joins or leaves the open pattern."""
     likelihood = insert_parameters(likelihood, c)
     if has_option_sums_in_pairs(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
@@ -220,7 +220,7 @@ def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
 
 
 def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update sums, terms and the list of owners."""
+    """Update sums, terms and owners: option i joins or leaves the open pattern."""
     _apply_member(likelihood, c, b, k, i, d)
     n_owners = c.owners[0]
     if b.Z[k, i] == 0.0:
@@ -258,7 +258,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update sums and terms of the owners of pattern k."""
+    """Update sums and terms of owners: the weight of pattern k grows by d."""
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
@@ -340,7 +340,7 @@ def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 
 def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
-    """Fill all sums and terms."""
+    """Fill the cached sums and terms from the state."""
     likelihood = insert_parameters(likelihood, c)
     n = likelihood.n
     for i in range(n):

@@ -21,7 +21,7 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
+    from thali._data.pairs.subsets import HeldOutPair
 
     from .estimates import Estimates
 

@@ -70,7 +70,7 @@ class FitTest(DescribedObject):
         return Description("Test of fit", note=str(self))
 
     def _source(self) -> str:
-        """Return words on clusters, samples and their reason, to follow the p-value."""
+        """Describe clusters, simulated samples and why they were used, to follow the p-value."""
         source = describe_clusters(self.people)
         if self.kind == "chi-square":
             return source

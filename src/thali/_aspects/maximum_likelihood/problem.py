@@ -100,7 +100,7 @@ class PairProblem(QuestionProblem):
             return multiply_first_advantage(ij, ji, self.extra @ beta[: self.extra.shape[1]])
         return ij, ji
 
-    def _compute_lifts(self, beta: np.ndarray) -> np.ndarray:
+    def _compute_covariate_factors(self, beta: np.ndarray) -> np.ndarray:
         """Compute the factors by which covariates multiply the first option's advantage."""
         return np.exp(np.clip(self.extra @ beta[: self.extra.shape[1]], -MAX_OFFSET, MAX_OFFSET))
 
@@ -243,7 +243,7 @@ class PairProblem(QuestionProblem):
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_ij = np.where(total > 0, by_p * scale * q_complement / total, 0.0)
             by_ji = np.where(total > 0, -by_p * scale * q / total, 0.0)
-        factor = self._compute_lifts(beta)
+        factor = self._compute_covariate_factors(beta)
         return self.first.T @ (by_ij * factor) + self.second.T @ by_ji
 
 

@@ -68,7 +68,7 @@ class LuceProblem(QuestionProblem):
         return np.add.reduceat(weights[self.members], self.start[:-1])
 
     def _shares(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the choice probabilities of members of sets, without and with lapses."""
+        """Return the choice probability of each member of each set, without and with the lapse."""
         total = np.repeat(self.sum_weights(weights, beta), self.sizes)
         size = np.repeat(self.sizes, self.sizes)
         q = np.where(
@@ -127,7 +127,7 @@ class LuceProblem(QuestionProblem):
         return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
 
     def _rows(self, terms: np.ndarray):
-        """Arrange terms of the places as a sparse array, sets by options."""
+        """Arrange one term per member of each set as a sparse array, (sets, options)."""
         from scipy.sparse import csr_array
 
         return csr_array(

@@ -188,7 +188,7 @@ class SimilarityRules:
 
     @property
     def has_estimates(self) -> bool:
-        """Whether there are estimates in addition to posterior means."""
+        """Whether one estimate of the features exists (not with several groups)."""
         return self.are_estimated and "" in self.parts
 
     @property
@@ -452,7 +452,7 @@ class AdditiveClustering(AdditiveAnswers):
         return parts
 
     def _build_parts(self, data: Any) -> dict[Any, Any]:
-        """Return the parts, with a learned sigma if it would be chosen."""
+        """Return the arguments of the sampling task; sigma is learned if it would be chosen."""
         check_allowed("constant", self.constant, (True, False))
         rules = choose_rules(data)
         self._check_argument_kinds(rules.kind)
@@ -565,7 +565,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._choose_weight_prior(self._data_answers.data())
 
     def _parts_to_prepare(self, data: Any) -> dict[Any, Any]:
-        """Return the parts without a choice of sigma."""
+        """Return the arguments of the sampling task, without a choice of sigma."""
         return self._build_parts(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
@@ -587,7 +587,7 @@ class AdditiveClustering(AdditiveAnswers):
         )
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return the setting of a fit that takes less time."""
+        """Return the setting of a fit that takes less time; None if there is none."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         if "" in choose_rules(data).parts:
@@ -595,7 +595,7 @@ class AdditiveClustering(AdditiveAnswers):
         return None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
-        """Return an unfitted copy whose prior does not depend on the similarities."""
+        """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
         return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:

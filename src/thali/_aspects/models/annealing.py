@@ -360,7 +360,7 @@ def climb_features(
 
 
 def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProblem) -> bool:
-    """Flip the best owner of a feature while this raises the probability."""
+    """Flip owners of a feature, best first, while this helps; return whether any flipped."""
     # `residuals` exclude the feature. Return whether an owner was flipped.
     has_flipped = False
     pull, judgements = residuals @ z, problem.measured @ z

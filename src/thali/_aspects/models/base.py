@@ -24,7 +24,7 @@ from .sampling_engine import FEATURE_SAMPLING
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.parts import HeldOutPair
+    from thali._data.pairs.subsets import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
     from thali._posterior.dependence import Dependence
@@ -59,11 +59,11 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         raise NotImplementedError
 
     def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
-        """Return the parts required by checks before a fit."""
+        """Return the arguments of the sampling task that are checked before a fit."""
         return self._parts(data)
 
     def _evidence_parts(self, data: Any) -> dict[str, Any]:
-        """Return the parts whose evidence is estimated."""
+        """Return the arguments of the sampling task whose evidence is estimated."""
         return self._parts(data)
 
     def _tree(self) -> "Tree | None":
@@ -176,7 +176,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return a method that takes less time for these data."""
+        """Return a setting that takes less time for these data; None by default."""
         return None
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
@@ -209,7 +209,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         super()._restore(fitted_attributes, path)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return the draws of quantities on which chains must agree: the summary's rows."""
+        """Return the draws of all summary rows, whose convergence is checked."""
         return self._data_answers.quantities()
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":
@@ -394,7 +394,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return similarity_table(self._view)
 
     def _predict_left_out(self, part: "HeldOutPair | Similarities") -> Any:
-        """Return what every draw predicts for data that the model was fitted without."""
+        """Return every draw's prediction of data that were held out of the fit."""
         return self._engine.predict_left_out(self, part)
 
     @requires(require_draws)

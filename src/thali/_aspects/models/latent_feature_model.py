@@ -175,7 +175,7 @@ class LatentFeatureModel(ChoiceAnswers):
         return observed(data)
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
-        """Return an unfitted copy whose prior does not depend on the answers."""
+        """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
         parts = self._parts(data)
         return LatentFeatureModel(
             **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}

@@ -34,7 +34,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
     has_evidence = True
 
     def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
-        """Check a fit and build its job; `asked` are the arguments of `fit`."""
+        """Check a fit and build its job, from the arguments of `fit`."""
         data = model._convert_data(data)
         sampling = model._build_sampling(data, build_run(**fit_arguments))
         if not is_quiet():

@@ -51,7 +51,7 @@ MAX_LOG_RATIO = 600.0  # largest absolute log ratio of a weight to its base weig
 
 @scalar
 def update_base_weights(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Update every base weight v, kappa, and their common scale."""
+    """Update the common (base) weights v of groups, their concentration kappa and common scale."""
     column_weights = select_column_weights(states, base)
     for k in range(replica(states, 0).whole[COLUMNS]):
         update_base_weight(rng, model, caches, states, base, column_weights, k)
@@ -74,7 +74,7 @@ def update_base_weight(
     propose_base_scale(rng, model, caches, states, base, weights, k)
     total = 0.0
     for g in range(states.w.shape[0]):
-        total += weights.weight[g, k] / weights.lift[g, k]
+        total += weights.weight[g, k] / weights.covariate_factor[g, k]
     current = weights.center[k]
     weights.center[k] = draw_base_weight(
         rng, model.shape, model.rate, weights.kappa, states.w.shape[0], total, current
@@ -147,7 +147,7 @@ class KappaLine(NamedTuple):
 
 @log_density.register(KappaLine)
 def _log_kappa_line_density(line: Any, x: Any) -> Any:
-    """Return the log density of x = log kappa on a `KappaLine`."""
+    """Return the log conditional density of log kappa at x, given sums over the weights."""
     return log_kappa_density(line.n_weights, line.total, x)
 
 

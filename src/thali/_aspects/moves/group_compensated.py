@@ -53,7 +53,7 @@ CHANGE = 0  # position in State.block
 
 @scalar
 def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
-    """Return log prod p(own - dv) / p(own) over the owners of pattern k."""
+    """Return log prod p(u - dv) / p(u) over owners of pattern k, u their base unique weights."""
     total = 0.0
     for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
@@ -63,7 +63,7 @@ def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any
 
 @scalar
 def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -> Any:
-    """Return log prod p(s - d | own - dv) / p(s | own) over owners of pattern k.
+    """Return log prod p(s - d | u - dv) / p(s | u) over owners of pattern k, u base unique weights.
 
     Return -inf if a unique weight is at most d.
     """
@@ -73,7 +73,9 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
             if b.s[i] <= d:
                 return -np.inf
             total += log_gamma(
-                base.real[KAPPA], (base.unique[i] - dv) * base.unique_lift[g, i], b.s[i] - d
+                base.real[KAPPA],
+                (base.unique[i] - dv) * base.unique_covariate_factor[g, i],
+                b.s[i] - d,
             )
             total -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
     return total
@@ -170,7 +172,9 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
         d = flipped_weight(b, k, i)
         if b.s[i] <= d:
             return
-        ratio += log_gamma(base.real[KAPPA], new_own * base.unique_lift[g, i], b.s[i] - d)
+        ratio += log_gamma(
+            base.real[KAPPA], new_own * base.unique_covariate_factor[g, i], b.s[i] - d
+        )
         ratio -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, c, b, i, k, d)
     if accept(rng, ratio + first_group.real[BETA] * gain):

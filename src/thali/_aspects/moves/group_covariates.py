@@ -13,7 +13,7 @@ from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_likelihoods import COVARIATE_CLASSES
 from ..group_state import select_group_likelihood
-from ..likelihoods.pair_blocks import fill_lifts
+from ..likelihoods.pair_blocks import fill_covariate_factors
 from ..likelihoods.pair_covariates import FIRST_COEFFICIENT, shifted_log_likelihood
 from ..operations import rebuild_cache, select_cache
 from ..state import BETA, replica
@@ -64,7 +64,7 @@ def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> 
         likelihood = select_group_likelihood(pairs, g)
         c = select_cache(likelihood, caches, g)
         c.real[FIRST_COEFFICIENT + m] = beta
-        fill_lifts(likelihood, c)
+        fill_covariate_factors(likelihood, c)
 
 
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states: Any) -> None:

@@ -185,7 +185,9 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
         likelihood, c, b = select_group(model, caches, states, g)
         d = -sign * b.w[k]
         gain += delta_transfer(likelihood, c, b, k, partner, d)
-        ratio += log_gamma(base.real[KAPPA], v * base.lift[g, partner], b.w[partner] - d)
+        ratio += log_gamma(
+            base.real[KAPPA], v * base.covariate_factor[g, partner], b.w[partner] - d
+        )
         ratio -= log_gamma(base.real[KAPPA], expected_weight(base, partner, g), b.w[partner])
     if accept(rng, ratio + first_group.real[BETA] * gain):
         base.v[partner] = v

@@ -23,7 +23,7 @@ from ..group_state import (
     SLOPE_SD,
     STEP,
     TRIED,
-    fill_lifts,
+    fill_weight_factors,
     select_group,
     select_group_likelihood,
 )
@@ -71,7 +71,7 @@ def draw_slope(
         information += weights.kappa * model.known[g, j] ** 2
     line = SlopeLine(model.known, weights, k, j, weights.slope[k, j])
     weights.slope[k, j] = draw_on_line(rng, line, weights.slope[k, j], 2.5 / math.sqrt(information))
-    fill_lifts(model.known, weights.slope, weights.lift, k)
+    fill_weight_factors(model.known, weights.slope, weights.covariate_factor, k)
 
 
 class SlopeLine(NamedTuple):
@@ -117,7 +117,7 @@ def propose_slope_and_weights(
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         base.real[ACCEPTED] += 1.0
         weights.slope[k, j] = new_slope
-        fill_lifts(model.known, weights.slope, weights.lift, k)
+        fill_weight_factors(model.known, weights.slope, weights.covariate_factor, k)
         for g in range(states.w.shape[0]):
             likelihood, c, b = select_group(model, caches, states, g)
             relative_change = math.exp(model.known[g, j] * move) - 1.0
@@ -147,11 +147,11 @@ def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, 
     shift = SLOPE_SD / math.sqrt(n_slopes) * rng.standard_normal() - total / n_slopes
     for k in range(n_columns):
         base.slope[k, j] += shift
-        fill_lifts(model.known, base.slope, base.lift, k)
+        fill_weight_factors(model.known, base.slope, base.covariate_factor, k)
     if model.unique:
         for i in range(n_options):
             base.unique_slope[i, j] += shift
-            fill_lifts(model.known, base.unique_slope, base.unique_lift, i)
+            fill_weight_factors(model.known, base.unique_slope, base.unique_covariate_factor, i)
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         factor = math.exp(model.known[g, j] * shift)

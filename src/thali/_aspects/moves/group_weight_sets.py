@@ -18,7 +18,7 @@ class GroupColumnWeights(NamedTuple):
 
     weight: np.ndarray  # (groups, columns)
     center: np.ndarray
-    lift: np.ndarray
+    covariate_factor: np.ndarray
     slope: np.ndarray
     kappa: float
 
@@ -30,21 +30,21 @@ class GroupUniqueWeights(GroupColumnWeights):
 @scalar
 def select_column_weights(states: Any, base: Any) -> Any:
     """Return the weights of columns of all groups."""
-    return GroupColumnWeights(states.w, base.v, base.lift, base.slope, base.real[KAPPA])
+    return GroupColumnWeights(states.w, base.v, base.covariate_factor, base.slope, base.real[KAPPA])
 
 
 @scalar
 def select_unique_weights(states: Any, base: Any) -> Any:
     """Return the unique weights of options of all groups."""
     return GroupUniqueWeights(
-        states.s, base.unique, base.unique_lift, base.unique_slope, base.real[KAPPA]
+        states.s, base.unique, base.unique_covariate_factor, base.unique_slope, base.real[KAPPA]
     )
 
 
 @scalar
 def group_center(weights: Any, k: Any, g: Any) -> Any:
     """Return the prior mean of weight k in group g."""
-    return weights.center[k] * weights.lift[g, k]
+    return weights.center[k] * weights.covariate_factor[g, k]
 
 
 @generic

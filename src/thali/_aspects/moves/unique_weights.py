@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..operations import rate_single
 from ..state import ALPHA, TOTAL_UNIQUE, subtract_from_owners

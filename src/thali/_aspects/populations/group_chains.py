@@ -220,14 +220,14 @@ def sample_group_states(
     for g in range(task.n_groups):
         state = make_empty_state(n_options, n_rows, n_nodes=0)  # for the published sampler only
         state.Z[:n_columns, :n_options] = matrix.T
-        kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.lift[g, :n_columns]
+        kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.covariate_factor[g, :n_columns]
         state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
         state.m[:n_columns] = matrix.sum(0)
         state.whole[COLUMNS] = n_columns
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n_options] = np.maximum(
-                rng.gamma(kappa, base.unique * base.unique_lift[g] / kappa), MIN_WEIGHT
+                rng.gamma(kappa, base.unique * base.unique_covariate_factor[g] / kappa), MIN_WEIGHT
             )
         groups.append(state)
     return groups, base

@@ -297,9 +297,12 @@ def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) ->
         if math.isnan(model.kappa):
             base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
-        for slope, lift in ((base.slope, base.lift), (base.unique_slope, base.unique_lift)):
+        for slope, covariate_factor in (
+            (base.slope, base.covariate_factor),
+            (base.unique_slope, base.unique_covariate_factor),
+        ):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
-            lift[:] = np.exp(model.known @ slope.T)
+            covariate_factor[:] = np.exp(model.known @ slope.T)
     return base
 
 
@@ -320,9 +323,12 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
             base.v[:n_columns],
             base.unique,
         )
-        self.bases.lift[prior_replica, :, :n_columns], self.bases.unique_lift[prior_replica] = (
-            base.lift[:, :n_columns],
-            base.unique_lift,
+        (
+            self.bases.covariate_factor[prior_replica, :, :n_columns],
+            self.bases.unique_covariate_factor[prior_replica],
+        ) = (
+            base.covariate_factor[:, :n_columns],
+            base.unique_covariate_factor,
         )
         self.bases.slope[prior_replica, :n_columns], self.bases.unique_slope[prior_replica] = (
             base.slope[:n_columns],

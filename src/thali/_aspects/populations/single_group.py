@@ -91,7 +91,7 @@ class Population(ABC):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of these parts for the data."""
+        """Estimate the log evidence of a prior and likelihood (`parts`) for the data."""
 
     def estimate_model_evidence(
         self, model: Any, fit_data: Any, run_settings: "EvidenceRun"

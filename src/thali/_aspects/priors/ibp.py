@@ -114,8 +114,8 @@ class IndianBuffet:
         array (draws,)
         """
         prior = self.compiled(columns.n_options)
-        rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
-        return columns.sum_by_draw(rates) - alpha * prior.harmonic[-1]
+        log_rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
+        return columns.sum_by_draw(log_rates) - alpha * prior.harmonic[-1]
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Return the log probability of the multiset of columns with several owners.
@@ -181,7 +181,7 @@ def _rate_single(prior: Any, i: Any) -> Any:
 @operations.draw_pattern.register(Buffet)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     # the C(n, m) patterns of m owners have total rate 1/m
-    """Draw a pattern with lo to hi owners into row k; return its number of owners."""
+    """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
     start = prior.harmonic[lo - 1]
     u = start + rng.random() * (prior.harmonic[hi] - start)
     m = find_position(prior.harmonic, u, lo, hi)

@@ -280,7 +280,7 @@ class PhylogeneticBuffet:
         )
 
     def _log_shared_rate(self, column: np.ndarray) -> float:
-        """Return log lambda of a pattern with at least two owners; cached for estimates."""
+        """Return the log prior rate of the feature `column`, with two or more owners; cached."""
         log_rates, key = self._rates_by_pattern, column.tobytes()
         if key not in log_rates:
             gains = self._tree_rates.sum_gains(column, self.tree.parents)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar, vectorised
-from thali._inference.numerics.exponential import fast_exp
+from thali._inference.numerics.fast_exponential import fast_exp
 
 from .. import operations
 from ..operations import rate_by_size_range
@@ -209,7 +209,7 @@ def _rate_single(prior: Any, i: Any) -> Any:
 
 @operations.draw_pattern.register(PhylogeneticColumns)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
-    """Draw a pattern with lo to hi owners into row k; return its number of owners."""
+    """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
     n = b.Z.shape[1] - 1
     u = rng.random() * rate_by_size_range(prior, lo, hi)
     single_rate = 0.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.arrays import Arrays, unflatten_tuple, unpack_generators
+from thali._inference.array_encoding import Arrays, unflatten_tuple, unpack_generators
 from thali._inference.chains import FIRST_DRAWS, Chain
 from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.arrays import Arrays, fill_rows
+from thali._inference.array_encoding import Arrays, fill_rows
 
 from ..operations import log_likelihood, record_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles

@@ -145,7 +145,7 @@ def tabulate_attribute_importance(
     if each_person:
         figures = {"range_share": _mean_over_draws(fewer, ranges), "importance": decided}
         return build_respondent_table(chooser, ["attribute"], [(name,) for name in names], figures)
-    weight = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
+    capped_task_counts = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
     by_draw = mean_over_respondents(ranges)
     # draws in which every respondent is indifferent between all products
     is_empty = np.isnan(by_draw).all(axis=1)
@@ -159,7 +159,7 @@ def tabulate_attribute_importance(
             "range_share_low": low,
             "range_share_high": high,
             "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(by_draw, fewer.chain)),
-            "importance": weight / weight.sum() @ decided,
+            "importance": capped_task_counts / capped_task_counts.sum() @ decided,
             "std_error": errors,
             **chooser.respondent_interval(decided, ci),
         }

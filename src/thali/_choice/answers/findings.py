@@ -327,7 +327,7 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
 
 
 def _orient_payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """Return rows of amounts in the direction of payment, largest first."""
+    """Return the rows of `pay` with amounts made positive by swapping levels, largest first."""
     return sorted(map(_orient_payment, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
 
 
@@ -390,7 +390,7 @@ _OPPOSITE_COLUMNS = {
 
 
 def _orient_payment(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of amounts, reversed if the amount is negative."""
+    """Return a row of amounts; swap its levels if the amount is negative."""
     if row["wtp"] >= 0 or not row["over"]:
         return row
     amounts = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
-from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
@@ -471,7 +471,7 @@ def merge_neighbours(
 
 
 def _split_wins(utility: np.ndarray) -> np.ndarray:
-    """Return 1 for the largest utility over the first axis, shared by ties."""
+    """Return 1 for the largest utility over the first axis, 1/m for m ties, 0 for the others."""
     best = utility == utility.max(axis=0)
     return best / best.sum(axis=0)
 
@@ -491,7 +491,7 @@ class LogitReports(MarketAnswers):
         return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
-        """Build the respondents of the fit and their choices; subclasses define it."""
+        """Build the chooser of the fitted respondents and their choices; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":
@@ -555,7 +555,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
 
 
 def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
-    """Return the columns of respondents and their classes, if respondents differ."""
+    """Return the columns and classes of respondents; None if all have equal tastes."""
     if not chooser.has_individuals:
         return None
     classes: tuple[str, ...] = ()
@@ -574,7 +574,7 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
 
 
 def _convert_code(code: float | None, part: AttributeCoding, is_shown: np.ndarray) -> float | None:
-    """Convert a level code to a number, or to its index among shown levels."""
+    """Convert a level code to a number, or to its index among shown levels; keep None."""
     if code is None:
         return None
     if part.numbers is not None:

@@ -165,7 +165,7 @@ def tabulate_demand(
 
 
 def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
-    """Return the cost per sale, checked together with the revenues."""
+    """Parse the cost per sale; raise unless all revenues are known."""
     if None in revenues:
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
@@ -313,7 +313,8 @@ def tabulate_best_products(
 def _tabulate_lines(
     space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
 ) -> "pandas.DataFrame":
-    """Tabulate the lines with the largest objective, with the figures of each line."""
+    """Tabulate the `top` product lines with the largest objective, one row per product."""
+    # `figures` contain a number per line.
     from thali._tables import Table
 
     rows = []

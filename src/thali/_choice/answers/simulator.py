@@ -382,7 +382,7 @@ def _warn_difference(sentence: str) -> str:
 
 
 def _convert_cell(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> float | None:
-    """Convert a cell of a chooser to a cell of market draws."""
+    """Convert a level index to its index in market draws; keep other numbers; None for NaN."""
     if math.isnan(cell):
         return None
     if attribute.takes_any:

@@ -99,22 +99,22 @@ def _choose_steps(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
         )
     numbers = {
-        label: parse_number(format_label(cell))
-        for label, cell in zip(market.labels, market.table[attribute], strict=True)
+        product: parse_number(format_label(cell))
+        for product, cell in zip(market.labels, market.table[attribute], strict=True)
     }
     column = names.index(attribute)
     has_attribute = ~np.isnan(chooser.cells(market.table)[:, column])
     number_by_product: dict[str, float] = {}
-    for (label, now), has in zip(numbers.items(), has_attribute, strict=True):
+    for (product, current_value), has in zip(numbers.items(), has_attribute, strict=True):
         if not has:
             continue
-        if now is None or now <= 0.0:
+        if current_value is None or current_value <= 0.0:
             raise ArgumentError(
                 Argument("attribute"),
-                f": an elasticity requires positive numbers, but {attribute!r} of {label!r} is"
-                f" {market.table[attribute].tolist()[market.labels.index(label)]!r}.",
+                f": an elasticity requires positive numbers, but {attribute!r} of {product!r} is"
+                f" {market.table[attribute].tolist()[market.labels.index(product)]!r}.",
             )
-        number_by_product[label] = now
+        number_by_product[product] = current_value
     if change is not None:
         to = 1.0 + _parse_relative_change(change)
         if not chooser.is_number(column):
@@ -125,15 +125,19 @@ def _choose_steps(
                 Argument("change"),
                 " to use the next tested value, or make the attribute linear.",
             )
-        return {label: (now, *sorted((now, now * to))) for label, now in number_by_product.items()}
+        return {
+            product: (current_value, *sorted((current_value, current_value * to)))
+            for product, current_value in number_by_product.items()
+        }
     if chooser.is_number(column):
         return {
-            label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP))
-            for label, now in number_by_product.items()
+            product: (current_value, current_value * (1.0 - _STEP), current_value * (1.0 + _STEP))
+            for product, current_value in number_by_product.items()
         }
     levels = list_tested_numbers(chooser, attribute)
     return {
-        label: (now, *_find_next_level(now, levels)) for label, now in number_by_product.items()
+        product: (current_value, *_find_next_level(current_value, levels))
+        for product, current_value in number_by_product.items()
     }
 
 

@@ -345,14 +345,14 @@ def _iterate_utilities(
 
 
 def _fit_line(u: np.ndarray, prices: TestedPrices) -> tuple[np.ndarray, np.ndarray]:
-    """Return the utility difference at equal prices, and its slope."""
+    """Return the mean utility difference, and the slope of utility by price."""
     # The slope is with respect to the difference of the prices.
     steps = prices.numbers - prices.numbers.mean()
     return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ steps) / (steps @ steps)
 
 
 def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
-    """Return difference over slope, infinite for indifference to the price."""
+    """Return the price change that offsets a utility difference; infinite if price is ignored."""
     difference, slope = _fit_line(u, prices)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(slope < 0, -difference / slope, np.sign(difference) * np.inf)

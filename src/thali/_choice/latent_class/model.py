@@ -288,7 +288,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
-        """Yield warnings of unidentified or infinite coefficients and of superfluous classes."""
+        """Yield warnings: identification, diverging estimates, superfluous classes, convergence."""
         from ..logit import NOT_CONVERGED, list_unidentified_warnings
 
         yield from list_unidentified_warnings(self.coef_.columns[self.coef_.isna().any()])
@@ -398,7 +398,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
     def _size_errors(self) -> np.ndarray:
-        """Return standard errors of the sizes, (K,)."""
+        """Return standard errors of the sizes of the K classes, (K,)."""
         expected, people, units = self._sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
         if self._covariates_ is not None and self._expected_ is not None:
             expected, people = self._expected_, self._covariates_.matrix

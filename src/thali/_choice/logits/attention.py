@@ -76,7 +76,7 @@ def resolve_attention(
 
 
 def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
-    """Check the argument `attention`, and resolve its attributes."""
+    """Check the argument `attention`; return the attributes that respondents may ignore."""
     names = [name for name in data.attributes if not _is_constant(name, data)]
     owned = build_attention(names, data.attributes, coding).owned
     names = compress(names, owned.any(axis=1))
@@ -139,7 +139,7 @@ def _list_names(attention: Any) -> list[str]:
 
 
 def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment") -> None:
-    """Refuse the name of an attribute that people cannot ignore."""
+    """Raise unless respondents can ignore the attribute, which must vary between products."""
     if name in eligible:
         return
     if name not in data.attributes:

@@ -341,7 +341,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
-        """Check the data of a fit; return them as an experiment, and the resolved arguments."""
+        """Check data and arguments; return the experiment and the resolved arguments of the fit."""
         data = require_experiment(data, self.constants)
         refuse_many_levels(data, self._build_coding(data).linear)
         parts = self._resolve_arguments(data)
@@ -573,7 +573,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of the quantities of the summary, with those of attention."""
+        """Return draws of the summary quantities, including attention to attributes."""
         return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -667,7 +667,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
-        """Return the price's coefficient in willingness-to-pay space, else None."""
+        """Return the name of the price coefficient in willingness-to-pay space, else None."""
         if self._scale_.price < 0:
             return None
         return self._coding_.names[self._scale_.price]
@@ -675,9 +675,9 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _population(self) -> "TasteDistribution":
         """Return the distribution of tastes in the population, in every draw."""
         posterior = self._view.draws
-        names = []
+        attention_attributes = []
         if self._attention is not None:
-            names = [str(name) for name in posterior["attribute"].values]
-        attention = build_attention(names, self._scheme_.names, self._coding_)
+            attention_attributes = [str(name) for name in posterior["attribute"].values]
+        attention = build_attention(attention_attributes, self._scheme_.names, self._coding_)
         attention = attention._replace(people=self._looking_)
         return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

@@ -163,9 +163,9 @@ def write_likelihood_slope(
         slope[i] = 0.0
     for t in range(problem.first_task[n], problem.first_task[n + 1]):
         total += write_task_probabilities(problem, space, t)
-        first = problem.first_row[t]
-        for row in range(first, problem.first_row[t + 1]):
-            weight = -space.utility[row - first]
+        first_row = problem.first_row[t]
+        for row in range(first_row, problem.first_row[t + 1]):
+            weight = -space.utility[row - first_row]
             if row == problem.chosen_row[t]:
                 weight += 1.0
             for i in range(beta.size):

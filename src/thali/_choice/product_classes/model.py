@@ -85,7 +85,7 @@ class ClassEngine(ChainEngine):
         return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the log-likelihood gain of chains still climbing, and a sentence."""
+        """Return the log-likelihood gain of chains still climbing, and a sentence; else None."""
         return None
 
     def facts(self, model: Any) -> Facts:
@@ -572,6 +572,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {name: value for name, value in attributes.items() if name in stored_names}
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
+        """Set fitted attributes from a file, and those that its posterior determines."""
         vars(self).update(
             {"_people_": None}
             | fitted_attributes

@@ -240,7 +240,7 @@ def run_hamiltonian_sweeps(
     tune: int,
     thin: Any,
 ) -> None:
-    """Run Hamiltonian trajectories for a fixed a."""
+    """Run Hamiltonian trajectories of the weights, with the prior shape a fixed."""
     a = math.exp(state.real[LOG_A])
     potential, log_likelihood = compute_weight_potential(
         rows, prior, a, motion.position, motion.force, state, motion

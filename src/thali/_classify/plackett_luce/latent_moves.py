@@ -42,7 +42,7 @@ def _find_columns(
 
 @scalar
 def draw_latent_variables(rng: Any, rows: Any, state: Any) -> None:
-    """Draw C_i and Z_i of all rows; update their sums n_kj and s_j.
+    """Draw column C_i and arrival time Z_i of each row; update their sums n_kj and s_j.
 
     C_i is drawn with probabilities W_ij λ_{Y_i j} / T_i, and Z_i ~ Exp(S_i). Columns are found
     without a branch: the running sums of many rows advance together.
@@ -91,7 +91,7 @@ def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
 
 @scalar
 def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
-    """Draw each C_i given the other columns and Z, weights integrated out.
+    """Draw the latent column C_i of every row i, given arrival times Z, weights integrated out.
 
     p(C_i = j) ∝ W_ij (a + n_kj without row i) / (b + s_j)
     """

@@ -235,7 +235,7 @@ class PlackettLuceRegression(Classifier):
         )
 
     def _check_arguments(self) -> None:
-        """Raise an error for invalid arguments of the model."""
+        """Raise if an argument is invalid, or `a` is None although the method requires it."""
         check_allowed("standardize", self.standardize, (True, False))
         if self._engine.requires_shape and self.a is None:
             raise ArgumentError(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..dask_blocks import add_fields
 

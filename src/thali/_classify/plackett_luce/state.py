@@ -8,7 +8,7 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._data.rows import TrainingData
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting
 
 # Rows of W for the samplers, sorted by class, so that the rows of a block share weights

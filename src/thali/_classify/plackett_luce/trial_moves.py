@@ -5,8 +5,8 @@ from typing import Any
 
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.gamma import draw_log_gamma
-from thali._inference.numerics.logarithm import fast_log
 
 from .state import LOG_A, LOG_LIKELIHOOD, LOG_MASS, MIN_PROBABILITY, sum_block_log_likelihood
 

@@ -484,40 +484,50 @@ def fit_variational_approximation(
     q, m = problem.classes - 1, problem.covariates.shape[0]
     lower_bound = _LowerBound(problem, eta, expand)
     prior = np.where(lower_bound.is_intercept, 1.0 / INTERCEPT_VARIANCE, 1.0)
-    point = lower_bound.evaluate(
+    best_point = lower_bound.evaluate(
         expand(np.zeros((q, m))).curvature + np.diag(prior), np.zeros(q * m)
     )
-    assert point is not None  # the curvature at one point is that of a concave function
-    n_remembered = min(_MEMORY, max(1, _BYTES // (24 * point.precision.size)))
-    points, bounds, step_length, has_settled = [point], [point.bound], 1.0, point.change < SETTLED
+    assert best_point is not None  # the curvature at one point is that of a concave function
+    n_remembered = min(_MEMORY, max(1, _BYTES // (24 * best_point.precision.size)))
+    points, bounds, step_length, has_settled = (
+        [best_point],
+        [best_point.bound],
+        1.0,
+        best_point.change < SETTLED,
+    )
     while not has_settled and lower_bound.n_evaluations < _MAX_EVALUATIONS:
         is_slow = step_length < 1.0 or len(bounds) > _NEWTON_ROUNDS
         new_point = None
         if is_slow and len(points) > 1:
             new_point = lower_bound.evaluate(*_combine_steps(points))
-        if new_point is None or not _raises_bound(point, new_point):
+        if new_point is None or not _raises_bound(best_point, new_point):
             if is_slow:
                 points = points[-1:]
             while True:
-                new_point = lower_bound.evaluate(*_take_step(point, step_length))
+                new_point = lower_bound.evaluate(*_take_step(best_point, step_length))
                 if (
-                    new_point is not None and _raises_bound(point, new_point)
+                    new_point is not None and _raises_bound(best_point, new_point)
                 ) or step_length < _MIN_LENGTH:
                     break
                 step_length *= 0.5
             # the gain is below the precision of floats
-            if new_point is None or not _raises_bound(point, new_point):
+            if new_point is None or not _raises_bound(best_point, new_point):
                 break
             step_length = min(1.0, 2.0 * step_length)
-        point, points, bounds = (
+        best_point, points, bounds = (
             new_point,
             [*points[-n_remembered:], new_point],
             [*bounds, new_point.bound],
         )
-        has_settled = point.change < SETTLED or has_flat_bound(bounds, q * m)
-    expansion = expand(point.mean.reshape(q, m))
+        has_settled = best_point.change < SETTLED or has_flat_bound(bounds, q * m)
+    expansion = expand(best_point.mean.reshape(q, m))
     return NormalPosterior(
-        point.mean, point.factor, expansion, *point.eta_distribution, has_settled, point.bound
+        best_point.mean,
+        best_point.factor,
+        expansion,
+        *best_point.eta_distribution,
+        has_settled,
+        best_point.bound,
     )
 
 

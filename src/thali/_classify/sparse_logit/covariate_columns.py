@@ -60,7 +60,7 @@ class SparseColumns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape (m, n), the order of covariates in a problem."""
+        """(covariates, rows): the transpose of S, the order in which problems store them."""
         return self.m, self.n
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:

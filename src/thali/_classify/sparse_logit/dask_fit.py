@@ -95,7 +95,7 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
 def _fit_dask_approximation(
     model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Any
 ) -> dict[str, Any]:
-    """Fit a normal approximation; afterwards only class codes are needed."""
+    """Fit a normal approximation block by block; keep class codes but not the covariates."""
     from dask.base import persist
     from dask.delayed import delayed
 

@@ -127,7 +127,7 @@ def _log_class_probability(
 
 
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
-    """Compute the log prior of learned scales, coefficients and intercepts."""
+    """Compute log prior densities of learned scales, coefficients and intercepts, by name."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
     if problem.prior == HORSESHOE:
         log_priors = _log_horseshoe_prior(variables, problem)
@@ -164,7 +164,7 @@ def _log_laplace_prior(
 def _log_horseshoe_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior of tau, c and the coefficients given both."""
+    """Compute the log prior of tau, the slab, and the coefficients given both."""
     # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
     from scipy.special import gammaln
 
@@ -400,7 +400,7 @@ def _sample_laplace_coefficients(
 def _sample_horseshoe_coefficients(
     prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
 ) -> tuple[dict[str, float], np.ndarray]:
-    """Sample tau and c, and horseshoe coefficients of the given shape."""
+    """Sample tau, the slab, and horseshoe coefficients of shape `size`."""
     tau = prior.global_scale * abs(rng.standard_cauchy())
     slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
     spread = tau * np.abs(rng.standard_cauchy(size))

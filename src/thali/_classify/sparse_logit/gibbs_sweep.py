@@ -375,7 +375,7 @@ def _rescale_with_tau(problem: Any, state: Any, factor: Any) -> None:
 
 @scalar
 def _adapt_scale_step(real: Any, sweep: Any) -> None:
-    """Adapt the step size of the scale move to its acceptance rate."""
+    """Move the log step of the scale move towards its target acceptance rate; reset the counts."""
     real[LOG_STEP] += (real[ACCEPTED] - _TARGET_ACCEPTANCE * real[TRIED]) / math.sqrt(sweep)
     real[ACCEPTED] = real[TRIED] = 0.0
 

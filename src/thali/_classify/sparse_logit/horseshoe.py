@@ -33,7 +33,7 @@ _MAX_STEPS = 8  # largest number of steps that widen a slice on each side
 
 @scalar
 def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw lambda, tau and c of the horseshoe, and the coefficient variances.
+    """Draw local scales lambda, tau and slab c of the horseshoe, and the coefficient variances.
 
     The order is lambda given tau, tau given lambda, tau given u, then c. The two draws of tau are
     conditionals of one posterior under two parametrisations, of which each mixes fast where the
@@ -198,7 +198,7 @@ def _build_knots(low: float, high: float) -> np.ndarray:
 
 
 def _log_integral(log_r: float, log_c: float) -> float:
-    """Compute ln of p(beta | tau = 1, c) exp(beta² / (2 c²)) at beta = exp(log_r)."""
+    """Compute ln of p(beta | tau = 1, slab c) exp(beta² / (2 c²)) at beta = exp(log_r)."""
     s = np.arange(log_r - 2.4, max(log_r, log_c, 0.0) + 37.0, 0.25)
     logs = (
         0.5 * np.logaddexp(-2.0 * s, -2.0 * log_c)

@@ -198,7 +198,7 @@ def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str
 
 
 def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
-    """Return the index of the option that a cell names by its column."""
+    """Return the index of the option whose column a cell names, else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
     for k, name in enumerate(columns):

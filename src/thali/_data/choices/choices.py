@@ -34,9 +34,9 @@ from ..kinds import CHOICES
 from ..pairs import PairedComparisons
 from ..people_table import list_people_facts
 from ..questions import GivenAnswers, Questions
-from . import parts, tables
+from . import subsets, tables
 from .long import RawOccasions, read_long_occasions
-from .parts import list_row_members
+from .subsets import list_row_members
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,11 +269,11 @@ class Choices(Judged):
     from_rankings: Final = classmethod(tables.from_rankings)
     from_best_worst: Final = classmethod(tables.from_best_worst)
     _of_rankings = classmethod(tables.read_rankings)
-    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = parts.by_respondent
-    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = parts.by_group
-    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = parts.with_more
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = subsets.by_respondent
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = subsets.by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = subsets.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
-        parts.together
+        subsets.together
     )
 
     @classmethod
@@ -549,7 +549,7 @@ class Choices(Judged):
         each is a question with the given answer as its only answer.
         """
         if self.n_ties and not ties:
-            return parts.drop_tied_sets(self).questions()
+            return subsets.drop_tied_sets(self).questions()
         start, answer = self.start, self.choice
         if self.worst is not None:
             start, answer = find_first_answers(start), number_given_answers(self)
@@ -567,9 +567,9 @@ class Choices(Judged):
                 self.respondents, self.respondent[rows], answer[rows], self.times[rows]
             )
 
-        build_rows = parts.build_member_rows
+        build_rows = subsets.build_member_rows
         if self.worst is not None:
-            build_rows = parts.build_option_rows
+            build_rows = subsets.build_option_rows
         counts = np.bincount(answer, self.times, start[-1])
         return Questions(start, counts, given, partial(build_rows, self))
 

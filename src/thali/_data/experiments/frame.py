@@ -195,7 +195,7 @@ class BareRows(NamedTuple):
 def _find_bare_rows(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str
 ) -> BareRows | None:
-    """Find rows in which several attributes, or the only one, contain this text."""
+    """Find rows in which several attributes, or the only one, contain this text; else None."""
     # No other row may contain the text in these attributes.
     matches = []
     for name in names:
@@ -665,7 +665,7 @@ def _read_attributes(
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
-    """Read the levels of all attributes."""
+    """Read the levels of all attributes; raise if `levels` or `bins` name another column."""
     for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
         for name in mapping:
             if name not in names:

@@ -239,7 +239,7 @@ def _drop_none_words(picked: Iterable[str]) -> set[str]:
 
 
 def _find_none_offer(names: list[str]) -> str | None:
-    """Find the column of whether none may be chosen."""
+    """Find the column that states whether none may be chosen, else None."""
     # Return None if "none" is an alternative with attributes.
     name_by_plain = map_plain_names(names)
     none_column = next(

@@ -248,7 +248,7 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
 
 
 def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str | None:
-    """Describe the missing counts next to two option columns and one count."""
+    """Describe the counts that two option columns and one count lack; else None."""
     side_pairs = find_side_columns(names)
     option_pairs = [
         (pair.columns, pair.side)

@@ -28,9 +28,9 @@ from ..kinds import PAIRS
 from ..people_table import list_people_facts
 from ..questions import Questions
 from ..suspicious import find_percentages, find_similar_labels, warn_each
-from . import parts, tables
+from . import subsets, tables
 from .covariates import CovariateCells, PairCovariates
-from .dates import Dates
+from .dates import DatedComparisons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ class PairedComparisons(JudgedByPeople):
     covariates : Covariates or None
         The same counts by columns that describe comparisons or options: position, judge, length
         (`from_trials`, `with_order`, `with_option_covariates`).
-    dates : Dates or None
+    dates : DatedComparisons or None
         The same comparisons by when they were made (`from_trials`).
 
     Raises
@@ -134,7 +134,7 @@ class PairedComparisons(JudgedByPeople):
     forward: np.ndarray | None
     answers: Answers | None
     covariates: PairCovariates | None
-    dates: Dates | None = None
+    dates: DatedComparisons | None = None
 
     def __init__(
         self,
@@ -167,40 +167,40 @@ class PairedComparisons(JudgedByPeople):
     to_frame: Final = tables.to_frame
     proportions: Final = tables.proportions
 
-    subset: Final = parts.subset
-    without_pair: Final = parts.without_pair
+    subset: Final = subsets.subset
+    without_pair: Final = subsets.without_pair
     without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = (
-        parts.without_ties
+        subsets.without_ties
     )
-    with_counts: Final = parts.with_counts
-    with_cell_counts: Final = parts.with_cell_counts
-    with_order: Final = parts.with_order
+    with_counts: Final = subsets.with_counts
+    with_cell_counts: Final = subsets.with_cell_counts
+    with_order: Final = subsets.with_order
     with_covariates: ClassVar[
         Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]
-    ] = parts.with_covariates
-    between: Final = parts.between
+    ] = subsets.with_covariates
+    between: Final = subsets.between
     without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = (
-        parts.without_dates
+        subsets.without_dates
     )
     with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
-        parts.with_option_covariates
+        subsets.with_option_covariates
     )
     by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = (
-        parts.by_respondent
+        subsets.by_respondent
     )
     by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = (
-        parts.by_group
+        subsets.by_group
     )
-    by_order: Final = parts.by_order
+    by_order: Final = subsets.by_order
     with_more: ClassVar[
         Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]
-    ] = parts.with_more
+    ] = subsets.with_more
     together: ClassVar[
         Callable[
             ["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]],
             "PairedComparisons",
         ]
-    ] = parts.together
+    ] = subsets.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
         """Set the fields once; omitted fields are None."""
@@ -335,7 +335,7 @@ class PairedComparisons(JudgedByPeople):
         A cell is a pair, or a pair with one combination of covariates.
         """
         self.refuse_dates()
-        return parts.build_cells(self)
+        return subsets.build_cells(self)
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return one question per cell, with the first option, a tie, and the second as answers.
@@ -347,7 +347,7 @@ class PairedComparisons(JudgedByPeople):
         outcomes = ("wins", "losses")
         if ties:
             outcomes = ("wins", "tied", "losses")
-        return parts.build_questions(self, outcomes, self.cells)
+        return subsets.build_questions(self, outcomes, self.cells)
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
         """Return the same questions with other counts, of unknown respondents."""
@@ -408,7 +408,7 @@ class PairedComparisons(JudgedByPeople):
     def refuse_ties(self) -> None:
         """Raise a `DataError` if there are ties, for models without ties."""
         if self.tied.any():
-            raise parts.build_ties_error(self.n_ties, self.n_comparisons)
+            raise subsets.build_ties_error(self.n_ties, self.n_comparisons)
 
     def refuse_dates(self) -> None:
         """Raise a `DataError` if there are dates, for models without dates."""

@@ -262,8 +262,7 @@ class PairCovariates(Frozen):
 def _sum_cells(
     pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Sum the counts of rows in the same cell."""
-    # Return the arrays of the cells, and the cell of each row.
+    """Sum counts over rows with equal pair and covariates; return such cells, each row's cell."""
     cell_keys, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
     cell = cell.ravel()
     sums = [np.bincount(cell, row_counts, len(cell_keys)) for row_counts in counts]

@@ -50,7 +50,7 @@ class RowDates(NamedTuple):
         return self._replace(number=self.number[rows])
 
 
-class Dates(Frozen):
+class DatedComparisons(Frozen):
     """Comparisons at the finest known level, with their dates.
 
     Attributes
@@ -105,12 +105,12 @@ class Dates(Frozen):
         respondent: np.ndarray,
         x: np.ndarray,
         counts: np.ndarray,
-    ) -> "Dates":
-        """Add up rows with sides in either order; `counts` (3, rows): wins, losses, ties."""
+    ) -> "DatedComparisons":
+        """Sum rows with equal time, pair, respondent and x; `counts`: wins, losses, ties."""
         first_indices, second_indices = option_indices
-        is_turned = first_indices > second_indices
-        x = np.where(is_turned[:, None], -x, x) + 0.0
-        counts = np.where(is_turned, counts[[1, 0, 2]], counts)
+        is_reversed = first_indices > second_indices
+        x = np.where(is_reversed[:, None], -x, x) + 0.0
+        counts = np.where(is_reversed, counts[[1, 0, 2]], counts)
         respondent = respondent.astype(np.int64)
         keys = [
             time,
@@ -144,36 +144,36 @@ class Dates(Frozen):
         """Wins, losses and ties, shape (3, rows)."""
         return np.stack([self.wins, self.losses, self.tied])
 
-    def of_options(self, new_indices: np.ndarray) -> "Dates":
+    def of_options(self, new_indices: np.ndarray) -> "DatedComparisons":
         """Select the rows of options with a new index; other options have -1."""
         is_kept = (new_indices[self.first] >= 0) & (new_indices[self.second] >= 0)
         return self._replace_arrays(
             is_kept, sides=(new_indices[self.first], new_indices[self.second])
         )
 
-    def of_pairs(self, pairs: np.ndarray, n_options: int) -> "Dates":
+    def of_pairs(self, pairs: np.ndarray, n_options: int) -> "DatedComparisons":
         """Select the rows of some pairs, given as first * n_options + second."""
         return self._replace_arrays(np.isin(self.first * n_options + self.second, pairs))
 
-    def of_covariates(self, indices: list[int]) -> "Dates":
+    def of_covariates(self, indices: list[int]) -> "DatedComparisons":
         """Select covariates by index."""
         return self._replace_arrays(np.ones(len(self.time), bool), x=self.x[:, indices])
 
-    def of_respondents(self, members: np.ndarray) -> "Dates":
+    def of_respondents(self, members: np.ndarray) -> "DatedComparisons":
         """Select the rows of some respondents, by their indices."""
         return self._replace_arrays(
             np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
         )
 
-    def without_ties(self, share: float) -> "Dates":
+    def without_ties(self, share: float) -> "DatedComparisons":
         """Count each tie as a share of a choice of either side."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         return self._replace_arrays(
             wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
         )
 
-    def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "Dates":
-        """Select rows, and replace some arrays."""
+    def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
+        """Return the rows `is_kept`, with `sides`, `x`, `respondent` or `counts` replaced."""
         option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
         if len(respondent):
@@ -189,7 +189,7 @@ class Dates(Frozen):
             counts[:, is_kept],
         )
 
-    def between(self, since: Any, until: Any) -> "Dates":
+    def between(self, since: Any, until: Any) -> "DatedComparisons":
         """Select the rows between two times, both included; None: no limit."""
         first_time, last_time = self.time.min(), self.time.max()
         if (bound := parse_bound(self.unit, "since", since)) is not None:
@@ -257,7 +257,7 @@ def _format_period(unit: str, period: str, number: Any) -> str:
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
-    """Return the first and last time of a bound such as "2024-05-31", "2024-05" or 2024."""
+    """Return the first and last time of a bound such as "2024-05-31" or 2024; None for None."""
     if value is None:
         return None
     try:

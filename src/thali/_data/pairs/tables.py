@@ -30,7 +30,7 @@ from ..suspicious import (
 )
 from .columns import PairColumns, find_pair_columns, find_respondent_column, is_uncounted
 from .covariates import CovariateColumns, PairCovariates, list_covariate_columns, read_covariates
-from .dates import Dates, RowDates, read_dates
+from .dates import DatedComparisons, RowDates, read_dates
 from .trials import TrialOutcomes, find_trial_columns, read_trial_outcomes
 from .wide import WideColumns, find_wide_columns, read_wide_outcomes
 
@@ -616,7 +616,7 @@ def build_from_rows(
         respondent = row_respondents.number[is_positive]
     counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
     option_indices = winner[is_positive], loser[is_positive]
-    dates = Dates.of_rows(
+    dates = DatedComparisons.of_rows(
         row_dates.name,
         row_dates.unit,
         row_dates.number[is_positive],

@@ -247,14 +247,14 @@ def _map_sides(
         return None
     if numbers := _map_numbers(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
-    words = _list_side_words(option_columns, game)
+    words = _map_side_words(option_columns, game)
     if not all(simplify_name(text) in words for text in answers):
         return None
     return {text: words[simplify_name(text)] for text in answers} | dict.fromkeys(ties, TIE)
 
 
-def _list_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
-    """List the words for either side, including the names of the columns."""
+def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
+    """Map words for a side, including the simplified names of its column, to FIRST or SECOND."""
     words: dict[str, float] = {}
     for first_mark, second_mark in (*MORE_SIDES, *SIDES):
         for pattern in _SIDE_PATTERNS:
@@ -266,7 +266,7 @@ def _list_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, f
 
 
 def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
-    """Map numbers to outcomes: 1 and 2; 1, 0 and -1; 1 and 0 for games or with ties."""
+    """Map numbers 1, 2 or 1, 0, -1 to outcomes, or 1, 0 for games or with ties; else None."""
     if texts <= {"1", "2"}:
         return {"1": FIRST, "2": SECOND}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
@@ -298,7 +298,7 @@ def _build_unreadable_error(
     game: bool,
     count: str | None,
 ) -> DataError:
-    """Build the error for a column with cells that cannot be decoded."""
+    """Build the error for a column of answers with cells that cannot be decoded."""
     if not is_unread.any():
         return DataError(
             f"Column {chosen!r} contains no answers; name another column with ",
@@ -313,7 +313,7 @@ def _build_unreadable_error(
             Argument("coding"),
             f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
         )
-    words = _list_side_words(option_columns, game)
+    words = _map_side_words(option_columns, game)
     cells = list_texts(frame, chosen)
     is_fault = is_unread & np.array([simplify_name(text) not in words for text in cells])
     if not is_fault.any():
@@ -472,7 +472,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
 def _describe_missing_option(
     frame: "pd.DataFrame", name_by_plain: dict[str, str], verdict: str, game: bool
 ) -> MissingColumn | None:
-    """Describe the option columns that are missing next to a column of outcomes."""
+    """Describe the option column that a table with outcomes lacks; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
         for role, present_mark, missing_mark in (
             ("second", first_mark, second_mark),

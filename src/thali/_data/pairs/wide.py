@@ -207,7 +207,7 @@ def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
 
 
 def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
-    """Match columns that contain two labels each."""
+    """Map columns to the two labels that each contains; {} if fewer than three pairs differ."""
     # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
     for name in names:
@@ -228,14 +228,14 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
 
 
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
-    """Return whether each pair of the labels is present once."""
+    """Return whether the columns compare every pair of at least three labels exactly once."""
     labels = sorted({label for pair in pairs.values() for label in pair})
     present = sorted(tuple(sorted(pair)) for pair in pairs.values())
     return len(labels) > 2 and present == sorted(combinations(labels, 2))
 
 
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
-    """Return whether a column may contain answers about the two options."""
+    """Return whether all texts of a column may be answers about this pair."""
     texts = texts - find_no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True

@@ -615,7 +615,7 @@ def _average_judged_rows(
     counts: np.ndarray,
     row_respondents: RowRespondents,
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
-    """Average the judgements of each pair, and return its respondents."""
+    """Average judgements by pair; return means, error or None, and respondents' values or None."""
     # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
     pair = number_pairs(n, i, j)

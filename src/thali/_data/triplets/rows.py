@@ -352,7 +352,7 @@ def read_sets(
 
 
 def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
-    """List the pairs of a set, given as objects or as pairs; `number` names it in errors."""
+    """List the pairs of a set, given as objects or as pairs; errors name `set_number`."""
     entries = list(members)
     if entries and all(isinstance(entry, tuple | list) for entry in entries):
         if len(entries) < 2 or any(len(entry) != 2 for entry in entries):

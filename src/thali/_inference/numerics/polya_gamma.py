@@ -106,7 +106,7 @@ def compute_rest_moments(c: Any, n_first: Any) -> Any:
 
 @scalar
 def _accept_by_series(x: Any, u: Any) -> Any:
-    """Accept with probability 1 - a_1 + a_2 - ..., the density's relative terms."""
+    """Return whether uniform u accepts x, by the density's series 1 - a_1 + a_2 - ..."""
     slope = 2.0 / x if x <= CUT else 0.5 * math.pi * math.pi * x
     partial = 1.0
     n = 0

@@ -35,17 +35,17 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     is_first = np.ones(values.shape, bool)  # whether it begins a run of equal numbers
     np.not_equal(sorted_values[..., 1:], sorted_values[..., :-1], out=is_first[..., 1:])
     if is_first.all():
-        best = np.empty(values.shape, np.intp)
-        np.put_along_axis(best, order, np.broadcast_to(positions, values.shape), -1)
-        return best, best.copy()
+        best_rank = np.empty(values.shape, np.intp)
+        np.put_along_axis(best_rank, order, np.broadcast_to(positions, values.shape), -1)
+        return best_rank, best_rank.copy()
     is_last = np.ones(values.shape, bool)
     is_last[..., :-1] = is_first[..., 1:]
     starts = np.maximum.accumulate(np.where(is_first, positions, 0), axis=-1)
     ends = np.minimum.accumulate(np.where(is_last, positions, size)[..., ::-1], axis=-1)[..., ::-1]
-    best, worst = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
-    np.put_along_axis(best, order, starts, -1)
-    np.put_along_axis(worst, order, ends, -1)
-    return best, worst
+    best_rank, worst_rank = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
+    np.put_along_axis(best_rank, order, starts, -1)
+    np.put_along_axis(worst_rank, order, ends, -1)
+    return best_rank, worst_rank
 
 
 _NEAR = 1e-9  # far above errors of rounding and maximisers, far below printed digits

@@ -123,7 +123,7 @@ def _describe_long(column_of_role: dict[str, str | None]) -> str:
 
 
 def find_long_lack(table: RawTable) -> Lack | None:
-    """Return the missing column if the other two exist."""
+    """Return the missing column if the other two exist, else None."""
     names = map_plain_names(table.names)
     missing = [
         lack
@@ -228,7 +228,7 @@ def _read_rankings(
 
 
 def find_rankings_lack(table: RawTable) -> Lack | None:
-    """Return the column of options that is missing for a column of ranks."""
+    """Return the column of options that is missing for a column of ranks, else None."""
     names = map_plain_names(table.names)
     option, rank = OPTION.find_column(names), RANK.find_column(names)
     if rank is not None and option is None:
@@ -305,7 +305,7 @@ def _build_best_worst_reading(
     description: str,
     roles: ColumnsRead | None,
 ) -> Reading:
-    """Build the reading of a table of best-worst or best choices."""
+    """Describe, without converting, how to read a table of best-worst or best choices."""
 
     def convert() -> tuple[Choices, str]:
         data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
@@ -325,7 +325,7 @@ def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
 
 
 def find_best_worst_lack(table: RawTable) -> Lack | None:
-    """Return the missing column of options, or of the worst option."""
+    """Return the missing column of options, or of the worst option, else None."""
     names = map_plain_names(table.names)
     best, worst = BEST.find_column(names), WORST.find_column(names)
     if best is not None and worst is not None:

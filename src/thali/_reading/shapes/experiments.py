@@ -227,7 +227,7 @@ def _read_wide(
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
-    """Return the missing column of choices, if attributes and alternatives exist."""
+    """Return the missing column of choices if attributes and alternatives exist, else None."""
     attributes = list_numbered_columns(table.names)
     if not attributes:
         return None

@@ -244,7 +244,7 @@ def match_list(
 def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
-    """Build the reading of a list of comparisons."""
+    """Describe, without converting, how to read a table with one comparison per row."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))
@@ -272,7 +272,7 @@ def _build_list_reading(
 
 
 def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
-    """Return a question about columns i and j with a measure that is not a count."""
+    """Ask about columns i and j with a measure that is not a count; else None."""
     if pair_columns.times or tuple(map(simplify_name, pair_columns.options)) != ("i", "j"):
         return None
     measures = [
@@ -315,7 +315,7 @@ def _fill_column_roles(
 def _list_countable_columns(
     column_sets: list[PairColumns], named_columns: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the columns of comparisons and the counts among them."""
+    """Return the columns of comparisons and their counts; None if rows cannot be merged."""
     # Return None if rows cannot be merged; a tie without counts is not a count.
     pair_columns = column_sets[0]
     has_counts = bool(pair_columns.times or named_columns["count"])
@@ -331,7 +331,7 @@ def _list_countable_columns(
 def _read_list(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons from a list."""
+    """Read comparisons from a table with one comparison per row; also describe them."""
     columns = column_sets[0]
     if len(column_sets) > 1:
         columns = find_pair_columns(table.names, named_columns.values())
@@ -351,7 +351,7 @@ def _read_list(
 
 
 def find_list_lack(table: RawTable) -> Lack | None:
-    """Return the column that is missing next to one column of a pair."""
+    """Return the column that is missing next to one column of a pair, else None."""
     missing_column = find_missing_column(table.names)
     if missing_column is None:
         return None
@@ -410,7 +410,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Match two columns of options and one of the outcome; sure if they are named or agree."""
+    """Describe how to read columns of two options and an outcome; None if there are none."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
@@ -470,7 +470,7 @@ def _read_trials(
 
 
 def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
-    """Return the missing outcome, option or column name of trials or games."""
+    """Return the missing outcome, option or column name of trials or games, else None."""
     near_match = describe_missing(table.frame, layout.is_game)
     if near_match is None:
         return None
@@ -555,7 +555,7 @@ def match_wide(
 def _read_wide(
     table: RawTable, wide_table: WideColumns, coding: Any, weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons from a wide table."""
+    """Read comparisons with one row per respondent or answer pattern; also describe them."""
     data, description = PairedComparisons._of_outcomes(
         read_wide_outcomes(table.frame, wide_table, coding, None, weights)
     )
@@ -566,7 +566,7 @@ def _read_wide(
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
-    """Return the missing answers or pairs of a wide table."""
+    """Return the missing answers or pairs of a wide table, else None."""
     if pair_names := list_pair_names(table.names):
         return Lack(
             f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",

@@ -66,7 +66,7 @@ def match_square(
 
 
 def _question_distances(square: Square) -> Message | None:
-    """Return a question about a symmetric square that has zeros on the diagonal only."""
+    """Ask about a symmetric square with zeros on the diagonal only; else None."""
     if square.numbers is None or not (
         square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
     ):
@@ -231,7 +231,7 @@ def _build_list_reading(
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> Reading:
-    """Build the reading of a list of similarities."""
+    """Describe, without converting, how to read a table with one similarity per row."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     counts = tuple(filter(None, [columns.count]))
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
@@ -240,7 +240,7 @@ def _build_list_reading(
 
 
 def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
-    """Return the column of dissimilarities, or the only numeric measure."""
+    """Return the column of dissimilarities or, without named ones, the only measure; else None."""
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
     if named_column and of_dissimilarities:

@@ -73,7 +73,7 @@ def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triple
 
 
 def lacks(table: RawTable) -> Lack | None:
-    """Return the missing odd one out, or the missing objects."""
+    """Return the missing odd one out, or the missing objects, else None."""
     objects, odd = find_incomplete_columns(table.names)
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)

@@ -278,7 +278,7 @@ def _end_stopped_run(study: StudyFolder, terminal: Terminal, cores: int) -> None
 
 
 def _take_lock(descriptor: int) -> bool:
-    """Try for a second to take the lock, and return whether it was taken."""
+    """Try for a second to lock an open file; return whether it is locked."""
     for _ in range(20):
         if lock_file(descriptor):
             return True
@@ -355,7 +355,7 @@ def _list_table_formats() -> tuple[str, ...]:
 def _convert_paths(request: dict[str, Any]) -> dict[str, Any]:
     """Return the typed options of a request, with paths as `Path`."""
     typed = request["typed"]
-    return typed | {word: Path(typed[word]) for word in request["paths"]}
+    return typed | {option_name: Path(typed[option_name]) for option_name in request["paths"]}
 
 
 if __name__ == "__main__":

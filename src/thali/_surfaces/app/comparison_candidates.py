@@ -123,7 +123,7 @@ def _read_data_kind(study: StudyFolder) -> str:
 
 
 def _select_typed_options(study: StudyFolder) -> dict[str, Any]:
-    """Return the typed options about the table, and inherited options of the fit."""
+    """Return the typed options of the table, and those of the fit that comparisons share."""
     table_options, fit_options = study.typed, study.read(FIT).get("typed", {})
     return {
         word: typed_value

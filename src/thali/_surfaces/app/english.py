@@ -47,9 +47,9 @@ def find_choice_label(name: str, word: str) -> str:
     return labels.get(word or "default", word.replace("-", " "))
 
 
-def describe_method(word: str) -> str:
-    """Return the description of a method."""
-    return TEXTS["methods"].get(word, word)
+def describe_method(method: str) -> str:
+    """Return the English text for a value of `method`; the value itself if it has none."""
+    return TEXTS["methods"].get(method, method)
 
 
 def find_title(name: str) -> str:

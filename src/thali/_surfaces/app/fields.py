@@ -254,7 +254,7 @@ def _list_values(typed_value: Any) -> list[str]:
 
 
 def _format_field_text(typed_value: Any) -> str:
-    """Return a value as the text of its field."""
+    """Return a value as the text of its field; "" if it is not set."""
     if isinstance(typed_value, list):
         return "\n".join(typed_value)
     if typed_value is True:

@@ -105,7 +105,7 @@ class Guard:
             await self.app(scope, _limit_body(receive, max_bytes), send_with_headers)
 
     def _find_refusal(self, path: str, headers: Headers, max_bytes: int) -> tuple[int, str] | None:
-        """Return status and reason if the request is refused, whoever sends it."""
+        """Return status and reason if the request is refused, whoever sends it; else None."""
         host = headers.get("host", "")
         if not self._is_ours(host):
             return 421, "This server does not have that name."

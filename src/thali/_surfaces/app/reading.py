@@ -372,7 +372,7 @@ def _show_first_rows(table: RawTable) -> dict[str, Any]:
 
 
 def _shorten_cell(cell: Any) -> str:
-    """Return a cell as text, shortened if necessary."""
+    """Return a cell as text, shortened if necessary; "" if missing."""
     if cell is None or cell != cell:
         return ""
     text = str(cell)

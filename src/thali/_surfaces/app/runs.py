@@ -50,7 +50,7 @@ def count_cores() -> int:
 
 
 class Runs:
-    """The children of one server, and children left by an earlier server."""
+    """The runs of one server, as child processes, and those left by an earlier server."""
 
     def __init__(self, studies: Studies, slots: int | None = None) -> None:
         self._studies = studies
@@ -85,7 +85,7 @@ class Runs:
             self.start_queued_runs()
 
     def start_queued_runs(self) -> None:
-        """Start queued runs if processors are free; kill children that do not stop."""
+        """Start queued runs if processors are free; kill runs that do not stop."""
         for (study_name, name), deadline in list(self._stopping.items()):
             study = self._studies.find_study(study_name)
             if study is None or self.find_state(study, name) != RUNNING:
@@ -115,7 +115,7 @@ class Runs:
                 print(line, file=sys.stderr, flush=True)
 
     def stop(self, study: StudyFolder, name: str) -> None:
-        """Ask the child to save its results and end; the second time, kill it."""
+        """Ask the process of a run to save its results and end; the second time, kill it."""
         key = (study.name, name)
         if self.find_state(study, name) == QUEUED:
             study.remove(f"{name}.queued")
@@ -127,7 +127,7 @@ class Runs:
                 self._send_signal(study, name, signal.SIGTERM)
 
     def is_stopping(self, study: StudyFolder, name: str) -> bool:
-        """Return whether the child was asked to end."""
+        """Return whether a run was asked to stop."""
         return (study.name, name) in self._stopping and self.find_state(study, name) == RUNNING
 
     def start_run(self, study: StudyFolder, name: str) -> None:
@@ -136,7 +136,7 @@ class Runs:
             self._start_child(study, name)
 
     def read_data(self, study: StudyFolder) -> None:
-        """Read the data in a child, and wait for it."""
+        """Read the data in a child process, and wait for it."""
         study.remove("read.end.json", "reading.json", "read.log")
         child = self._start_child(study, READ)
         try:
@@ -146,7 +146,7 @@ class Runs:
             child.wait()
 
     def _start_child(self, study: StudyFolder, name: str) -> "subprocess.Popen[Any]":
-        """Start the child of a run."""
+        """Start the child process of a run."""
         study.remove(f"{name}.end.json", f"{name}.long.json")
         self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
@@ -172,7 +172,7 @@ class Runs:
         return child
 
     def _send_signal(self, study: StudyFolder, name: str, signal_number: int) -> None:
-        """Send a signal to the child and to its processes."""
+        """Send a signal to the process of a run and its subprocesses, if it still exists."""
         child = self.children.get((study.name, name))
         if child is not None:
             process = child.pid
@@ -227,7 +227,7 @@ def is_refused(study: StudyFolder) -> bool:
 
 
 def explain_failed_read(study: StudyFolder) -> str:
-    """Return the last line that a failed reading child printed."""
+    """Return a sentence on why the table was not read: the last line printed, if any."""
     lines = study.read_log(READ).splitlines()
     if lines:
         return f"The table could not be read: {lines[-1]}"
@@ -243,7 +243,7 @@ def _read_run_index(study: StudyFolder, name: str) -> dict[str, Any] | None:
 
 
 def _read_queue_time(study: StudyFolder, name: str) -> float:
-    """Return the time at which a run was queued."""
+    """Return the time at which a run was queued, in seconds; 0 if it was not."""
     try:
         return (study.path / f"{name}.queued").stat().st_mtime
     except OSError:
@@ -251,7 +251,7 @@ def _read_queue_time(study: StudyFolder, name: str) -> float:
 
 
 def _is_locked(path: Path) -> bool:
-    """Return whether a child holds the lock."""
+    """Return whether a running child process holds the lock file of a run."""
     if not path.is_file():
         return False
     try:

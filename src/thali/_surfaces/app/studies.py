@@ -127,7 +127,7 @@ class StudyFolder:
         shutil.rmtree(self.path / name, ignore_errors=True)
 
     def read_log(self, name: str) -> str:
-        """Return the last lines that a run printed."""
+        """Return the last lines that a run printed; "" if there are none."""
         file = self.path / f"{name}.log"
         if not file.is_file():
             return ""

@@ -122,7 +122,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     """Read a tree from a Newick file or a table of groups."""
     import thali
     from thali._source import read_source
-    from thali._trees.sources import read_tree_text
+    from thali._trees.tree_inputs import read_tree_text
 
     source = read_source(path)
     if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
@@ -176,7 +176,7 @@ def parse_models(
                 f" {text!r}."
             )
         people_arguments, model_text = _parse_people_prefix(model_text, form)
-        has_tree = has_tree or _is_tree(model_text)
+        has_tree = has_tree or _names_tree_model(model_text)
         model = _build_model(model_text, settings, form.kind, labels)
         named_models.append((name, model.set_params(**people_arguments)))
     if settings.get("tree") is not None and not has_tree:
@@ -221,7 +221,7 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
 
 
 def _find_attention_spec(model_text: str) -> "ModelSpec | None":
-    """Return the spec in attention:MODEL, if the model has attribute non-attendance."""
+    """Return the spec of MODEL in attention:MODEL; None without attribute non-attendance."""
     word, _, rest = model_text.partition(":")
     spec = find_spec_by_name(rest)
     if word != ATTENTION.name or spec is None or ATTENTION not in spec.options:
@@ -303,7 +303,7 @@ def _parse_features(
     model_text: str, settings: dict[Any, Any], labels: tuple[str, ...], data_kind: str
 ) -> Any:
     """Parse the aspects or features that a text in --models names."""
-    if not _is_tree(model_text):
+    if not _names_tree_model(model_text):
         words = ("ibp",)
         if get_features_argument(data_kind) == "aspects":
             words = ("ibp", "unique")
@@ -322,8 +322,8 @@ def _parse_features(
     return read_tree(settings["tree"], leaf_length)
 
 
-def _is_tree(model_text: str) -> bool:
-    """Return whether a text in --models names a tree."""
+def _names_tree_model(model_text: str) -> bool:
+    """Return whether a --models entry is `tree`, `tree:...` or its alias `pibp`."""
     return (
         model_text == "tree"
         or model_text.startswith("tree:")

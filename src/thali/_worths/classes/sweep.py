@@ -34,7 +34,6 @@ from thali._inference.numerics.slices import draw_on_line
 from thali._inference.numerics.trajectories import sum_squares
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD
-from ..people.likelihood import compute_slope
 from ..people.moves import (
     SIGMA,
     S,
@@ -49,6 +48,7 @@ from ..people.moves import (
     sample_tie,
     view_person_matrix,
 )
+from ..people.person_likelihood import compute_slope
 from ..people.sweep import add_person_metric, compute_restarted_adaptation_gain
 
 N_SPLIT_TRIALS = 2  # splits or merges that a sweep tries

@@ -63,10 +63,10 @@ def tabulate_answers(
     else:
         answers = data.cells.answers
         blocks = build_pair_blocks(data, answers, answers.pair, answers.respondent, has_ties)
-    is_difference = rule == REVERSED and data.worst is not None
+    is_worth_difference = rule == REVERSED and data.worst is not None
     n_people = len(data.respondents)
     return tabulate_blocks(
-        blocks, is_difference, lapse, has_ties, data.n_options, n_people, columns
+        blocks, is_worth_difference, lapse, has_ties, data.n_options, n_people, columns
     )
 
 

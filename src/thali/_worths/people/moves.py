@@ -24,7 +24,7 @@ from thali._inference.numerics.trajectories import (
 )
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
-from .likelihood import compute_slope, compute_weights, pair_probability
+from .person_likelihood import compute_slope, compute_weights, pair_probability
 
 S, SIGMA, LAMBDA = range(3)  # indices of the standard deviations
 EFFECT_SD = 0.5  # prior standard deviation of effects of columns
@@ -225,7 +225,7 @@ class ScaleLine(NamedTuple):
 
 @log_density.register(ScaleLine)
 def _log_density_of_scale(line: Any, x: Any) -> Any:
-    """Return the log density at x, up to a constant."""
+    """Return the log density of x = log of a scale, up to a constant."""
     return (
         line.power * x
         - line.down * math.exp(-2.0 * x)

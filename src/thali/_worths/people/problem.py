@@ -7,7 +7,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
-from thali._model.design_effects import describe_individuals
+from thali._model.design_effects import build_individual_dependence
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents_error
 from thali._people.respondent_columns import build_covariates
 from thali._posterior.dependence import Dependence, single_respondent_error
@@ -70,7 +70,7 @@ class PeopleProblem(WorthProblem):
     def dependence(self) -> Dependence:
         """The treatment of repeated answers of a respondent."""
         given_answers = self.single_data.questions(self.has_ties).given
-        return describe_individuals(
+        return build_individual_dependence(
             np.bincount(
                 given_answers.respondent, given_answers.times, len(given_answers.respondents)
             )

@@ -33,7 +33,6 @@ import numpy as np
 from thali._compile.jit import allocating, part, scalar
 from thali._inference.numerics.trajectories import dot
 
-from .likelihood import compute_slope
 from .moves import (
     SIGMA,
     combine_with_means,
@@ -50,6 +49,7 @@ from .moves import (
     view_person_matrix,
     walk_scale,
 )
+from .person_likelihood import compute_slope
 
 GAIN_DECAY = 0.6  # of the gains of step adaptation
 DIFFERENCE_STEP = 1e-6  # of differences of slopes

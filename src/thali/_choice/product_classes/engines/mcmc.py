@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._digits import format_percent
-from thali._inference.arrays import Arrays, pack_generators, unpack_generators
+from thali._inference.array_encoding import Arrays, pack_generators, unpack_generators
 from thali._inference.chains import Chain, choose_recorded_chains
 from thali._inference.seeds import spawn_generators
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.arrays import pack_generators, unpack_generators
+from thali._inference.array_encoding import pack_generators, unpack_generators
 from thali._inference.chains import TimeIsUp, TimeLimit
 from thali._inference.interrupts import DelayedInterrupt
 from thali._inference.jobs import FitFolder, refuse_altered_job

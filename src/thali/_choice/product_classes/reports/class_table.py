@@ -129,7 +129,7 @@ def _format_level_set(
 
 
 def _format_cut(cut: float) -> str:
-    """Return a cut between levels in positional notation."""
+    """Format a cut between levels as a decimal number without exponent."""
     return np.format_float_positional(cut, trim="-")
 
 

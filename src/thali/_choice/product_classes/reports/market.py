@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._inference.arrays import encode_base64, shrink_integers
+from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import part_bounds
 from thali._people.respondent_columns import describe_respondents
 
@@ -90,7 +90,7 @@ class ClassChoiceRule(NamedTuple):
         )
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
-        """Return the columns of `member` for each product, shape (products, attributes)."""
+        """Return columns of `member` for the levels of each product, (products, attributes)."""
         first_column = part_bounds(np.add(self.sizes, 1))[:-1]
         levels = [
             [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]

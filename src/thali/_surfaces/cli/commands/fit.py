@@ -151,7 +151,7 @@ def _request_kind_model(
 
 
 def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> str:
-    """Return a clause about the constants of a logit; empty for other models."""
+    """Return a clause about the constants of a logit; "" for other models."""
     from thali._choice.coding import describe_constants
 
     if not any(option.name == "constants" for option in request.spec.options):

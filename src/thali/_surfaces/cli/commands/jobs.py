@@ -149,7 +149,7 @@ def _is_cover(cover: Any) -> bool:
 
 
 def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
-    """Return the command that wrote a folder, its arguments and its folder."""
+    """Return the command that wrote a folder, its arguments and its folder; None if unknown."""
     index = read_index(folder / JOB)
     if index is None and (folder / COMMAND).exists():
         index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
@@ -240,7 +240,7 @@ def _read_job_index(folder: Path) -> dict[str, Any]:
 
 
 def _encode_paths(arguments: Any) -> Any:
-    """Return arguments with paths as dictionaries, as JSON requires."""
+    """Return arguments with each path replaced by {"path": text}, as JSON requires."""
     if isinstance(arguments, dict):
         return {word: _encode_paths(argument) for word, argument in arguments.items()}
     if isinstance(arguments, Path):

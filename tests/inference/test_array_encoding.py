@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from thali._inference.arrays import flatten_tuple, unflatten_tuple
+from thali._inference.array_encoding import flatten_tuple, unflatten_tuple
 
 
 def test_zeros_take_no_room_in_a_file_and_may_not_fill_the_memory():

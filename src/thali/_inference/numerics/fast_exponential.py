@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._compile.jit import vectorised
 
-from .logarithm import LN2
+from .fast_logarithm import LN2
 
 _SHIFT = np.int64(52)
 _LOWEST = -708.0  # below it the result would not be a normal number
