@@ -126,6 +126,9 @@ def test_rates_between_are_sums_of_rates(tabled):
         assert operations.rate_single(prior, i) == pytest.approx(
             math.exp(log_rate(prior, (i,))), rel=1e-12
         )
+
+
+def test_two_options_share_a_feature_or_not():
     pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
     assert operations.rate_by_size_range(pair, 2, 1) == 0.0
     assert operations.rate_by_size_range(pair, 2, 2) == pytest.approx(0.5)

@@ -154,8 +154,10 @@ def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
         collect_sources(recommended.sweep_infinite.python, [type(prior)]) for prior in priors
     )
     assert buffet.digest and given.digest and buffet.digest != given.digest
-    homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]
-    assert "ibp" in homes[0] - homes[1] and "given" in homes[1] - homes[0]
+    of_buffet, of_given = (
+        {function.__qualname__ for function in sources.functions} for sources in (buffet, given)
+    )
+    assert "draw_option_subset" in of_buffet - of_given and "store_alpha" in of_given - of_buffet
 
 
 def entry_points():

@@ -55,7 +55,7 @@ class GroupModel(NamedTuple):
 
 
 class CommonWeights(NamedTuple):
-    """The common weights of all groups, kappa, and the factors of each group."""
+    """The common weights, their similarity kappa across groups, and the factors of each group."""
 
     v: np.ndarray  # (rows,) common weight of each column
     unique: np.ndarray  # (n,) common unique weight of each option
@@ -96,7 +96,7 @@ def expected_unique_weight(base: Any, i: Any, g: Any) -> Any:
 
 @scalar
 def fill_weight_factors(known: Any, slope: Any, covariate_factor: Any, k: Any) -> None:
-    """Fill the factors of weight k for all people, from its slopes."""
+    """Fill the factors of weight k for all groups, from its slopes."""
     for g in range(known.shape[0]):
         total = 0.0
         for j in range(known.shape[1]):

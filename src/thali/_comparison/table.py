@@ -167,11 +167,13 @@ class ScoreTable:
 
     def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
         """Return means and standard errors of the columns of a frame, as series."""
+        import pandas as pd
+
         groups = self.scorer.groups(scores.index)
-        means_and_errors = scores.apply(
-            lambda column: mean_and_error(column.to_numpy(), groups), result_type="expand"
-        )
-        return means_and_errors.loc[0], means_and_errors.loc[1]
+        means, errors = {}, {}
+        for name in scores:
+            means[name], errors[name] = mean_and_error(scores[name].to_numpy(), groups)
+        return pd.Series(means, dtype=float), pd.Series(errors, dtype=float)
 
 
 def build_comparison_table(

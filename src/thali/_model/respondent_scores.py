@@ -59,11 +59,11 @@ class ScoredProblem(Protocol):
         ...
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the log-likelihood gradient of each row of a sparse tally of outcomes."""
+        """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         ...
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Compute weights with which squared scores sum to the information."""
+        """Compute weights that make squared scores sum to the information of each `tally` row."""
         ...
 
 

@@ -381,7 +381,7 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
 
 
 def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
-    """Return the error about a row with another number of cells than the header."""
+    """Describe the error of a row with more or fewer cells than the header."""
     return (
         f"Line {line} has {format_plural(len(cells), 'cell')}, but the header has {width} columns;"
         " give every row the same number of cells (quote labels that contain the separator)."

@@ -77,10 +77,11 @@ def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> 
         labels = read_labels(labels)
     cells = {cell for column in _list_text_cells(table) for cell in column}
     if unknown_names := [name for name in labels if name not in cells]:
+        advice = suggest(unknown_names[0], tuple(cells))
+        if unknown_names[0].isdecimal():
+            advice = " Numbers are not replaced, because they may be counts; write names instead."
         raise DataError(
-            Argument("labels"),
-            f" lists {unknown_names[0]!r}, which no text cell"
-            f" contains.{suggest(unknown_names[0], tuple(cells))}",
+            Argument("labels"), f" lists {unknown_names[0]!r}, which no text cell contains.{advice}"
         )
     if existing_labels := [
         label for name, label in labels.items() if label in cells and label not in labels

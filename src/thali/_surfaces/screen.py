@@ -169,7 +169,7 @@ def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
 
 
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
-    """Return a finding as a block of a width; `n_tables`: tables before it."""
+    """Format a finding as a block of lines of `width`, after `n_tables` tables."""
     parts = [
         f"{cut_text(name, _MAX_NAME)} {part_text}" for name, part_text in brief.parts[:_MAX_ROWS]
     ]

@@ -141,7 +141,7 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
 
 
 def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, float]]:
-    """Return (first_cluster, second_cluster, height) for each row of a linkage."""
+    """Check a linkage; return (first_cluster, second_cluster, height) for each row."""
     try:
         rows = np.asarray(linkage, dtype=float)
     except (TypeError, ValueError):

@@ -44,11 +44,11 @@ class AnswerScores(NamedTuple):
         return self
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Return gradients of parts of the answers."""
+        """Return log-likelihood gradients, one per row of the sparse `tally` of answers."""
         return (tally @ self.matrix).toarray()
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores sum to the information of parts."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         return expect_answers(tally, self.sizes, self.p)
 
 

@@ -37,7 +37,7 @@ _DESCRIPTIONS = {
 
 
 class PopulationDraws(NamedTuple):
-    """The common weights of every draw, and the similarity kappa of people."""
+    """The common weights of every draw, and kappa, how similar respondents are to them."""
 
     common: FeatureColumns
     kappa: np.ndarray  # (draws,)
@@ -51,7 +51,7 @@ class PopulationDraws(NamedTuple):
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
     def shift_to_covariates(self, x: np.ndarray) -> "PopulationDraws":
-        """Return the population of people with these covariates."""
+        """Return the population of respondents with these covariates."""
         assert self.slopes is not None
         return PopulationDraws(self.slopes.shift_weights(self.common, x), self.kappa)
 

@@ -92,7 +92,7 @@ class MostSimilarProblem(NamedTuple):
     def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> np.ndarray:
-        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
+        """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         tally, scores = tally.tocsc(), np.zeros((tally.shape[0], self.n_aspects))
         for block, _, change in self._blocks(weights):
             scores += tally[:, block] @ change
@@ -101,7 +101,7 @@ class MostSimilarProblem(NamedTuple):
     def expect_outcomes(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
-        """Return sparse weights with which squared scores sum to the information of parts."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         p = np.concatenate([p for _, p, _ in self._blocks(weights)])
         return expect_answers(tally, np.diff(self.start), p)
 
@@ -146,7 +146,7 @@ class JudgedProblem(NamedTuple):
     def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> np.ndarray:
-        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
+        """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
         rows = np.arange(len(self.values))
@@ -158,7 +158,7 @@ class JudgedProblem(NamedTuple):
     def expect_outcomes(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
-        """Return sparse weights with which squared scores sum to the information of parts."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         squared = np.maximum(self._slope(weights) ** 2, 1e-20 * self.precision)
         return tally.multiply(self.precision / squared).tocsr()
 

@@ -164,7 +164,7 @@ class PairProblem(QuestionProblem):
         return LogWeightDerivatives(gradient, hessian, information)
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
+        """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
         ij, ji = self.compute_advantages(weights, beta)

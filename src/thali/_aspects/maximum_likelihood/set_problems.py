@@ -30,7 +30,7 @@ class QuestionProblem:
         raise NotImplementedError
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return sparse weights with which squared scores sum to the information of parts."""
+        """Return weights that make squared scores sum to the information of each `tally` row."""
         return expect_answers(tally, self.sizes, self.probabilities(weights, beta))
 
 
@@ -115,7 +115,7 @@ class LuceProblem(QuestionProblem):
         return LogWeightDerivatives(by_option(slope - expected_slope), hessian, information)
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute gradients of the log-likelihoods of parts, by the sparse `tally`."""
+        """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
         q = self._shares(weights, beta)[0]

@@ -135,7 +135,7 @@ class PlackettLuceDesign:
         logs -= logs.max(axis=1, keepdims=True)
 
     def _build_nonnegative_columns(self, matrix: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
-        """Build W from non-negative covariates or a user's function."""
+        """Build the columns W from non-negative covariates or a user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
             subject, advice = (

@@ -384,7 +384,7 @@ def _compute_slope(point: WeightPoint, data: Any) -> float:
 def _build_map_fit(
     point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any
 ) -> MapFit:
-    """Build the result of a fit for a >= 1."""
+    """Build the result of a fit whose prior shape a is at least 1."""
     return MapFit(
         point.weights,
         point.value,

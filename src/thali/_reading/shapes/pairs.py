@@ -114,7 +114,7 @@ def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[Paired
 
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
-    """Return cells without counts of an option against itself, and a note."""
+    """Return cells without counts of an option against itself, and a note if there were any."""
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
