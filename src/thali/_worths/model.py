@@ -424,10 +424,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return select_covariates(data, self.covariates)
 
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
-        """Check the arguments, and return the estimation problem for the data.
-
-        `settings` are further arguments of `WorthProblem`.
-        """
+        """Check the arguments; return the `WorthProblem` of the data, with further `settings`."""
         check_allowed("best_worst", self.best_worst, (None, *RULES))
         pooled = data
         if isinstance(data, GroupedData):
