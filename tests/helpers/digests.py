@@ -51,7 +51,7 @@ _SHORT = {
     "sweeps_per_step": 1,
     "cores": 1,
 }
-_EBA, _ADDITIVE = small_models.EBA, small_models.ADDITIVE
+_EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
 _UNIQUE = partial(th.EliminationByAspects, aspects="unique")
 
 
@@ -124,21 +124,18 @@ def _of_groups(data, ask, **more):
     """Of each way in which weights of groups hang together."""
     return {
         weights: SmallModelCase(
-            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more),
-            data,
-            small_models.CHAINS,
-            ask,
+            partial(th.EliminationByAspects, people=th.people.Groups(weights), **more), data, ask
         )
         for weights in ("free", "common", "similar")
     }
 
 
 # What runs the code of a row of `SMALL_MODELS` with other numbers, other data or another likelihood.
-_BTL = small_models.BTL
+_BTL = "bradley-terry-luce"
 MORE = {
     **{
         f"{_BTL}, {method}, {name}": SmallModelCase(
-            partial(th.BradleyTerryLuce, method=method, **more), data, run, ask
+            partial(th.BradleyTerryLuce, method=method, **more), data, ask, run
         )
         for method, run in (
             ("laplace", small_models.DRAWS),
@@ -183,7 +180,6 @@ MORE = {
         f"{_ADDITIVE}, groups, {weights}": SmallModelCase(
             partial(th.AdditiveClustering, people=th.people.Groups(weights)),
             small_models.build_similarity_groups,
-            small_models.CHAINS,
             small_models.summarise_worths,
         )
         for weights in ("free",)
@@ -191,42 +187,36 @@ MORE = {
     f"{_EBA}, kinds, similar": SmallModelCase(
         partial(th.EliminationByAspects, people=th.people.LatentClasses(2, "similar")),
         small_models.build_answered_pairs,
-        small_models.CHAINS,
         small_models.predict_first_pair,
     ),
     f"{_EBA}, number, choices": SmallModelCase(
         partial(th.EliminationByAspects, aspects=2),
         small_models.build_sets,
-        small_models.CHAINS,
         small_models.predict_first_set,
     ),
     f"{_EBA}, given, choices": SmallModelCase(
         partial(th.EliminationByAspects, aspects=small_models.GIVEN),
         small_models.build_sets,
-        small_models.CHAINS,
         small_models.predict_first_set,
     ),
     f"{_EBA}, no lapse, fixed alpha": SmallModelCase(
         partial(th.EliminationByAspects, lapse=0.0, alpha=2.0),
         small_models.build_pairs,
-        small_models.CHAINS,
         small_models.predict_first_pair,
     ),
     f"{_EBA}, ties by half": SmallModelCase(
         partial(th.EliminationByAspects, ties="half"),
         small_models.build_tied_pairs,
-        small_models.CHAINS,
         small_models.predict_first_pair,
     ),
     f"{_EBA}, tempering": SmallModelCase(
         partial(th.EliminationByAspects, tempering=3),
         small_models.build_pairs,
-        small_models.CHAINS,
         small_models.predict_first_pair,
     ),
     **{
         f"{_EBA}, people, {name}": SmallModelCase(
-            partial(_UNIQUE, **more), data, run, small_models.predict_first_pair
+            partial(_UNIQUE, **more), data, small_models.predict_first_pair, run
         )
         for name, more, data, run in (
             (
@@ -240,23 +230,20 @@ MORE = {
     f"{_EBA}, people, random": SmallModelCase(
         partial(th.EliminationByAspects, people=th.people.Individuals()),
         small_models.build_answered_pairs,
-        small_models.CHAINS,
         lambda model: small_models.predict_first_pair(model.of_group("p1")),
     ),
     f"{_ADDITIVE}, people, random, groups": SmallModelCase(
         partial(th.AdditiveClustering, people=th.people.Individuals()),
         small_models.build_similarity_groups,
-        small_models.CHAINS,
         small_models.summarise_worths,
     ),
     f"{_ADDITIVE}, people, random, triplets": SmallModelCase(
         partial(th.AdditiveClustering, people=th.people.Individuals()),
         answered_triplets,
-        small_models.CHAINS,
         small_models.summarise_worths,
     ),
     **{
-        f"{_EBA}, {method}, {name}": SmallModelCase(partial(_UNIQUE, method=method), data, run, ask)
+        f"{_EBA}, {method}, {name}": SmallModelCase(partial(_UNIQUE, method=method), data, ask, run)
         for method, run, name, data, ask in (
             (
                 "maximum-likelihood",
@@ -277,20 +264,17 @@ MORE = {
     f"{_ADDITIVE}, learned sigma, no constant": SmallModelCase(
         partial(th.AdditiveClustering, sigma="learned", constant=False),
         small_models.build_similarities,
-        small_models.CHAINS,
         small_models.estimate_similarity,
     ),
     f"{_ADDITIVE}, triplets, ratio": SmallModelCase(
         partial(th.AdditiveClustering, link="ratio"),
         small_models.build_triplets,
-        small_models.CHAINS,
         small_models.predict_first_set,
     ),
     **{
         f"latent-feature-model, {name}": SmallModelCase(
             partial(th.LatentFeatureModel, th.priors.IndianBuffet(), likelihood()),
             data,
-            small_models.CHAINS,
             _first_column,
         )
         for name, likelihood, data in (
@@ -300,26 +284,24 @@ MORE = {
         )
     },
     "product-classes, none": SmallModelCase(
-        th.ProductClasses, _with_none, small_models.PRODUCTS, small_models.summarise_worths
+        th.ProductClasses, _with_none, small_models.summarise_worths, small_models.PRODUCTS
     ),
-    "multinomial-logit, none": SmallModelCase(th.MultinomialLogit, _with_none, {}, _first_column),
+    "multinomial-logit, none": SmallModelCase(th.MultinomialLogit, _with_none, _first_column, {}),
     "hierarchical-logit, none": SmallModelCase(
-        th.HierarchicalLogit, _with_none, small_models.CHAINS, small_models.summarise_worths
+        th.HierarchicalLogit, _with_none, small_models.summarise_worths
     ),
     "hierarchical-logit, attention by age": SmallModelCase(
         partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
         small_models.build_aged_experiments,
-        small_models.CHAINS,
         small_models.predict_first_tasks,
     ),
     "latent-class-logit, none": SmallModelCase(
-        partial(th.LatentClassLogit, classes=2), _with_none, small_models.ONCE, _first_column
+        partial(th.LatentClassLogit, classes=2), _with_none, _first_column, small_models.ONCE
     ),
     **{
         f"sparse-logit, {name}": SmallModelCase(
             partial(th.SparseMultinomialLogit, **more),
             small_models.build_rows,
-            small_models.CHAINS,
             small_models.predict_first_rows,
         )
         for name, more in {

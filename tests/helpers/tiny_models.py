@@ -88,8 +88,8 @@ RARE_ENDS = "described groups", "triplet groups", "choice kinds", "columns of ju
 _PEOPLE = SmallModelCase(
     th.BradleyTerryLuce,
     SMALL_MODELS["elimination-by-aspects, kinds"].data,
-    SMALL_MODELS["bradley-terry-luce"].run,
     SMALL_MODELS["elimination-by-aspects"].predict,
+    SMALL_MODELS["bradley-terry-luce"].run,
 )
 
 
@@ -113,28 +113,28 @@ TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
 TINY["bradley-terry-luce, best and worst"] = Tiny(
     partial(th.BradleyTerryLuce, best_worst="reversed"),
     best_and_worst,
-    SMALL_MODELS["bradley-terry-luce"].run,
     SMALL_MODELS["elimination-by-aspects, choices"].predict,
+    SMALL_MODELS["bradley-terry-luce"].run,
 )
 TINY["elimination-by-aspects, random people"] = Tiny(
     partial(th.EliminationByAspects, people=th.people.Individuals()),
     SMALL_MODELS["elimination-by-aspects, kinds"].data,
-    SMALL_MODELS["elimination-by-aspects"].run,
     SMALL_MODELS["elimination-by-aspects"].predict,
+    SMALL_MODELS["elimination-by-aspects"].run,
     pictures=("individuals", "segments", "n_features", "trace"),
 )
 TINY["additive-clustering, columns of judges"] = Tiny(
     partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),
     _aged_judges,
-    SMALL_MODELS["additive-clustering"].run,
     SMALL_MODELS["additive-clustering, groups"].predict,
+    SMALL_MODELS["additive-clustering"].run,
     pictures=_OF_GROUPS,
 )
 TINY["hierarchical-logit, attention by age"] = Tiny(
     partial(th.HierarchicalLogit, attention=["price", "zoom"], attention_by="age"),
     SMALL_MODELS["latent-class-logit, columns of people"].data,
-    SMALL_MODELS["hierarchical-logit"].run,
     SMALL_MODELS["hierarchical-logit"].predict,
+    SMALL_MODELS["hierarchical-logit"].run,
 )
 RARE = tuple(name for name in TINY if name.rpartition(", ")[2] in RARE_ENDS)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali._choice.answers.logit_chooser import AttributeColumns, RespondentClasses, round_tastes
+from thali._choice.answers.logit_chooser import AttributeCoding, RespondentClasses, round_tastes
 from thali._choice.answers.simulator import MarketDraws, assign_respondents, hash_exponentials
 from thali._choice.product_classes.reports.market import ClassChoiceRule
 from thali._people.respondent_columns import MISSING, describe_respondents
@@ -77,7 +77,7 @@ def test_draws_hold_everybody_equally_often(draws, people, respondents):
 
 TASTES = np.random.default_rng(3).normal(size=(4, 3, 2))
 MARKET = [(0,), (1,), (2,)]
-COLUMNS = [AttributeColumns(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), False)]
+COLUMNS = [AttributeCoding(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))]
 
 
 def probabilities():

@@ -96,22 +96,28 @@ class Coding(NamedTuple):
         cells = np.where(codes < 0, np.nan, codes)
         for index, part in enumerate(self.parts):
             if part.numbers is not None:
-                attribute_codes = codes[:, index]
-                cells[:, index] = np.append(part.numbers, np.nan)[attribute_codes]
+                cells[:, index] = np.append(part.numbers, np.nan)[codes[:, index]]
         return cells
 
     def encode_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return the model matrix of cells, shape (products, p)."""
-        columns = zip(self.parts, cells.T, strict=True)
-        single = np.hstack([part.encode_cells(column) for part, column in columns])
-        if not self.crossed:
-            return single
-        first, second = np.array(self.crossed).T
-        return np.hstack([single, single[:, first] * single[:, second]])
+        return encode_attribute_cells(self.parts, self.crossed, cells)
 
     def encode_codes(self, codes: np.ndarray) -> np.ndarray:
         """Return the model matrix of products by level codes, shape (products, p)."""
         return self.encode_cells(self.convert_codes(codes))
+
+
+def encode_attribute_cells(
+    parts: Sequence[AttributeCoding], crossed: Sequence[tuple[int, int]], cells: np.ndarray
+) -> np.ndarray:
+    """Return the columns of cells (products, attributes), then products of pairs of columns."""
+    columns = zip(parts, cells.T, strict=True)
+    single = np.hstack([part.encode_cells(column) for part, column in columns])
+    if not crossed:
+        return single
+    first, second = np.array(crossed).T
+    return np.hstack([single, single[:, first] * single[:, second]])
 
 
 def build_coding(
@@ -173,21 +179,38 @@ def build_coding_from_numbers(
         names += names_of_columns
         parts.append(AttributeCoding(table, level_numbers, tuple(knots)))
         shown_levels.append(is_shown)
-    fields = tuple(numbers), tuple(shown_levels), tuple(shared), tuple(unlabelled)
-    coding = Coding(tuple(names), tuple(parts), (), np.ones(len(names)), *fields)
-    single = coding.encode_codes(data.products)
+    coding = Coding(
+        tuple(names),
+        tuple(parts),
+        (),
+        np.ones(len(names)),
+        tuple(numbers),
+        tuple(shown_levels),
+        tuple(shared),
+        tuple(unlabelled),
+    )
+    coding = _add_interactions(coding, data.products, first_column, request.interactions)
+    return coding._replace(scale=_compute_scales(coding, data.products, first_column))
+
+
+def _add_interactions(
+    coding: Coding,
+    products: np.ndarray,
+    first_column: Mapping[str, tuple[int, int]],
+    interactions: tuple[tuple[str, str], ...],
+) -> Coding:
+    """Return the coding with products of the columns of pairs of attributes."""
+    single, names = coding.encode_codes(products), coding.names
     crossed = [
         (a, b)
-        for first_name, partner in request.interactions
+        for first_name, partner in interactions
         for a in range(*first_column[first_name])
         for b in range(*first_column[partner])
         # the utility of combinations that no product has is unknown
         if (single[:, a] * single[:, b]).any()
     ]
-    coding = coding._replace(
-        names=(*names, *(f"{names[a]}:{names[b]}" for a, b in crossed)), crossed=tuple(crossed)
-    )
-    return coding._replace(scale=_compute_scales(coding, data.products, first_column))
+    crossed_names = (f"{names[a]}:{names[b]}" for a, b in crossed)
+    return coding._replace(names=(*names, *crossed_names), crossed=tuple(crossed))
 
 
 def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, ...] | None:
@@ -237,7 +260,7 @@ def encode_new_tasks(
     coding: Coding,
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
-    respondents: Sequence[str],
+    respondents: Sequence[str] = (),
 ) -> tuple[np.ndarray, "SchemeCells"]:
     """Return new tasks as a model matrix, and as cells of the scheme.
 
@@ -251,7 +274,7 @@ def read_task_cells(
     coding: Coding,
     scheme: "Scheme",
     new: "pd.DataFrame | ChoiceExperiment",
-    respondents: Sequence[str] = (),
+    respondents: Sequence[str],
 ) -> tuple[np.ndarray, "SchemeCells"]:
     """Return new tasks as cells; warn of numbers outside the tested range."""
     wide, scheme_cells = encode_tasks(scheme, coding.linear, new, respondents)

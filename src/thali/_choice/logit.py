@@ -1,6 +1,6 @@
 """The logit: choice probabilities, maximum likelihood, separation, and directions of attributes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 
 from .coding import Coding, CodingRequest, build_coding_from_numbers
 
 if TYPE_CHECKING:
+    import pandas
+
     from thali._data.experiments import ChoiceExperiment
 
 _MAX_STEPS = 100
@@ -136,7 +138,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
             hessian + ridges,
         )
 
-    objective = Concave(evaluate, _least_squares, rounding=0.0)
+    objective = Concave(evaluate, _compute_newton_step, rounding=0.0)
     top, _, converged = maximise_newton(
         objective,
         objective.evaluate(np.zeros(p)),
@@ -147,7 +149,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
     return NewtonResult(top.where, top.value, top.information, converged)
 
 
-def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def _compute_newton_step(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """Return Newton's step, the shortest one if the information is singular."""
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
@@ -192,6 +194,56 @@ def draw_logit_choices(
             # with Gumbel errors the maximum is a logit choice
             chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)
     return {"chosen": chosen}
+
+
+# Estimates: their covariance, table, and warnings -------------------------------------------------
+
+
+NOT_CONVERGED = (
+    "Newton's method did not converge to a maximum of the likelihood; check for attributes that"
+    " almost determine each other."
+)
+
+
+def compute_covariance(
+    information: np.ndarray, is_estimated: np.ndarray, units: np.ndarray
+) -> np.ndarray:
+    """Return the covariance of all coefficients, NaN where they are not estimated, (p, p).
+
+    `information` belongs to the estimated coefficients times `units`.
+    """
+    covariance = np.full((len(is_estimated), len(is_estimated)), np.nan)
+    covariance[np.ix_(is_estimated, is_estimated)] = np.linalg.pinv(
+        information, hermitian=True
+    ) / np.outer(units, units)
+    return covariance
+
+
+def tabulate_coefficients(
+    estimates: np.ndarray, errors: np.ndarray, names: Any
+) -> "pandas.DataFrame":
+    """Tabulate estimates with standard errors, z and two-sided p-values."""
+    from scipy.special import ndtr
+
+    from thali._tables import Table
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = estimates / errors
+    columns = {"coef": estimates, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
+    return Table(columns, names).rename_axis("coefficient")
+
+
+def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
+    """List a warning of coefficients that the data do not identify, if there are any."""
+    labels = list(map(str, names))
+    if not labels:
+        return []
+    return [
+        DataWarning(
+            f"The data do not identify the effect of {shorten(labels)}, which predictions set to 0;"
+            " remove an attribute that the other attributes determine."
+        )
+    ]
 
 
 # Separation: a likelihood without a finite maximum ------------------------------------------------
@@ -288,6 +340,11 @@ def _parse_pairs(argument: str, mapping: Any) -> list[tuple[str, Any]]:
         ) from None
 
 
+def encode_directions(directions: Mapping[str, str], attributes: Sequence[str]) -> np.ndarray:
+    """Return 1 for increasing, -1 for decreasing and 0 for other attributes."""
+    return np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in attributes], np.int8)
+
+
 def compute_direction_scores(
     data: "ChoiceExperiment", attributes: tuple[str, ...]
 ) -> dict[str, float]:
@@ -325,8 +382,8 @@ def clustered_covariance(
     .. math:: H^{-1} \Big(\sum_n g_n g_n^T\Big) H^{-1}, \qquad
         g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
     """
-    scores = compute_local_likelihood(tasks, beta).score
-    person_scores = np.add.reduceat(scores, first_task[:-1])
+    likelihood = compute_local_likelihood(tasks, beta)
+    person_scores = np.add.reduceat(likelihood.score, first_task[:-1])
     return inverse @ (person_scores.T @ person_scores) @ inverse
 
 

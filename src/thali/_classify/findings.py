@@ -320,7 +320,7 @@ def _build_brief(shown: Any, label: str) -> Brief:
 
 
 def _move_names_last(table: Any) -> Any:
-    """Return a table of weights with the numbers before class and column."""
+    """Return a table of weights with the columns "class" and "column" moved to the end."""
     names = ["class", "column"]
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
 

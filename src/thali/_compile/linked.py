@@ -24,7 +24,7 @@ _NEEDED = (
 
 
 class _NoEngine:
-    """A substitute for the engine, for numba's note of a function's address."""
+    """A substitute for numba's engine, which ignores the address that numba would store in it."""
 
     def set_env(self, name: str, environment: Any) -> None:
         """Ignore the environment, which code that raises and computes does not need."""

@@ -63,7 +63,7 @@ def answer_probabilities(
 
 
 def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
-    """Return answer probabilities under "ranking"; weights (..., m)."""
+    """Return P(best, worst) of each ordered pair as ends of a ranking; weights (..., m)."""
     # All subsets are visited, small ones first.
     m = weights.shape[-1]
     is_in_subset = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
@@ -100,7 +100,7 @@ def floor_weights(weights: np.ndarray) -> np.ndarray:
 
 
 def _difference_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
-    """Return answer probabilities under "reversed"; weights (..., m)."""
+    """Return P(best, worst) of each ordered pair by maximum difference; weights (..., m)."""
     m = weights.shape[-1]
     best, worst = list_ordered_pairs(m)
     weights = floor_weights(weights)

@@ -136,7 +136,7 @@ def _count_pairs(count: np.ndarray) -> np.ndarray:
 
 
 def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> float:
-    """Return P(Sigma >= observed) if all choices are fair coins."""
+    """Return P(at least `agreeing` agreements of two judges) if all choices are fair coins."""
     from scipy.signal import fftconvolve
     from scipy.stats import binom
 

@@ -140,7 +140,9 @@ class Calibration(DescribedObject):
     def _judgement(self) -> str:
         """Return a sentence about the p-values."""
         smallest = self.table["p_value"].min() * len(self.table)
-        heading = "calibrated" if self.ok else "NOT CALIBRATED"
+        heading = "NOT CALIBRATED"
+        if self.ok:
+            heading = "calibrated"
         return (
             f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is"
             f" {smallest:.2g}"
@@ -241,7 +243,9 @@ def calibrate(
 
     if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
-    n, cores = check_integer("n", n, 2), None if cores is None else check_integer("cores", cores, 1)
+    n = check_integer("n", n, 2)
+    if cores is not None:
+        cores = check_integer("cores", cores, 1)
     model_data = model._pack_design(design)
     prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
     fixed_model, home = model._copy_with_fixed_prior(*model_data), os.getpid()
@@ -273,9 +277,9 @@ def _simulate_data(
     names: list[str] = []
     for round_seed in seed.spawn(_ROUNDS):
         sample = draw_prior(model, n, round_seed, *design)
-        draws_by_quantity = collect_quantities(
-            sample.prior, *(() if sample.latent is None else (sample.latent,))
-        )
+        draws_by_quantity = collect_quantities(sample.prior)
+        if sample.latent is not None:
+            draws_by_quantity |= collect_quantities(sample.latent)
         # fixed quantities are omitted
         names = names or [name for name, draws in draws_by_quantity.items() if np.ptp(draws) > 0.0]
         usable += [

@@ -44,19 +44,17 @@ class Draw:
         self,
         source: Any,
         cdf: Any,
-        low: Any,
-        high: Any,
+        interval: list[Any],
         number: Any = None,
         a: float = 0.0,
         b: float = 1.0,
-        interval: Any = None,
     ) -> None:
         self.source, self.cdf, self.number, self.a, self.b = source, cdf, number, a, b
-        self.interval = [low, high] if interval is None else interval  # shared by all affine images
+        self.interval = interval  # shared by all affine images
 
     def _affine(self, a: Any, b: Any) -> Any:
         """Return the random number a + b X from the same source."""
-        return Draw(self.source, self.cdf, 0.0, 0.0, self.number, a, b, self.interval)
+        return Draw(self.source, self.cdf, self.interval, self.number, a, b)
 
     def __mul__(self, x: Any) -> Any:
         return self._affine(self.a * x, self.b * x)
@@ -77,7 +75,9 @@ class Draw:
         return self + other
 
     def __truediv__(self, x: Any) -> Any:
-        return self * (1.0 / x) if self.number is None else self.number / x
+        if self.number is None:
+            return self * (1.0 / x)
+        return self.number / x
 
     def __float__(self) -> Any:
         if self.number is None:
@@ -96,9 +96,12 @@ class Draw:
         inside = min(max(cut, low), high)
         mass = self.cdf(high) - self.cdf(low)
         share = (self.cdf(inside) - self.cdf(low)) / mass
-        under = self.source.follow([share, 1.0 - share]) == 0
-        self.interval[1 if under else 0] = inside
-        return under if self.b > 0 else not under
+        is_under = self.source.follow([share, 1.0 - share]) == 0
+        if is_under:
+            self.interval[1] = inside
+        else:
+            self.interval[0] = inside
+        return is_under == (self.b > 0)
 
     def __lt__(self, x: Any) -> Any:
         return self._below(x)
@@ -165,11 +168,11 @@ class BranchingRandom:
 
     def random(self) -> Any:
         """Return a uniform draw."""
-        return Draw(self, lambda x: x, 0.0, 1.0)
+        return Draw(self, lambda x: x, [0.0, 1.0])
 
     def standard_exponential(self) -> Any:
         """Return an exponential draw."""
-        return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
+        return Draw(self, lambda x: -math.expm1(-x), [0.0, math.inf], self.number)
 
     def standard_normal(self) -> float:
         """Return the fixed number, because normal draws have no enumerable outcomes."""
@@ -306,6 +309,102 @@ MAX_SPREAD = (
 )
 
 
+class MoveProblem:
+    """The posterior of a custom likelihood on a few feature entries, and the moves that sample it.
+
+    A state of the moves is a pair of features and the cache of the likelihood.
+    """
+
+    def __init__(
+        self,
+        likelihood: Any,
+        make_cache: Callable[..., Any],
+        log_likelihood: Callable[..., Any],
+        states: list[Any],
+        n: int,
+        weights: Any,
+        rng: np.random.Generator,
+    ) -> None:
+        self.likelihood, self.make_cache, self.weights = likelihood, make_cache, weights
+        self.log_likelihood, self.n, self.prior = log_likelihood, n, IndianBuffet()
+        spread = np.ptp([log_likelihood(*state) for state in states])
+        self.beta = min(1.0, MAX_SPREAD / max(spread, 1e-300))
+        self.model = ChainModel(self.prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
+        self.rate = float(rate_by_size_range(self.model.prior, 1, n))
+        self.chosen = rng.permutation(n)[: min(n, ENTRIES)]
+        self.known_values: dict[tuple[Any, ...], float] = {}
+
+    def start(self, columns: list[list[int]], column_weights: list[float]) -> Any:
+        """Return a pair in which features have these options, of the chosen ones, as owners."""
+        features = np.zeros((self.n, len(column_weights)))
+        for k, owners in enumerate(columns):
+            features[self.chosen[owners], k] = 1.0
+        return self._complete(build_state(features, np.asarray(column_weights, float)))
+
+    def start_empty(self, rows: int) -> Any:
+        """Return a pair without features, with room for some."""
+        return self._complete(make_empty_state(self.n, rows))
+
+    def _complete(self, state: Any) -> Any:
+        """Return a state with its parameters, and its cache."""
+        state.real[ALPHA], state.real[BETA] = 1.5, self.beta
+        cache = self.make_cache(self.likelihood)
+        prepare_state(self.model, state)
+        rebuild_cache(self.likelihood, cache, state)
+        return state, cache
+
+    def read_features(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return features (options, columns) and weights of a pair."""
+        columns = int(pair[0].whole[COLUMNS])
+        return pair[0].Z[:columns, : self.n].T.copy(), pair[0].w[:columns].copy()
+
+    def key(self, pair: Any) -> tuple[Any, ...]:
+        """Return a key of the features and weights, in their order."""
+        ownership, column_weights = self.read_features(pair)
+        return ownership.tobytes(), ownership.shape[1], tuple(np.round(column_weights, 9))
+
+    def key_of_sets(self, pair: Any) -> tuple[Any, ...]:
+        """Return a key of the features in any order, without weights."""
+        return tuple(sorted(tuple(column) for column in self.read_features(pair)[0].T.astype(int)))
+
+    def log_target(self, pair: Any) -> float:
+        """Return the log density of features and weights."""
+        ownership, column_weights = self.read_features(pair)
+        if (key := self.key(pair)) not in self.known_values:
+            self.known_values[key] = self.log_likelihood(ownership, column_weights)
+        return (
+            self.beta * self.known_values[key]
+            + self.prior.log_prob(ownership, 1.5)
+            + self.weights.log_density(column_weights).sum()
+        )
+
+    def log_target_of_sets(self, pair: Any) -> float:
+        """Return the log probability of features in any order.
+
+        Births draw weights from their prior, so its density is excluded.
+        """
+        copies = Counter(self.key_of_sets(pair)).values()
+        return (
+            self.log_target(pair)
+            - self.weights.log_density(self.read_features(pair)[1]).sum()
+            - sum(math.lgamma(c + 1) for c in copies)
+        )
+
+    def flip(self, random: Any, pair: Any) -> None:
+        """Toggle a random entry of two features."""
+        entry = draw_index(random, 2 * len(self.chosen))
+        open_members(self.likelihood, pair[1], pair[0], entry % 2)
+        flips.propose_flip(random, self.model, pair[1], pair[0], entry % 2, self.chosen[entry // 2])
+
+    def move(self, random: Any, pair: Any) -> None:
+        """Transfer options between two features."""
+        split_join.propose_split_or_join(random, self.model, pair[1], pair[0])
+
+    def birth(self, random: Any, pair: Any) -> None:
+        """Add a feature, or remove one."""
+        births.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
+
+
 def compute_move_errors(
     likelihood: Any,
     make_cache: Callable[..., Any],
@@ -316,83 +415,28 @@ def compute_move_errors(
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """Return max |pi P - pi| of each move; 0 if it leaves the exact posterior pi invariant."""
-    log_likelihoods = [log_likelihood(*pair_key) for pair_key in states]
-    beta = min(1.0, MAX_SPREAD / max(np.ptp(log_likelihoods), 1e-300))
-    prior = IndianBuffet()
-    model = ChainModel(prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
-    chosen = rng.permutation(n)[: min(n, ENTRIES)]
-    known_values: dict[tuple[Any, ...], float] = {}
-
-    def start(columns: Any, column_weights: Any, rows: Any = None) -> Any:
-        features = np.zeros((n, len(column_weights)))
-        for k, owners in enumerate(columns):
-            features[chosen[owners], k] = 1.0
-        state = (
-            build_state(features, np.asarray(column_weights, float))
-            if rows is None
-            else make_empty_state(n, rows)
-        )
-        state.real[ALPHA], state.real[BETA] = 1.5, beta
-        cache = make_cache(likelihood)
-        prepare_state(model, state)
-        rebuild_cache(likelihood, cache, state)
-        return state, cache
-
-    def contents(pair: Any) -> Any:
-        columns = int(pair[0].whole[COLUMNS])
-        return pair[0].Z[:columns, :n].T.copy(), pair[0].w[:columns].copy()
-
-    def key(pair: Any) -> Any:
-        ownership, column_weights = contents(pair)
-        return ownership.tobytes(), ownership.shape[1], tuple(np.round(column_weights, 9))
-
-    def log_target(pair: Any) -> Any:
-        ownership, column_weights = contents(pair)
-        if (pair_key := key(pair)) not in known_values:
-            known_values[pair_key] = log_likelihood(ownership, column_weights)
-        return (
-            beta * known_values[pair_key]
-            + prior.log_prob(ownership, 1.5)
-            + weights.log_density(column_weights).sum()
-        )
-
-    def as_state(pair: Any) -> Any:
-        return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
-
-    def log_target_of_state(pair: Any) -> Any:
-        # births draw weights from their prior, so its density is excluded from the target
-        copies = Counter(as_state(pair)).values()
-        return (
-            log_target(pair)
-            - weights.log_density(contents(pair)[1]).sum()
-            - sum(math.lgamma(c + 1) for c in copies)
-        )
-
-    def flip(random: Any, pair: Any) -> None:
-        entry = draw_index(random, 2 * len(chosen))
-        open_members(likelihood, pair[1], pair[0], entry % 2)
-        flips.propose_flip(random, model, pair[1], pair[0], entry % 2, chosen[entry // 2])
-
-    def move(random: Any, pair: Any) -> None:
-        split_join.propose_split_or_join(random, model, pair[1], pair[0])
-
-    rate = float(rate_by_size_range(model.prior, 1, n))
-
-    def birth(random: Any, pair: Any) -> None:
-        births.propose_birth_or_death(random, model, pair[1], pair[0], rate)
-
-    n_entries = min(n, ENTRIES)
+    problem = MoveProblem(likelihood, make_cache, log_likelihood, states, n, weights, rng)
+    every_option = list(range(len(problem.chosen)))
     errors = {
         "toggles": invariance_error(
-            flip, start([[0], list(range(n_entries))], [0.7, 1.3]), key, log_target
-        )
+            problem.flip,
+            problem.start([[0], every_option], [0.7, 1.3]),
+            problem.key,
+            problem.log_target,
+        ),
+        "transfers": invariance_error(
+            problem.move,
+            problem.start([every_option, [0]], [0.4, 0.9]),
+            problem.key,
+            problem.log_target,
+        ),
     }
-    errors["transfers"] = invariance_error(
-        move, start([list(range(n_entries)), [0]], [0.4, 0.9]), key, log_target
-    )
     if n <= MAX_BORN:
-        empty_start = start([], [], rows=2)
         errors["births and deaths"] = invariance_error(
-            birth, empty_start, as_state, log_target_of_state, number=1.0
+            problem.birth,
+            problem.start_empty(rows=2),
+            problem.key_of_sets,
+            problem.log_target_of_sets,
+            number=1.0,
         )
     return errors

@@ -50,8 +50,17 @@ def compute_restart_scores(
     prior: Any, likelihood: Any, observed: Any, n_rounds: int, weight_prior: Any, random_seed: int
 ) -> dict[Any, Any]:
     """Return means of quantities before and after the sweeps, and z-scores."""
-    settings = {"weight_prior": weight_prior, "alpha": None, "tempering": False}
-    task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
+    task = build_task(
+        prior,
+        likelihood,
+        observed,
+        draws=1,
+        tune=0,
+        thin=10**9,
+        weight_prior=weight_prior,
+        alpha=None,
+        tempering=False,
+    )
     rng = np.random.default_rng(random_seed)
     chain = FeatureChain(task, rng)
     weights = task.model.weights
@@ -66,6 +75,12 @@ def compute_restart_scores(
         ),
     )
     rows_before, rows_after = [], []
+
+    def measure() -> list[float]:
+        return _compute_quantities(
+            chain, likelihood, log_likelihood, observed.fields, weights.expected()
+        )
+
     for _ in range(n_rounds):
         chain.states = stack_states([_draw_state(rng, prior, task.model, observed.n_options)])
         parameters = likelihood.sample_prior_parameters(observed, weights, rng)
@@ -80,17 +95,9 @@ def compute_restart_scores(
                 simulated, {name: getattr(observed.original, name) for name in parameters}
             )
         )
-        rows_before.append(
-            _compute_quantities(
-                chain, likelihood, log_likelihood, observed.fields, weights.expected()
-            )
-        )
+        rows_before.append(measure())
         chain.run_until(N_SWEEPS)
-        rows_after.append(
-            _compute_quantities(
-                chain, likelihood, log_likelihood, observed.fields, weights.expected()
-            )
-        )
+        rows_after.append(measure())
     values_before, values_after = np.array(rows_before), np.array(rows_after)
     change = values_after - values_before
     std_error = change.std(0) / np.sqrt(n_rounds)
@@ -313,9 +320,11 @@ def check(
     return likelihood_check
 
 
-def _format_result(error: WorstDifference) -> str:
-    """Return "right" if the error is rounding, or "WRONG"."""
-    return "right" if error.is_rounding else "WRONG"
+def _format_result(is_right: bool) -> str:
+    """Return "right" or "WRONG"."""
+    if is_right:
+        return "right"
+    return "WRONG"
 
 
 def _check_changes(
@@ -334,12 +343,13 @@ def _check_changes(
         compiled, make_cache, log_likelihood, states, labels, rng, N_CHANGES
     )
     compared = f"{difference.count} changes by {terms} against differences of log_likelihood"
-    words = (
-        ""
-        if difference.is_rounding
-        else f"{terms} disagree with log_likelihood by {difference.size:.3g}: {difference.words}."
-    )
-    return [Check("naive", compared, f"{difference.size:.2g}", _format_result(difference), words)]
+    words = ""
+    if not difference.is_rounding:
+        words = (
+            f"{terms} disagree with log_likelihood by {difference.size:.3g}: {difference.words}."
+        )
+    result = _format_result(difference.is_rounding)
+    return [Check("naive", compared, f"{difference.size:.2g}", result, words)]
 
 
 def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
@@ -347,10 +357,8 @@ def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> 
     difference = WorstDifference()
     for features, weights in states:
         order = rng.permutation(weights.size)
-        ordered, shuffled = (
-            log_likelihood(features, weights),
-            log_likelihood(features[:, order], weights[order]),
-        )
+        ordered = log_likelihood(features, weights)
+        shuffled = log_likelihood(features[:, order], weights[order])
         difference = difference.worse(
             ordered, shuffled, bound_rounding(None, ordered), f"{ordered:.6g} became {shuffled:.6g}"
         )
@@ -361,7 +369,8 @@ def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> 
             " shuffling."
         )
     compared = f"{difference.count} feature matrices with shuffled features"
-    return Check("naive", compared, f"{difference.size:.2g}", _format_result(difference), words)
+    result = _format_result(difference.is_rounding)
+    return Check("naive", compared, f"{difference.size:.2g}", result, words)
 
 
 def _check_moves(
@@ -385,16 +394,9 @@ def _check_moves(
                 f"{move} do not preserve the posterior: |pi P - pi| is {error:.3g} in"
                 " probability, but should be 0."
             )
-        label = "right" if error <= allowed else "WRONG"
-        lines.append(
-            Check(
-                "exact",
-                f"transition matrix of {move} against the posterior",
-                f"{error:.2g}",
-                label,
-                words,
-            )
-        )
+        compared = f"transition matrix of {move} against the posterior"
+        result = _format_result(error <= allowed)
+        lines.append(Check("exact", compared, f"{error:.2g}", result, words))
     return lines
 
 

@@ -13,7 +13,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -36,26 +36,19 @@ def simulate_experiment(
     rows = []
     for respondent in range(n_respondents):
         for task in range(n_tasks):
-            price, brand, zoom = (
-                rng.integers(3, size=3),
-                rng.integers(3, size=3),
-                rng.integers(2, size=3),
-            )
+            price, brand, zoom = (rng.integers(n_levels, size=3) for n_levels in (3, 3, 2))
             x = np.column_stack([price, brand == 1, brand == 2, zoom])
             chosen = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
             for j in range(3):
-                product = {
-                    "price": 10.0 * price[j] + 5.0,
-                    "brand": "ABC"[brand[j]],
-                    "zoom": ["no", "yes"][zoom[j]],
-                }
                 rows.append(
                     {
                         "id": f"p{respondent}",
                         "task": task + 1,
                         "alt": j + 1,
                         "choice": int(j == chosen),
-                        **product,
+                        "price": 10.0 * price[j] + 5.0,
+                        "brand": "ABC"[brand[j]],
+                        "zoom": ["no", "yes"][zoom[j]],
                     }
                 )
     return pd.DataFrame(rows)
@@ -69,9 +62,12 @@ def build_experiment():
     )
 
 
+_PAIR_COUNTS = [[0, 3, 1], [2, 0, 4], [1, 2, 0]]
+
+
 def build_pairs():
     """Return small paired comparisons, as arguments of `fit`."""
-    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
+    return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc")),)
 
 
 def build_groups():
@@ -87,16 +83,18 @@ def build_groups():
 def build_choice_groups():
     """Return choices from sets of two and three options, which differ by group."""
     offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
-    groups = {}
-    for name, sets in offered.items():
-        choices = [(members, option) for members, chosen in sets.items() for option in chosen]
-        rows = [
-            (task, x, int(x == option))
-            for task, (members, option) in enumerate(choices)
-            for x in members
-        ]
-        groups[name] = th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
-    return (groups,)
+    return ({name: _build_set_choices(chosen) for name, chosen in offered.items()},)
+
+
+def _build_set_choices(chosen_by_set):
+    """Return choices of the options of each set, which are letters."""
+    rows = [
+        (f"{members} {k}", x, int(x == option))
+        for members, chosen in chosen_by_set.items()
+        for k, option in enumerate(chosen)
+        for x in members
+    ]
+    return th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
 
 
 def build_answered_pairs():
@@ -132,8 +130,13 @@ def build_described_pairs():
 
 def build_similarities():
     """Return small similarities."""
-    matrix = np.random.default_rng(3).random((4, 4))
-    return (th.Similarities((matrix + matrix.T) / 2, labels=list("abcd")),)
+    return (_draw_similarities(3),)
+
+
+def _draw_similarities(seed):
+    """Draw similarities of four objects."""
+    matrix = np.random.default_rng(seed).random((4, 4))
+    return th.Similarities((matrix + matrix.T) / 2, labels=list("abcd"))
 
 
 def build_triplets():
@@ -152,17 +155,12 @@ def build_rows():
 def build_tied_pairs():
     """Return small paired comparisons with ties."""
     ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
-    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"), ties=ties),)
+    return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc"), ties=ties),)
 
 
 def build_sets():
     """Return choices from sets of two and three options."""
-    offered = {"ab": "bab", "abc": "acb", "bc": "bb"}
-    choices = [
-        (f"{s} {k}", s, option) for s, chosen in offered.items() for k, option in enumerate(chosen)
-    ]
-    rows = [(task, x, int(x == option)) for task, members, option in choices for x in members]
-    return (th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"])),)
+    return (_build_set_choices({"ab": "bab", "abc": "acb", "bc": "bb"}),)
 
 
 def build_answered_best_worst():
@@ -191,13 +189,7 @@ def build_rankings():
 
 def build_similarity_groups():
     """Return similarities of two groups."""
-    matrix = np.random.default_rng(5).random((4, 4))
-    return (
-        {
-            "women": build_similarities()[0],
-            "men": th.Similarities((matrix + matrix.T) / 2, labels=list("abcd")),
-        },
-    )
+    return ({"women": build_similarities()[0], "men": _draw_similarities(5)},)
 
 
 def _build_triplet_groups():
@@ -236,17 +228,17 @@ class SmallModelCase:
         Returns the model, given arguments of its constructor.
     data : callable
         Returns the positional arguments of `fit` as a tuple.
+    predict : callable
+        Returns predictions of a fitted model for data that it was fitted to.
     run : dict
         The settings of a run: arguments of `fit`; for classifiers, the constructor takes some of
         them, as in scikit-learn.
-    predict : callable
-        Returns predictions of a fitted model for data that it was fitted to.
     """
 
     make: Callable[..., Any]
     data: Callable[[], tuple]
-    run: dict[str, Any]
     predict: Callable[[Any], Any]
+    run: dict[str, Any] = field(default_factory=lambda: CHAINS)
 
     def model(self, **run: Any) -> Any:
         """Return a model that is not fitted."""
@@ -262,7 +254,8 @@ class SmallModelCase:
 
     def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
         """Fit a model with short settings; return the result of its `fit`."""
-        data = self.data() if data is None else data
+        if data is None:
+            data = self.data()
         parameters, run = model.get_params(), self.run | run
         return model.fit(
             *data,
@@ -339,245 +332,213 @@ def _bind_tree(model, data):
     return lambda: model(_build_tree(data()))
 
 
+def _build_case(model, data, predict, run=CHAINS, **arguments):
+    """Return the case of a model with these arguments of its constructor."""
+    return SmallModelCase(partial(model, **arguments), data, predict, run)
+
+
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
 _TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
 _INDIVIDUALS = th.people.Individuals()
-EBA, ADDITIVE, BTL = "elimination-by-aspects", "additive-clustering", "bradley-terry-luce"
 
 SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
-    BTL: SmallModelCase(th.BradleyTerryLuce, build_pairs, DRAWS, predict_first_pair),
-    f"{BTL}, mcmc": SmallModelCase(
-        partial(th.BradleyTerryLuce, method="mcmc"), build_pairs, CHAINS, predict_first_pair
+    "bradley-terry-luce": SmallModelCase(
+        th.BradleyTerryLuce, build_pairs, predict_first_pair, DRAWS
     ),
-    f"{BTL}, maximum likelihood": SmallModelCase(
-        partial(th.BradleyTerryLuce, method="maximum-likelihood"),
-        build_pairs,
-        {},
-        predict_first_pair,
+    "bradley-terry-luce, mcmc": _build_case(
+        th.BradleyTerryLuce, build_pairs, predict_first_pair, method="mcmc"
     ),
-    f"{BTL}, individuals": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=_INDIVIDUALS),
-        build_answered_pairs,
-        CHAINS,
-        predict_first_pair,
+    "bradley-terry-luce, maximum likelihood": _build_case(
+        th.BradleyTerryLuce, build_pairs, predict_first_pair, {}, method="maximum-likelihood"
     ),
-    f"{BTL}, best and worst individuals": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=_INDIVIDUALS),
-        build_answered_best_worst,
-        CHAINS,
-        predict_first_set,
+    "bradley-terry-luce, individuals": _build_case(
+        th.BradleyTerryLuce, build_answered_pairs, predict_first_pair, people=_INDIVIDUALS
     ),
-    f"{BTL}, classes": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=_TWO_CLASSES),
-        build_answered_pairs,
-        CHAINS,
-        predict_first_pair,
+    "bradley-terry-luce, best and worst individuals": _build_case(
+        th.BradleyTerryLuce, build_answered_best_worst, predict_first_set, people=_INDIVIDUALS
     ),
-    f"{BTL}, groups": SmallModelCase(
-        partial(th.BradleyTerryLuce, people=th.people.Groups()),
+    "bradley-terry-luce, classes": _build_case(
+        th.BradleyTerryLuce, build_answered_pairs, predict_first_pair, people=_TWO_CLASSES
+    ),
+    "bradley-terry-luce, groups": _build_case(
+        th.BradleyTerryLuce,
         build_groups,
-        CHAINS,
         lambda model: predict_first_pair(model.of_group("women")),
+        people=th.people.Groups(),
     ),
-    EBA: SmallModelCase(th.EliminationByAspects, build_pairs, CHAINS, predict_first_pair),
-    f"{EBA}, unique": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique"), build_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects": SmallModelCase(
+        th.EliminationByAspects, build_pairs, predict_first_pair
     ),
-    f"{EBA}, number": SmallModelCase(
-        partial(th.EliminationByAspects, aspects=2), build_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects, unique": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, aspects="unique"
     ),
-    f"{EBA}, given": SmallModelCase(
-        partial(th.EliminationByAspects, aspects=GIVEN), build_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects, number": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, aspects=2
     ),
-    f"{EBA}, tree": SmallModelCase(
-        _bind_tree(th.EliminationByAspects, build_pairs), build_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects, given": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, aspects=GIVEN
     ),
-    f"{EBA}, no unique": SmallModelCase(
-        partial(th.EliminationByAspects, unique=False), build_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects, tree": SmallModelCase(
+        _bind_tree(th.EliminationByAspects, build_pairs), build_pairs, predict_first_pair
     ),
-    f"{EBA}, ties": SmallModelCase(
-        th.EliminationByAspects, build_tied_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects, no unique": _build_case(
+        th.EliminationByAspects, build_pairs, predict_first_pair, unique=False
     ),
-    f"{EBA}, unique, ties": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique"),
-        build_tied_pairs,
-        CHAINS,
-        predict_first_pair,
+    "elimination-by-aspects, ties": SmallModelCase(
+        th.EliminationByAspects, build_tied_pairs, predict_first_pair
     ),
-    f"{EBA}, covariates": SmallModelCase(
-        th.EliminationByAspects, build_described_pairs, CHAINS, predict_first_pair
+    "elimination-by-aspects, unique, ties": _build_case(
+        th.EliminationByAspects, build_tied_pairs, predict_first_pair, aspects="unique"
     ),
-    f"{EBA}, unique, covariates": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique"),
-        build_described_pairs,
-        CHAINS,
-        predict_first_pair,
+    "elimination-by-aspects, covariates": SmallModelCase(
+        th.EliminationByAspects, build_described_pairs, predict_first_pair
     ),
-    f"{EBA}, choices": SmallModelCase(
-        th.EliminationByAspects, build_sets, CHAINS, predict_first_set
+    "elimination-by-aspects, unique, covariates": _build_case(
+        th.EliminationByAspects, build_described_pairs, predict_first_pair, aspects="unique"
     ),
-    f"{EBA}, rankings": SmallModelCase(
-        th.EliminationByAspects, build_rankings, CHAINS, predict_first_set
+    "elimination-by-aspects, choices": SmallModelCase(
+        th.EliminationByAspects, build_sets, predict_first_set
     ),
-    f"{EBA}, groups": SmallModelCase(
-        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+    "elimination-by-aspects, rankings": SmallModelCase(
+        th.EliminationByAspects, build_rankings, predict_first_set
+    ),
+    "elimination-by-aspects, groups": _build_case(
+        th.EliminationByAspects,
         build_groups,
-        CHAINS,
         lambda model: predict_first_pair(model.of_group("women")),
+        people=_SIMILAR_GROUPS,
     ),
-    f"{EBA}, choice groups": SmallModelCase(
-        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+    "elimination-by-aspects, choice groups": _build_case(
+        th.EliminationByAspects,
         build_choice_groups,
-        CHAINS,
         lambda model: predict_first_set(model.of_group("men")),
+        people=_SIMILAR_GROUPS,
     ),
-    f"{EBA}, described groups": SmallModelCase(
-        partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
+    "elimination-by-aspects, described groups": _build_case(
+        th.EliminationByAspects,
         _build_described_groups,
-        CHAINS,
         lambda model: predict_first_pair(model.of_group("women")),
+        people=_SIMILAR_GROUPS,
     ),
-    f"{EBA}, kinds": SmallModelCase(
-        partial(th.EliminationByAspects, people=_TWO_CLASSES),
-        build_answered_pairs,
-        CHAINS,
-        predict_first_pair,
+    "elimination-by-aspects, kinds": _build_case(
+        th.EliminationByAspects, build_answered_pairs, predict_first_pair, people=_TWO_CLASSES
     ),
-    f"{EBA}, choice kinds": SmallModelCase(
-        partial(th.EliminationByAspects, people=_TWO_CLASSES),
-        build_answered_sets,
-        CHAINS,
-        predict_first_set,
+    "elimination-by-aspects, choice kinds": _build_case(
+        th.EliminationByAspects, build_answered_sets, predict_first_set, people=_TWO_CLASSES
     ),
-    f"{EBA}, maximum likelihood": SmallModelCase(
-        partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),
+    "elimination-by-aspects, maximum likelihood": _build_case(
+        th.EliminationByAspects,
         build_pairs,
-        {"random_seed": 1},
         predict_first_pair,
+        {"random_seed": 1},
+        aspects="unique",
+        method="maximum-likelihood",
     ),
-    ADDITIVE: SmallModelCase(
-        th.AdditiveClustering, build_similarities, CHAINS, estimate_similarity
+    "additive-clustering": SmallModelCase(
+        th.AdditiveClustering, build_similarities, estimate_similarity
     ),
-    f"{ADDITIVE}, number": SmallModelCase(
-        partial(th.AdditiveClustering, features=2), build_similarities, CHAINS, estimate_similarity
+    "additive-clustering, number": _build_case(
+        th.AdditiveClustering, build_similarities, estimate_similarity, features=2
     ),
-    f"{ADDITIVE}, given": SmallModelCase(
-        partial(th.AdditiveClustering, features=[[1], [1], [0], [0]]),
+    "additive-clustering, given": _build_case(
+        th.AdditiveClustering,
         build_similarities,
-        CHAINS,
         estimate_similarity,
+        features=[[1], [1], [0], [0]],
     ),
-    f"{ADDITIVE}, tree": SmallModelCase(
+    "additive-clustering, tree": SmallModelCase(
         _bind_tree(th.AdditiveClustering, build_similarities),
         build_similarities,
-        CHAINS,
         estimate_similarity,
     ),
-    f"{ADDITIVE}, map": SmallModelCase(
-        partial(th.AdditiveClustering, method="map"), build_similarities, ONCE, estimate_similarity
+    "additive-clustering, map": _build_case(
+        th.AdditiveClustering, build_similarities, estimate_similarity, ONCE, method="map"
     ),
-    f"{ADDITIVE}, groups": SmallModelCase(
-        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
-        build_similarity_groups,
-        CHAINS,
-        summarise_worths,
+    "additive-clustering, groups": _build_case(
+        th.AdditiveClustering, build_similarity_groups, summarise_worths, people=_SIMILAR_GROUPS
     ),
-    f"{ADDITIVE}, triplet groups": SmallModelCase(
-        partial(th.AdditiveClustering, people=_SIMILAR_GROUPS),
+    "additive-clustering, triplet groups": _build_case(
+        th.AdditiveClustering,
         _build_triplet_groups,
-        CHAINS,
         lambda model: predict_first_set(model.of_group("men")),
+        people=_SIMILAR_GROUPS,
     ),
-    f"{ADDITIVE}, triplets": SmallModelCase(
-        th.AdditiveClustering, build_triplets, CHAINS, predict_first_set
+    "additive-clustering, triplets": SmallModelCase(
+        th.AdditiveClustering, build_triplets, predict_first_set
     ),
-    f"{ADDITIVE}, triplets, map": SmallModelCase(
-        partial(th.AdditiveClustering, method="map"), build_triplets, ONCE, predict_first_set
+    "additive-clustering, triplets, map": _build_case(
+        th.AdditiveClustering, build_triplets, predict_first_set, ONCE, method="map"
     ),
     "latent-feature-model": SmallModelCase(
         lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
         build_pairs,
-        CHAINS,
         predict_first_pair,
     ),
     "product-classes": SmallModelCase(
-        th.ProductClasses, _build_experiments, PRODUCTS, predict_first_tasks
+        th.ProductClasses, _build_experiments, predict_first_tasks, PRODUCTS
     ),
-    "product-classes, smc": SmallModelCase(
-        partial(th.ProductClasses, method="smc"),
+    "product-classes, smc": _build_case(
+        th.ProductClasses,
         _build_experiments,
-        {"chains": 2, "draws": 4, "sweeps_per_step": 2, **ONCE},
         predict_first_tasks,
+        {"chains": 2, "draws": 4, "sweeps_per_step": 2, **ONCE},
+        method="smc",
     ),
     "multinomial-logit": SmallModelCase(
-        th.MultinomialLogit, _build_experiments, {}, predict_first_tasks
+        th.MultinomialLogit, _build_experiments, predict_first_tasks, {}
     ),
-    "multinomial-logit, amounts": SmallModelCase(
-        partial(th.MultinomialLogit, linear="price", space="willingness-to-pay"),
+    "multinomial-logit, amounts": _build_case(
+        th.MultinomialLogit,
         _build_experiments,
-        {},
         predict_first_tasks,
+        {},
+        linear="price",
+        space="willingness-to-pay",
     ),
     "hierarchical-logit": SmallModelCase(
-        th.HierarchicalLogit, _build_experiments, CHAINS, predict_first_tasks
+        th.HierarchicalLogit, _build_experiments, predict_first_tasks
     ),
-    "hierarchical-logit, attention": SmallModelCase(
-        partial(th.HierarchicalLogit, attention=["price", "zoom"]),
+    "hierarchical-logit, attention": _build_case(
+        th.HierarchicalLogit, _build_experiments, predict_first_tasks, attention=["price", "zoom"]
+    ),
+    "hierarchical-logit, amounts": _build_case(
+        th.HierarchicalLogit,
         _build_experiments,
-        CHAINS,
         predict_first_tasks,
+        linear="price",
+        space="willingness-to-pay",
     ),
-    "hierarchical-logit, amounts": SmallModelCase(
-        partial(th.HierarchicalLogit, linear="price", space="willingness-to-pay"),
-        _build_experiments,
-        CHAINS,
-        predict_first_tasks,
+    "latent-class-logit": _build_case(
+        th.LatentClassLogit, _build_experiments, predict_first_tasks, ONCE, classes=2
     ),
-    "latent-class-logit": SmallModelCase(
-        partial(th.LatentClassLogit, classes=2), _build_experiments, ONCE, predict_first_tasks
-    ),
-    "latent-class-logit, columns of people": SmallModelCase(
-        partial(th.LatentClassLogit, classes=2, linear="price", by="age"),
+    "latent-class-logit, columns of people": _build_case(
+        th.LatentClassLogit,
         build_aged_experiments,
-        ONCE,
         predict_first_tasks,
-    ),
-    "plackett-luce": SmallModelCase(
-        th.PlackettLuceRegression, build_rows, CHAINS, predict_first_rows
-    ),
-    "plackett-luce, map": SmallModelCase(
-        partial(th.PlackettLuceRegression, method="map", a=1.1),
-        build_rows,
         ONCE,
-        predict_first_rows,
+        classes=2,
+        linear="price",
+        by="age",
     ),
-    "plackett-luce, variational": SmallModelCase(
-        partial(th.PlackettLuceRegression, method="variational"),
-        build_rows,
-        ONCE,
-        predict_first_rows,
+    "plackett-luce": SmallModelCase(th.PlackettLuceRegression, build_rows, predict_first_rows),
+    "plackett-luce, map": _build_case(
+        th.PlackettLuceRegression, build_rows, predict_first_rows, ONCE, method="map", a=1.1
     ),
-    "sparse-logit": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="polya-gamma"),
-        build_rows,
-        CHAINS,
-        predict_first_rows,
+    "plackett-luce, variational": _build_case(
+        th.PlackettLuceRegression, build_rows, predict_first_rows, ONCE, method="variational"
     ),
-    "sparse-logit, laplace": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="laplace"), build_rows, DRAWS, predict_first_rows
+    "sparse-logit": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, method="polya-gamma"
     ),
-    "sparse-logit, variational": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="variational"),
-        build_rows,
-        DRAWS,
-        predict_first_rows,
+    "sparse-logit, laplace": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, DRAWS, method="laplace"
     ),
-    "sparse-logit, map": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="map", eta=1.0),
-        build_rows,
-        ONCE,
-        predict_first_rows,
+    "sparse-logit, variational": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, DRAWS, method="variational"
+    ),
+    "sparse-logit, map": _build_case(
+        th.SparseMultinomialLogit, build_rows, predict_first_rows, ONCE, method="map", eta=1.0
     ),
 }
 
@@ -619,7 +580,9 @@ def find_processor_level() -> str:
     """Return the processor level of most machines of this kind."""
     if platform.machine().lower() in targets.X86:
         return "x86-64-v3"
-    return "apple-m1" if sys.platform == "darwin" else "generic"
+    if sys.platform == "darwin":
+        return "apple-m1"
+    return "generic"
 
 
 def build_environment(level: str, folder: Path) -> dict[str, str]:
@@ -656,10 +619,12 @@ def fit_in_processes(
         completed = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
         )
+        if not completed.returncode:
+            return CompiledCase(name, "")
         lines = completed.stderr.strip().splitlines() or [
             f"it ended with exit code {completed.returncode}"
         ]
-        return CompiledCase(name, lines[-1] if completed.returncode else "")
+        return CompiledCase(name, lines[-1])
 
     with ThreadPoolExecutor(cores) as pool:
         for future in as_completed([pool.submit(run, name) for name in names]):

@@ -98,9 +98,9 @@ class _NewickReader:
         begin, name = self.position, self._read_name()
         if not name.strip():
             self.position = begin
-            raise self.build_error(
-                "a leaf has no name" if self.text.strip() else "there is no tree"
-            )
+            if not self.text.strip():
+                raise self.build_error("there is no tree")
+            raise self.build_error("a leaf has no name")
         if not below_root:
             return name, self._skip_root_length()
         return name, self._read_length(f"leaf {name!r}")
@@ -113,15 +113,17 @@ class _NewickReader:
         name = self._read_name().strip()
         if not below_root:
             return name, self._skip_root_length()
-        node_description = f"inner node {name!r}" if name else "inner node ending here"
+        node_description = "inner node ending here"
+        if name:
+            node_description = f"inner node {name!r}"
         return name, self._read_length(node_description)
 
     def build_syntax_error(self, n_open: int) -> DataError:
         """Build the error for a missing comma or closing parenthesis."""
         if not self.next_symbol or self.next_symbol == ";":
-            return self.build_error(
-                f"{n_open} opening parenthes{'is is' if n_open == 1 else 'es are'} not closed"
-            )
+            if n_open == 1:
+                return self.build_error("1 opening parenthesis is not closed")
+            return self.build_error(f"{n_open} opening parentheses are not closed")
         return self.build_error(
             "expected a comma or closing parenthesis; quote names with spaces or brackets"
         )
@@ -140,8 +142,9 @@ class _NewickReader:
                 raise self.build_syntax_error(1)
             raise self.build_error(f"the {node_description} has no length; write it after a colon")
         self.take(":")
-        begin, word = self.position, self._read_word()
-        number = float(word) if _NUMBER.fullmatch(word) else math.nan
+        begin, word, number = self.position, self._read_word(), math.nan
+        if _NUMBER.fullmatch(word):
+            number = float(word)
         if not 0.0 <= number < math.inf:
             self.position = begin
             raise self.build_error(
@@ -181,6 +184,7 @@ class _NewickReader:
     def _skip(self) -> None:
         """Skip blanks and comments."""
         match = _BLANKS.match(self.text, self.position)
-        self.position = match.end() if match else self.position
+        assert match is not None  # the pattern matches the empty text, too
+        self.position = match.end()
         if self.next_symbol == "[":
             raise self.build_error("a comment is not closed")

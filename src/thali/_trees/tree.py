@@ -422,10 +422,8 @@ class Tree(DescribedObject):
 def build_frozen_tree(labels: tuple[str, ...], nodes: TreeNodes) -> Tree:
     """Build a read-only tree from normalised nodes."""
     tree = object.__new__(Tree)
-    parents, lengths = (
-        np.array(nodes.parents, dtype=np.int64),
-        np.array(nodes.lengths, dtype=np.float64),
-    )
+    parents = np.array(nodes.parents, dtype=np.int64)
+    lengths = np.array(nodes.lengths, dtype=np.float64)
     for array in (parents, lengths):
         array.flags.writeable = False
     for field, field_value in (
@@ -446,11 +444,15 @@ def _describe_mismatch(options: tuple[str, ...], leaves: tuple[str, ...]) -> str
     unused_leaves = [leaf for leaf in leaves if leaf not in option_set]
     mismatches = []
     if missing:
-        suggestions = [suggest(option, unused_leaves).strip() for option in missing[:5]]
         quoted_options = []
-        for option, suggestion in zip(missing, suggestions, strict=False):
-            quoted_options.append(f"{option!r} ({suggestion})" if suggestion else repr(option))
-        remainder = f" and {len(missing) - 5:,} more" if len(missing) > 5 else ""
+        for option in missing[:5]:
+            quoted_option = repr(option)
+            if suggestion := suggest(option, unused_leaves).strip():
+                quoted_option += f" ({suggestion})"
+            quoted_options.append(quoted_option)
+        remainder = ""
+        if len(missing) > 5:
+            remainder = f" and {len(missing) - 5:,} more"
         mismatches.append(f"options without a leaf: {', '.join(quoted_options)}{remainder}")
     if unused_leaves:
         mismatches.append(f"leaves without an option: {shorten(unused_leaves, 5)}")

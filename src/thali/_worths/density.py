@@ -330,7 +330,7 @@ class Density:
         return (points[self._spread_slice(k)] ** 2).sum(axis=0)
 
     def _spread_slice(self, k: int) -> slice:
-        """Return the coordinates with standard deviation k, JUDGES or BIAS."""
+        """Return the coordinates of points whose prior sd is spread k (JUDGES or BIAS)."""
         if k == JUDGES:
             return self.judges
         return self.bias

@@ -424,10 +424,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return select_covariates(data, self.covariates)
 
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
-        """Check the arguments, and return the estimation problem for the data.
-
-        `settings` are further arguments of `WorthProblem`.
-        """
+        """Check the arguments; return the `WorthProblem` of the data, with further `settings`."""
         check_allowed("best_worst", self.best_worst, (None, *RULES))
         pooled = data
         if isinstance(data, GroupedData):
@@ -659,7 +656,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     @property
     def _covariates(self) -> tuple[str, ...]:
-        """After `fit`: the covariates of comparisons and of options that it used."""
+        """After `fit`: names of the covariates of comparisons and options that it used."""
         return self._prediction_draws.covariates
 
     @requires(require_covariates)

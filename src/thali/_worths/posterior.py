@@ -328,7 +328,7 @@ class LatticeChain(IndependentDraws):
         self.record = PointRecord.empty(draws, problem.density.size)
 
     def _draw_block(self, rng: np.random.Generator) -> PointRecord:
-        """Draw a block of points and spreads; widen the points if respondents' answers depend."""
+        """Draw a block of points and log spreads; widen points if respondents' answers depend."""
         points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
         # sweeps return another number of draws
         order = np.arange(self.block_size) * points.shape[1] // self.block_size

@@ -18,7 +18,7 @@ from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten, suggest
-from thali.errors import ArgumentError, DataError
+from thali.errors import DataError
 
 from .product_choices import ProductChoices as ProductChoices
 from .product_choices import product_choices as product_choices
@@ -93,11 +93,8 @@ def triplets(
     >>> made.features.shape
     (12, 4)
     """
-    n, n_answers, K = (
-        check_integer("n", n, 4),
-        check_integer("n_triplets", n_triplets, 10),
-        check_integer("n_features", n_features, 1),
-    )
+    n, n_answers = check_integer("n", n, 4), check_integer("n_triplets", n_triplets, 10)
+    K = check_integer("n_features", n_features, 1)
     q = check_open_interval(
         "share_of_owners", share_of_owners, "the share of objects that have a feature"
     )
@@ -111,7 +108,9 @@ def triplets(
             features = np.hstack([features, column])
     weights = truth.uniform(1.0, 3.0, K)
     similarity = (features * weights) @ features.T
-    pair_weights = np.exp(similarity - similarity.max()) if link == "exp" else similarity + 0.2
+    pair_weights = similarity + 0.2
+    if link == "exp":
+        pair_weights = np.exp(similarity - similarity.max())
     labels = tuple(map(str, range(n)))
     data, held_out = (
         Triplets(_simulate_triplets(rng, pair_weights, size, lapse), labels)
@@ -275,21 +274,14 @@ def paris_rome(
            [ 50,  50,   0,   0],
            [ 50,  50, 100,   0]])
     """
-    if (
-        isinstance(comparisons, bool)
-        or not isinstance(comparisons, (int, np.integer))
-        or comparisons < 1
-    ):
-        raise ArgumentError(f"`comparisons` must be an integer >= 1; got {comparisons!r}.")
+    comparisons = check_integer("comparisons", comparisons, 1)
     aspects = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]])  # Paris, Rome, bonus
     advantage = (aspects * (1, 1, 0.01)) @ (1 - aspects).T
     i, j = np.triu_indices(4, k=1)
     p = advantage[i, j] / (advantage[i, j] + advantage[j, i])
-    wins = (
-        np.rint(comparisons * p)
-        if expected
-        else spawn_generators(random_seed, 1)[0].binomial(comparisons, p)
-    )
+    wins = np.rint(comparisons * p)
+    if not expected:
+        wins = spawn_generators(random_seed, 1)[0].binomial(comparisons, p)
     counts = np.zeros((4, 4))
     counts[i, j], counts[j, i] = wins, comparisons - wins
     return PairedComparisons(counts, ("P+", "P", "R", "R+"))
@@ -386,10 +378,8 @@ def block_choices(
     truth, choices = spawn_generators(random_seed, 2)
 
     features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth)
-    unique_weights, weights = (
-        truth.standard_exponential(tree.n_leaves),
-        truth.standard_exponential(features.shape[1]),
-    )
+    unique_weights = truth.standard_exponential(tree.n_leaves)
+    weights = truth.standard_exponential(features.shape[1])
     advantage = unique_weights[:, None] + (features * weights) @ (~features).T
     probabilities = (1.0 - lapse) * advantage / (advantage + advantage.T) + lapse / 2.0
 
@@ -403,7 +393,10 @@ def block_choices(
 
 def _letters(number: int) -> str:
     """Return a, b, ..., z, aa, ab, ... for 0, 1, ..."""
-    return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
+    last_letter = chr(ord("a") + number % 26)
+    if number < 26:
+        return last_letter
+    return _letters(number // 26 - 1) + last_letter
 
 
 class AdditiveSimilarities(NamedTuple):
@@ -463,15 +456,11 @@ def additive(
     >>> made.features.shape
     (8, 6)
     """
-    n, sigma = (
-        check_integer("n", n, 3),
-        check_positive("sigma", sigma, "the standard deviation of the noise"),
-    )
-    K = (
-        round(2.0 * math.log2(n))
-        if n_features is None
-        else check_integer("n_features", n_features, 1)
-    )
+    n = check_integer("n", n, 3)
+    sigma = check_positive("sigma", sigma, "the standard deviation of the noise")
+    if n_features is None:
+        n_features = round(2.0 * math.log2(n))
+    K = check_integer("n_features", n_features, 1)
     truth, *noises = spawn_generators(random_seed, 3)
     i, j = np.triu_indices(n, k=1)
     features = weights = np.zeros(0)

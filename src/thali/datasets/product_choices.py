@@ -133,12 +133,9 @@ def product_choices(
         is_member = np.all(
             [frame[name].isin(levels) for name, levels in product_class.levels.items()], axis=0
         )
-        utility += (
-            (1 if product_class.liked else -1)
-            * effect_size
-            * owners[respondent_index, k]
-            * is_member
-        )
+        if not product_class.liked:
+            effect_size = -effect_size
+        utility += effect_size * owners[respondent_index, k] * is_member
     by_task = utility.reshape(people * tasks, -1)
     is_best = by_task == by_task.max(axis=1, keepdims=True)
     best_index = (is_best * (1.0 + rng.random(by_task.shape))).argmax(

@@ -135,7 +135,6 @@ def test_without_columns_the_odds_are_those_of_sizes():
     np.testing.assert_allclose(
         larger[np.ix_(constants, constants)], information, rtol=1e-9, atol=1e-9
     )
-    np.testing.assert_allclose(one.classes.odds, odds)
 
 
 def test_every_pass_of_expectation_and_maximisation_gains():

@@ -12,9 +12,9 @@ from helpers.sentences import warned
 import thali as th
 import thali._choice.answers.logit_chooser as market
 import thali._choice.answers.market as asked_of
-from thali._choice.answers.logit_chooser import AttributeColumns, LogitChooser, round_tastes
+from thali._choice.answers.logit_chooser import LogitChooser, round_tastes
 from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.coding import build_coding
+from thali._choice.coding import AttributeCoding, build_coding
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 
@@ -22,11 +22,7 @@ MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 def rule_of(model, data):
     """The rule by the columns of a fitted model, and its estimate."""
     coding = build_coding(data, model.linear)
-    columns = [
-        AttributeColumns(part.table, name in coding.linear)
-        for name, part in zip(data.levels, coding.parts, strict=True)
-    ]
-    return round_tastes(columns, model.coef_.to_numpy()[None, None])
+    return round_tastes(coding.parts, model.coef_.to_numpy()[None, None])
 
 
 def table(data, market):
@@ -68,7 +64,7 @@ def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute()
     ]
     tastes = rng.normal(size=(5, 7, 4))
     rule = round_tastes(
-        [AttributeColumns(tables[0], False), AttributeColumns(tables[1], True)], tastes
+        [AttributeCoding(tables[0]), AttributeCoding(tables[1], np.array([0.5, 0.25]))], tastes
     )
     market = [(1, 0.5), (2, 0.25), (None, None)]
     matrix = np.array([[1, 0, 0.5, 0], [0, 1, 0.25, 0], [0, 0, 0, 1]])

@@ -77,7 +77,7 @@ def test_likelihood_of_every_choice_is_the_naive_one(lapse, words):
         if draw % 2:
             make_tiny(state)
             tiny += 1
-        write_hits(problem, target, state, build_workspace(problem, state), hits)
+        write_hits(problem, state, build_workspace(problem, state), hits)
         if words == 1:
             plain = naive_likelihoods(problem, state, 0.0)
             np.testing.assert_allclose(hits, plain, rtol=1e-9)
@@ -262,7 +262,6 @@ def test_draws_far_out_in_either_tail():
 def test_drawn_noise_keeps_every_choice_possible():
     """Whatever the other features are, ε between its bounds makes hard choices come true."""
     problem = build_class_problem(DATA, MONOTONE, alpha=3.0)
-    target = build_target(problem)
     rng, hits, seen = np.random.default_rng(17), np.zeros(problem.n_tasks), 0
     for _ in range(200):
         state = copy_state(draw_state(rng, problem))
@@ -284,7 +283,7 @@ def test_drawn_noise_keeps_every_choice_possible():
             if fit == -math.inf or not count:
                 continue
             draw_eps(rng, problem.tasks, features, work.bounds, n, f, 0.8)
-            write_hits(problem, target, state, work, hits)
+            write_hits(problem, state, work, hits)
             own = slice(problem.tasks.first_task[n], problem.tasks.first_task[n + 1])
             separated = features.separates[f, : hits[own].size] != 0
             assert (hits[own][separated] > 0).all()

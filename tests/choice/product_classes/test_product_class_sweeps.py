@@ -151,7 +151,7 @@ def test_without_a_lapse_every_choice_stays_possible(data, monotone, alpha):
         state = possible_state(rng, problem, target, 2)
         for _ in range(40):
             _, state = average(rng, problem, target, state, iterations=1)
-            write_hits(problem, target, state, build_workspace(problem, state), hits)
+            write_hits(problem, state, build_workspace(problem, state), hits)
             assert (hits > 0).all()
 
 
@@ -265,7 +265,7 @@ def test_visits_of_one_person_leave_the_others_values_alone():
     before = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
     work = build_workspace(problem, state)
     for _ in range(6):
-        assert reserve_proposals(rng, problem, state, 4)
+        assert reserve_proposals(rng, problem, state)
         update_respondent(rng, problem, target, state, work, 4)
     after = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
     assert before[:4] == after[:4] and before[4] != after[4] and len(after) == 5

@@ -22,7 +22,7 @@ from helpers.tiny_models import TINY, fitted
 from PIL import Image
 
 import thali as th
-from thali._choice.answers.simulator import build_simulator_finding
+from thali._choice.answers.simulator import build_opening_market, build_simulator_finding
 from thali._surfaces.html import Chapter, Document, _reduce_colours, build_section, render_document
 from thali.errors import PYTHON, ArgumentError, DataError, NotFittedError
 from thali.report import report
@@ -345,10 +345,15 @@ def of_one(section):
     return Document("Simulator", "", (), None, (), (Chapter("Answers", (section,)),), "")
 
 
+def first_market(draws):
+    """The finding of the market of the first task."""
+    return build_simulator_finding(draws, build_opening_market(draws))
+
+
 def simulator_of(model):
     """The page of the simulator alone, and what its script reads."""
     page, text = looked_at(
-        render_document(of_one(build_section(build_simulator_finding(market_of(model)), PYTHON)))
+        render_document(of_one(build_section(first_market(market_of(model)), PYTHON)))
     )
     (data,) = page.scripts["application/json"]
     assert not set("<>&") & set(data)
@@ -445,9 +450,7 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
 
 
 def test_the_list_of_chapters_names_the_simulator():
-    section = build_section(
-        build_simulator_finding(market_of(of_people(sex=["w", "m"] * 8))), PYTHON
-    )
+    section = build_section(first_market(market_of(of_people(sex=["w", "m"] * 8))), PYTHON)
     page, _ = looked_at(render_document(of_one(section._replace(title="Market simulator"))))
     assert (
         page.links[-2:] == ["#answers", "#answers-0"]

@@ -19,7 +19,7 @@ from helpers.tiny_models import TINY
 
 import thali as th
 import thali._choice.answers.simulator as simulator
-from thali._choice.answers.logit_chooser import AttributeColumns, RespondentClasses, round_tastes
+from thali._choice.answers.logit_chooser import AttributeCoding, RespondentClasses, round_tastes
 from thali._choice.answers.simulator import (
     FIRST_CHOICE,
     MarketAttribute,
@@ -90,8 +90,8 @@ def logits(prices=(1.0, 2.5, 4.0)):
     """A market of people with random tastes for a brand and a price, which may be any number."""
     levels = (("A", "B", "C"), tuple(f"{price:g}" for price in prices))
     columns = [
-        AttributeColumns(np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), False),
-        AttributeColumns(np.zeros((4, 1)), True),
+        AttributeCoding(np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]])),
+        AttributeCoding(np.zeros((4, 1)), np.array(prices)),
     ]
     tastes = np.random.default_rng(2).normal([0.5, 1.0, -1.0], [0.5, 0.5, 0.2], (30, 9, 3))
     attributes = (
@@ -137,6 +137,7 @@ def opened(browser, tmp_path):
 
     def open_it(draws, offered=None, **settings):
         file = tmp_path / "simulator.html"
+        offered = offered or simulator.build_opening_market(draws)
         section = build_section(
             simulator.build_simulator_finding(draws, offered, price="price"), PYTHON
         )._replace(title="Market simulator")

@@ -106,7 +106,7 @@ def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
 
 
 def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
-    """Return the cache at level t, as views."""
+    """Return views of the cache of temperature t."""
     return EvaluationCache(caches.real[t], caches.parameters[t])
 
 

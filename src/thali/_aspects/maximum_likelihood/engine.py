@@ -269,7 +269,7 @@ def _treat_ties(model: Any, data: Any) -> Any:
 
 
 def _choose_lapse(model: Any) -> float:
-    """Return the lapse that `fit` uses."""
+    """Return the argument `lapse`; 0 if it is None."""
     if model.lapse is None:
         return 0.0
     return model.lapse

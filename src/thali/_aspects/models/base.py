@@ -213,7 +213,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._data_answers.quantities()
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":
-        """Return the rows that the convergence check uses; computed once."""
+        """Return the summary rows that the convergence check uses, computed once."""
         return self._compute_once("judged", self._build_judged_rows)
 
     def _build_judged_rows(self) -> "pandas.DataFrame":

@@ -233,7 +233,7 @@ class EliminationByAspects(ChoiceAnswers):
         }
 
     def _check_unique(self, data: Any) -> None:
-        """Raise if a model of unique aspects alone is one of worths."""
+        """Raise unless a model without shared aspects has one population and paired comparisons."""
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             raise ArgumentError(
                 Setting("people", self.people),

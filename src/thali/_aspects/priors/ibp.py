@@ -160,7 +160,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
 
 @operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
-    """Return the log arrival rate of the toggled pattern, which has m owners."""
+    """Return the log arrival rate of pattern k after option i is toggled, with m owners then."""
     return prior.log_rate[m]
 
 

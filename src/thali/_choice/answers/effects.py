@@ -38,16 +38,14 @@ def tabulate_level_effects(
             chooser, ["attribute", "level", "over"], labels, {"effect": effects.by_respondent}
         )
     low, high = estimate_interval(chooser, effects.by_draw, ci)
-    one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
+    is_one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
     table = Table(labels, columns=["attribute", "level", "over"]).assign(
-        **{
-            "effect": point_estimate(chooser, effects.by_draw),
-            "low": low,
-            "high": high,
-            "std_error": chooser.errors(effects.by_draw, effects.chain),
-            **chooser.respondent_interval(effects.by_respondent, ci),
-            "at_bound": one_sided & (low < _AT_BOUND),
-        }
+        effect=point_estimate(chooser, effects.by_draw),
+        low=low,
+        high=high,
+        std_error=chooser.errors(effects.by_draw, effects.chain),
+        **chooser.respondent_interval(effects.by_respondent, ci),
+        at_bound=is_one_sided & (low < _AT_BOUND),
     )
     table.attrs.update(chooser.interval_attrs(ci))
     return table
@@ -181,19 +179,13 @@ def compute_range_shares(chooser: "Chooser") -> np.ndarray:
 
     NaN for "inside", and for a respondent who is indifferent between all products.
     """
-    variants, is_inside = (
-        build_level_variants(chooser),
-        np.array(chooser.data.scheme.names) == INSIDE,
-    )
+    variants, n_attributes = build_level_variants(chooser), len(chooser.data.scheme.names)
     blocks = []
     for block in chooser.utilities(variants.products):
         u = variants.reshape_utilities(block)
-        ranges = np.tile(np.where(is_inside, np.nan, 0.0), (*block.shape[:2], 1))
+        ranges = np.full((*block.shape[:2], n_attributes), np.nan)
         for i, levels in variants.slices.items():
-            level_utilities = u[:, :, levels]
-            ranges[:, :, i] = (level_utilities.max(axis=2) - level_utilities.min(axis=2)).mean(
-                axis=2
-            )
+            ranges[:, :, i] = np.ptp(u[:, :, levels], axis=2).mean(axis=2)
         total = np.nansum(ranges, axis=2, keepdims=True)
         blocks.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
     return np.concatenate(blocks)

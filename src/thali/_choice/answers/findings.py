@@ -257,8 +257,7 @@ def _build_brief_table(
 @finding("utilities", "Part-worth utilities", FULL)
 def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
     """Report centred utilities and zero-centred differences of levels."""
-    table = model.utilities(ci=settings.ci)
-    return Finding(title=ENGLISH["utilities.title"], table=table)
+    return Finding(title=ENGLISH["utilities.title"], table=model.utilities(ci=settings.ci))
 
 
 def _get_directions(model: Any) -> dict[str, str]:
@@ -277,13 +276,19 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
     if not clear:
         return str(phrase(ENGLISH, "effects.none", interval=interval_words))
     row = clear[0]
-    numbers = {
-        "chance": format_probability(row["effect"]),
-        "low": format_probability(row["low"]),
-        "high": format_probability(row["high"]),
-    }
-    levels = {"attribute": row["attribute"], "more": row["level"], "less": row["over"]}
-    return str(phrase(ENGLISH, "effects", interval=interval_words, **levels, **numbers))
+    return str(
+        phrase(
+            ENGLISH,
+            "effects",
+            interval=interval_words,
+            attribute=row["attribute"],
+            more=row["level"],
+            less=row["over"],
+            chance=format_probability(row["effect"]),
+            low=format_probability(row["low"]),
+            high=format_probability(row["high"]),
+        )
+    )
 
 
 # money --------------------------------------------------------------------------------------------
@@ -534,16 +539,13 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
 
     With several scenarios, the first in detail and then the winners of the others.
     """
-    rows: Any = shares.reset_index()
+    table: Any = shares.reset_index()
+    ranked = table.sort_values("share", ascending=False, kind="stable")
     scenario_phrase, elsewhere = "", ""
-    if "scenario" in rows:
-        first, *rest_of_rows = rows["scenario"].drop_duplicates()
-        for scenario in rest_of_rows[:_MAX_SCENARIOS]:
-            best = (
-                rows[rows["scenario"] == scenario]
-                .sort_values("share", ascending=False, kind="stable")
-                .iloc[0]
-            )
+    if "scenario" in table:
+        first, *other_scenarios = table["scenario"].drop_duplicates()
+        for scenario in other_scenarios[:_MAX_SCENARIOS]:
+            best = ranked[ranked["scenario"] == scenario].iloc[0]
             sentence = phrase(
                 ENGLISH,
                 "shares.scenario",
@@ -552,16 +554,13 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
                 **_format_percentages(best),
             )
             elsewhere += f" {sentence}"
-        rows = rows[rows["scenario"] == first]
+        ranked = ranked[ranked["scenario"] == first]
         scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
-    best, *rest_of_rows = rows.sort_values("share", ascending=False, kind="stable").to_dict(
-        "records"
-    )
-    tied = [
-        row["product"] for row in rest_of_rows if best["share"] - row["share"] < _TIE_DIFFERENCE
+    best, *other_rows = ranked.to_dict("records")
+    tied = [row["product"] for row in other_rows if best["share"] - row["share"] < _TIE_DIFFERENCE]
+    followers = [
+        f"{row['product']} ({format_percent(row['share'])})" for row in other_rows[len(tied) :]
     ]
-    rest_of_rows = rest_of_rows[len(tied) :]
-    followers = [f"{row['product']} ({format_percent(row['share'])})" for row in rest_of_rows]
     key, more = "shares", ""
     if tied:
         key = "shares.alike"

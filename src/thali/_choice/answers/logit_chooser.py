@@ -16,6 +16,7 @@ from thali._model.engine import PreparedFit
 from thali._model.requirements import mark_as_setup
 from thali._people.respondent_columns import MarketRespondents, describe_respondents
 
+from ..coding import AttributeCoding, encode_attribute_cells, read_task_cells
 from .chooser import (
     AS_FITTED,
     LOGIT,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from ..coding import AttributeCoding, Coding
+    from ..coding import Coding
 
 _N_NEWCOMERS = 1_024  # new respondents drawn in each draw, approximately
 _OCCASIONS = 2**14  # occasions of all respondents, on which errors of products are drawn
@@ -109,8 +110,6 @@ class LogitChooser(Chooser):
         self._draws = np.arange(len(tastes))  # indices among all draws of the model
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
-        from ..coding import read_task_cells
-
         return read_task_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 
     def level_cells(self) -> list[np.ndarray]:
@@ -537,23 +536,15 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     source = "the posterior"
     if chooser.is_estimate:
         source = "the sampling distribution of the estimate"
-    columns = tuple(
-        AttributeColumns(
-            part.table[np.append(is_shown[:-1], True)], part.numbers is not None, part.knots
-        )
-        for part, is_shown in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
-    )
-    shown_levels = {
-        attribute: tuple(compress(levels, is_shown[:-1]))
-        for (attribute, levels), is_shown in zip(
-            data.levels.items(), chooser.coding.seen, strict=True
-        )
-    }
+    parts, shown_levels = [], {}
+    for (attribute, levels), part, is_shown in zip(
+        data.levels.items(), chooser.coding.parts, chooser.coding.seen, strict=True
+    ):
+        parts.append(part._replace(table=part.table[np.append(is_shown[:-1], True)]))
+        shown_levels[attribute] = tuple(compress(levels, is_shown[:-1]))
     return MarketDraws(
-        build_market_attributes(
-            data, shown_levels, [part.numbers is not None for part in chooser.coding.parts]
-        ),
-        round_tastes(columns, tastes, chooser.coding.crossed, n_respondents, classes),
+        build_market_attributes(data, shown_levels, [part.numbers is not None for part in parts]),
+        round_tastes(parts, tastes, chooser.coding.crossed, n_respondents, classes),
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
@@ -582,9 +573,7 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
     )
 
 
-def _convert_code(
-    code: float | None, part: "AttributeCoding", is_shown: np.ndarray
-) -> float | None:
+def _convert_code(code: float | None, part: AttributeCoding, is_shown: np.ndarray) -> float | None:
     """Convert a level code to a number, or to its index among shown levels; keep None."""
     if code is None:
         return None
@@ -597,15 +586,6 @@ def _convert_code(
 
 
 _MAX_CODE = 32_767
-
-
-class AttributeColumns(NamedTuple):
-    """Columns of one attribute in the model matrix, for shown levels."""
-
-    table: np.ndarray  # (levels + 1, columns) of each level; the last row: the attribute is missing
-    # whether the first columns are the pieces of the number itself, for any number
-    is_number: bool
-    knots: tuple[float, ...] = ()  # numbers at which pieces end
 
 
 class RespondentClasses(NamedTuple):
@@ -626,7 +606,7 @@ class RespondentClasses(NamedTuple):
 class LogitTastes(NamedTuple):
     """Tastes of P respondents or classes in D draws, as integer multiples of steps."""
 
-    columns: tuple[AttributeColumns, ...]
+    parts: tuple[AttributeCoding, ...]  # columns of each attribute, for shown levels
     codes: np.ndarray  # (D, P, p) int16
     steps: np.ndarray  # (p,)
     crossed: tuple[tuple[int, int], ...]  # additional columns: products of two columns
@@ -638,13 +618,11 @@ class LogitTastes(NamedTuple):
 
     def distinguish_products(self, n_products: int) -> Self:
         """Return tastes for products whose last cell is their number, or None."""
-        return self._replace(
-            columns=(*self.columns, AttributeColumns(np.zeros((n_products + 1, 0)), False))
-        )
+        return self._replace(parts=(*self.parts, AttributeCoding(np.zeros((n_products + 1, 0)))))
 
-    def adjust(self, scale: float, takes_first: bool, constants: np.ndarray | None = None) -> Self:
-        """Return tastes with another scale, rule and constants (D, numbered products)."""
-        return self._replace(steps=self.steps * scale, takes_first=takes_first, constants=constants)
+    def adjust(self, scale: float, takes_first: bool) -> Self:
+        """Return tastes with another scale and rule."""
+        return self._replace(steps=self.steps * scale, takes_first=takes_first)
 
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
@@ -687,11 +665,7 @@ class LogitTastes(NamedTuple):
 
     def encode_market(self, market: Sequence[Product]) -> np.ndarray:
         """Return the model matrix of the products, shape (products, p)."""
-        single = np.array(
-            [np.concatenate(list(map(_encode_cell, self.columns, product))) for product in market]
-        )
-        first, second = np.reshape(self.crossed, (-1, 2)).astype(np.int64).T
-        return np.hstack([single, single[:, first] * single[:, second]])
+        return encode_attribute_cells(self.parts, self.crossed, np.array(market, float))
 
     def pack(self) -> dict[str, Any]:
         """Return the rule as JSON values."""
@@ -708,8 +682,12 @@ class LogitTastes(NamedTuple):
             "membership": membership,
             "kinds": kinds,
             "columns": [
-                {"table": part.table.tolist(), "is_number": part.is_number, "knots": part.knots}
-                for part in self.columns
+                {
+                    "table": part.table.tolist(),
+                    "is_number": part.numbers is not None,
+                    "knots": part.knots,
+                }
+                for part in self.parts
             ],
             "crossed": self.crossed,
             "codes": encode_base64(self.codes),
@@ -720,7 +698,7 @@ class LogitTastes(NamedTuple):
 
 
 def round_tastes(
-    columns: Sequence[AttributeColumns],
+    parts: Sequence[AttributeCoding],
     tastes: np.ndarray,
     crossed: Sequence[tuple[int, int]] = (),
     respondents: int | None = None,
@@ -734,22 +712,10 @@ def round_tastes(
     steps = np.where(largest > 0.0, largest, 1.0) / _MAX_CODE
     codes = np.rint(tastes / steps).astype(np.int16)
     return LogitTastes(
-        tuple(columns),
+        tuple(parts),
         codes,
         steps,
         tuple(crossed),
         respondents or tastes.shape[1],
         respondent_classes,
     )
-
-
-def _encode_cell(part: AttributeColumns, level: float | None) -> np.ndarray:
-    """Return the columns of one attribute for a level, a number, or None."""
-    if level is None:
-        return part.table[-1]
-    if part.is_number:
-        from ..coding import split_at_knots
-
-        (pieces,) = split_at_knots(np.array([level]), part.knots)
-        return np.concatenate([pieces, np.zeros(part.table.shape[1] - len(pieces))])
-    return part.table[int(level)]

@@ -59,7 +59,7 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
 
 def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     """Return the markets of a table, one per value of its column "scenario"."""
-    if not (hasattr(products, "columns") and hasattr(products, "index")):
+    if not _is_data_frame(products):
         raise DataError(
             "`products` must be a data frame with one row per product and one column per"
             f" attribute; got {type(products).__name__}."
@@ -82,6 +82,11 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
     return markets
 
 
+def _is_data_frame(table: Any) -> bool:
+    """Return whether an argument is a data frame, of any library."""
+    return hasattr(table, "columns") and hasattr(table, "index")
+
+
 def parse_single_market(scheme: "Scheme", products: Any) -> Market:
     """Return the market of a table with a single scenario."""
     markets = parse_markets(scheme, products)
@@ -94,7 +99,7 @@ def parse_single_market(scheme: "Scheme", products: Any) -> Market:
 
 def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
     """Return the table of competing products, at least one."""
-    if not (hasattr(products, "columns") and hasattr(products, "index")) or not len(products):
+    if not _is_data_frame(products) or not len(products):
         raise DataError(
             "`competitors` must be a data frame with one row per competing product, including the"
             f" no-choice option, and one column per attribute; got {type(products).__name__}."
@@ -104,7 +109,7 @@ def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
 
 
 def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Drop columns of tasks, and warn of unknown columns."""
+    """Drop columns of respondents, tasks and choices; warn of unknown columns."""
     columns = (scheme.respondent, scheme.task, scheme.chosen)
     task_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
     no_choice_columns = [name for name, _ in scheme.none]

@@ -180,10 +180,18 @@ class MarketAnswers:
         from .rules import ShareSettings
         from .shares import tabulate_market_shares
 
-        arguments = (products, change, people, respondent_weights)
         settings = ShareSettings(rule, scale, availability, actual)
         return tabulate_market_shares(
-            self._people_of_fit(), *arguments, ci, each_draw, settings, cores, random_seed
+            self._people_of_fit(),
+            products,
+            change,
+            people,
+            respondent_weights,
+            ci,
+            each_draw,
+            settings,
+            cores,
+            random_seed,
         )
 
     def elasticities(
@@ -247,10 +255,18 @@ class MarketAnswers:
         from .rules import ShareSettings
         from .substitution import tabulate_elasticities
 
-        arguments = (products, attribute, change, people, respondent_weights)
         settings = ShareSettings(rule, scale, availability, actual)
         return tabulate_elasticities(
-            self._people_of_fit(), *arguments, ci, settings, cores, random_seed
+            self._people_of_fit(),
+            products,
+            attribute,
+            change,
+            people,
+            respondent_weights,
+            ci,
+            settings,
+            cores,
+            random_seed,
         )
 
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
@@ -337,10 +353,12 @@ class MarketAnswers:
         from .rules import ShareSettings
         from .substitution import tabulate_source_of_volume
 
-        arguments = (products, new, people, respondent_weights)
         return tabulate_source_of_volume(
             self._people_of_fit(),
-            *arguments,
+            products,
+            new,
+            people,
+            respondent_weights,
             ci,
             ShareSettings(rule, scale, availability),
             cores,
@@ -403,10 +421,20 @@ class MarketAnswers:
         from .rules import ShareSettings
         from .shares import tabulate_demand
 
-        arguments = (attribute, product, values, products, people, respondent_weights)
         settings = ShareSettings(rule, scale, availability, actual)
         return tabulate_demand(
-            self._people_of_fit(), *arguments, ci, cost, settings, cores, random_seed
+            self._people_of_fit(),
+            attribute,
+            product,
+            values,
+            products,
+            people,
+            respondent_weights,
+            ci,
+            cost,
+            settings,
+            cores,
+            random_seed,
         )
 
     def level_effects(
@@ -709,7 +737,17 @@ class MarketAnswers:
         """
         from .shares import tabulate_best_products
 
-        arguments = (attributes, competitors, n, costs, price, people, respondent_weights)
         return tabulate_best_products(
-            self._people_of_fit(), *arguments, ci, top, cores, random_seed
+            self._people_of_fit(),
+            attributes,
+            competitors,
+            n,
+            costs,
+            price,
+            people,
+            respondent_weights,
+            ci,
+            top,
+            cores,
+            random_seed,
         )

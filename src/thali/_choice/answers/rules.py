@@ -16,7 +16,7 @@ A} a_k \prod_{k \notin A} (1 - a_k) s_j(A)`. Constants reproduce the actual shar
 draw (Train 2009, section 2.8; Berry, Levinsohn & Pakes 1995 for the iteration).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product as combinations
 from typing import Any, NamedTuple, Self
 
@@ -181,19 +181,12 @@ class ShareSettings(NamedTuple):
         if constants is not None:
             added = tuple(constants[:, available] for _, sets in offered for available, _ in sets)
         rule = ChoiceRule(self.rule, self.scale, added)
-        parts = iter(chooser.shares(available_cells, weights, cores, seed, rule))
-        market_shares = []
-        for cells, sets in offered:
-            total = np.zeros((len(chooser.chain), len(cells)))
-            for available, p in sets:
-                total[:, available] += p * next(parts)
-            market_shares.append(total)
-        return market_shares
+        set_shares = iter(chooser.shares(available_cells, weights, cores, seed, rule))
+        return [average_over_sets(set_shares, sets, len(cells)) for cells, sets in offered]
 
     def _list_sets(self, market: Market) -> list[tuple[np.ndarray, float]]:
         """Return the sets of available products and their probabilities."""
-        availability = self.availability or {}
-        values = [availability.get(label, 1.0) for label in market.labels]
+        values = [(self.availability or {}).get(label, 1.0) for label in market.labels]
         max_limited = _MAX_LIMITED
         if self.rule == RANDOMISED:
             max_limited = _MAX_LIMITED_RANDOMISED
@@ -222,6 +215,22 @@ def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray,
             p = np.where(is_available, p_available, 1.0 - p_available).prod()
             sets.append((np.flatnonzero(is_available), float(p)))
     return sets
+
+
+def average_over_sets(
+    set_shares: Iterator[np.ndarray], sets: list[tuple[np.ndarray, float]], n_products: int
+) -> np.ndarray:
+    """Return shares (draws, products), the mean over sets of available products.
+
+    `set_shares` yields the shares (draws, available products) of each set.
+    """
+    total: Any = 0.0
+    for available, p in sets:
+        shares = next(set_shares)
+        all_shares = np.zeros((len(shares), n_products))
+        all_shares[:, available] = p * shares
+        total = total + all_shares
+    return total
 
 
 def _parse_by_product(name: str, mapping: Any, labels: Sequence[str]) -> dict[str, float]:

@@ -89,9 +89,10 @@ def tabulate_market_shares(
 def summarize_draws(
     chooser: "Chooser", name: str, draws: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """Return interval and standard error of draws (draws, quantities), by column."""
+    """Return estimate, interval and standard error of draws (draws, quantities), by column."""
     low, high = estimate_interval(chooser, draws, ci)
     return {
+        name: point_estimate(chooser, draws),
         f"{name}_low": low,
         f"{name}_high": high,
         f"{name}_se": chooser.errors(draws, chooser.chain),
@@ -151,18 +152,11 @@ def tabulate_demand(
     shares = np.column_stack([draws[:, index] for draws in share_arrays[-len(values) :]])
     if None not in numbers:
         values = numbers
-    columns = {
-        attribute: values,
-        "share": point_estimate(chooser, shares),
-        **summarize_draws(chooser, "share", shares, ci),
-    }
+    columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
     if cost is not None:
         profit = shares * (np.array(numbers, float) - amount)
-        columns |= {
-            "profit": point_estimate(chooser, profit),
-            **summarize_draws(chooser, "profit", profit, ci),
-            "probability_best": probability_best(chooser, profit),
-        }
+        columns |= summarize_draws(chooser, "profit", profit, ci)
+        columns["probability_best"] = probability_best(chooser, profit)
     table = Table(columns)
     table.attrs.update(
         chooser.interval_attrs(ci), product=label, attribute=attribute, whose=weights.whose
@@ -304,11 +298,8 @@ def tabulate_best_products(
     search.run(n, np.random.default_rng(0))
     lines = search.list_best(n, max(top, _FINALISTS))
     values = evaluate(chooser, lines, market_weights.drawn)
-    figures = {
-        space.objective: point_estimate(chooser, values),
-        **summarize_draws(chooser, space.objective, values, ci),
-        "probability_best": probability_best(chooser, values),
-    }
+    figures = summarize_draws(chooser, space.objective, values, ci)
+    figures["probability_best"] = probability_best(chooser, values)
     table = _tabulate_lines(space, lines, figures, top)
     table.attrs.update(
         chooser.interval_attrs(ci),
@@ -322,10 +313,8 @@ def tabulate_best_products(
 def _tabulate_lines(
     space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
 ) -> "pandas.DataFrame":
-    """Tabulate the `top` product lines with the largest objective, one row per product.
-
-    `figures` contain a number per line.
-    """
+    """Tabulate the `top` product lines with the largest objective, one row per product."""
+    # `figures` contain a number per line.
     from thali._tables import Table
 
     rows = []
@@ -443,13 +432,12 @@ def build_product_space(
             " value to keep an attribute fixed."
         )
     values = tuple(_parse_values(name, values_by_name[name]) for name in names)
+    first_values = {
+        name: possible_values[0] for name, possible_values in zip(names, values, strict=True)
+    }
     cells, base = [], np.empty(0)
-    for name in names:
-        first_values = {
-            attribute: [attribute_values[0]] * len(values_by_name[name])
-            for attribute, attribute_values in zip(names, values, strict=True)
-        }
-        rows = chooser.cells(pd.DataFrame(first_values | {name: list(values_by_name[name])}))
+    for name, possible_values in zip(names, values, strict=True):
+        rows = chooser.cells(pd.DataFrame(first_values | {name: possible_values}))
         cells.append(rows[:, chooser.data.scheme.names.index(name)])
         base = rows[0]  # the first value of every attribute
     columns = tuple(map(chooser.data.scheme.names.index, names))

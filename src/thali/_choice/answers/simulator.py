@@ -20,7 +20,7 @@ from thali.errors import DataWarning
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED, drop_estimate
 from .english import ENGLISH
 from .market import parse_markets
-from .rules import ShareSettings, list_available_sets
+from .rules import ShareSettings, average_over_sets, list_available_sets
 
 if TYPE_CHECKING:
     import pandas
@@ -102,19 +102,14 @@ class MarketDraws(NamedTuple):
             for offered, sets in zip(markets, sets_by_market, strict=True)
             for available, _ in sets
         ]
-        parts = iter(self.rule.shares(available_products, weights))
-        market_shares = []
-        for market, sets in zip(markets, sets_by_market, strict=True):
-            total: Any = 0.0
-            for available, p in sets:
-                available_shares = next(parts)
-                all_shares = np.zeros((len(available_shares), len(market)))
-                all_shares[:, available] = p * (
-                    (1.0 - self.lapse) * available_shares + self.lapse / len(available)
-                )
-                total = total + all_shares
-            market_shares.append(total)
-        return market_shares
+        set_shares = (
+            (1.0 - self.lapse) * shares + self.lapse / shares.shape[1]
+            for shares in self.rule.shares(available_products, weights)
+        )
+        return [
+            average_over_sets(set_shares, sets, len(market))
+            for market, sets in zip(markets, sets_by_market, strict=True)
+        ]
 
     def _get_availability(self, product: Product) -> float:
         """Return the probability that a product is available."""
@@ -304,12 +299,12 @@ def read_opening_market(
         name: tuple(map(_convert_cell, draws.attributes, levels_by_attribute, row))
         for name, row in zip(market.labels, cells.tolist(), strict=True)
     }
-    no_choice_names = [name for name, product in products.items() if product == draws.none]
     description = ENGLISH["market.asked"]
     if market.scenario is not None:
         description = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
     real_products = {name: product for name, product in products.items() if product != draws.none}
-    return OpeningMarket(description, real_products, next(iter(no_choice_names), None))
+    no_choice_name = next((name for name in products if name not in real_products), None)
+    return OpeningMarket(description, real_products, no_choice_name)
 
 
 _MAX_LIMITED_ON_PAGE = 4  # products of a page that are not always available; every set is a market
@@ -348,24 +343,22 @@ def apply_share_settings(
         return numbered_draws, numbered_market, tuple(notes)
     # the rule of a logit: other models have neither a rule nor a scale nor constants
     rule: Any = numbered_draws.rule
-    takes_first = settings.rule == FIRST_CHOICE
-    plain = numbered_draws._replace(rule=rule.adjust(settings.scale, takes_first))
+    plain_rule = rule.adjust(settings.scale, settings.rule == FIRST_CHOICE)
+    plain = numbered_draws._replace(rule=plain_rule)
     if settings.actual is None:
         return plain, numbered_market, tuple(notes)
     market = numbered_market.list_products(numbered_draws)
 
     def shares(constants: np.ndarray) -> np.ndarray:
-        adjusted = rule.adjust(settings.scale, takes_first, constants)
+        adjusted = plain_rule._replace(constants=constants)
         return plain._replace(rule=adjusted).shares([market])[0]
 
     constants = settings.calibrate_constants(names, len(rule.codes), shares)
     # a new product gets the constant 0, the average of the products
     constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]
-    calibrated = rule.adjust(
-        settings.scale, takes_first, constants.astype(np.float32).astype(float)
-    )
-    return numbered_draws._replace(rule=calibrated), numbered_market, tuple(notes)
+    calibrated = plain_rule._replace(constants=constants.astype(np.float32).astype(float))
+    return plain._replace(rule=calibrated), numbered_market, tuple(notes)
 
 
 def _apply_availability(
@@ -475,16 +468,16 @@ def _format_script_data(
     draws: "MarketDraws", offered: OpeningMarket, ci: float, price: str | None
 ) -> str:
     """Return the data of the script as JSON that is safe within a page."""
-    price_indices = [
+    price_indices = (
         index
         for index, attribute in enumerate(draws.attributes)
         if attribute.name == price and attribute.fixed is None and attribute.numbers is not None
-    ]
+    )
     people = None
     if draws.people is not None:
         people = draws.people.to_json()
     script_data = {
-        "price": next(iter(price_indices), -1),
+        "price": next(price_indices, -1),
         "attributes": [attribute._asdict() for attribute in draws.attributes],
         "rule": draws.rule.pack(),
         "lapse": draws.lapse,

@@ -77,8 +77,7 @@ def tabulate_elasticities(
         rows += [(label, product, now, end) for product in market.labels]
     draws = np.hstack(elasticities)
     table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
-        elasticity=point_estimate(chooser, draws),
-        **summarize_draws(chooser, "elasticity", draws, ci),
+        **summarize_draws(chooser, "elasticity", draws, ci)
     )
     if change is None and all(low < now < high for now, low, high in steps.values()):
         table = table.drop(columns=["from", "to"])
@@ -127,11 +126,7 @@ def _choose_steps(
                 " to use the next tested value, or make the attribute linear.",
             )
         return {
-            product: (
-                current_value,
-                min(current_value, current_value * to),
-                max(current_value, current_value * to),
-            )
+            product: (current_value, *sorted((current_value, current_value * to)))
             for product, current_value in number_by_product.items()
         }
     if chooser.is_number(column):

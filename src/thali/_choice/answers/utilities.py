@@ -80,10 +80,8 @@ def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
 def _list_compared_products(
     chooser: Chooser, variants: LevelVariants
 ) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Return attribute and level of each reported utility, and the products that it requires.
-
-    The products are the variants, the sample products, and the no-choice option if there is one.
-    """
+    """Return attribute and level of each reported utility, and the products that it requires."""
+    # The products are the variants, the sample products, and the no-choice option if there is one.
     scheme = chooser.data.scheme
     labels = [
         (scheme.names[i], scheme.levels[scheme.names[i]][level])

@@ -148,10 +148,8 @@ def _summarize_estimate(
     changes: list[LevelChange],
     ci: float,
 ) -> dict[str, np.ndarray]:
-    """Return estimated amounts, interval ends and standard errors by column, (changes,).
-
-    Errors are by the delta method, and NaN for an amount at the limit.
-    """
+    """Return estimated amounts, interval ends and standard errors by column, (changes,)."""
+    # Errors are by the delta method, and NaN for an amount at the limit.
     low, high = _compute_confidence_set(chooser, prices, changes, ci)[:, 0]
     variances = chooser.delta_covariance(
         lambda chooser_at: compute_compensations(chooser_at, prices, changes)[..., None]

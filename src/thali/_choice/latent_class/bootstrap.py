@@ -154,20 +154,14 @@ def _tabulate_tests(
 
     from thali._tables import Table
 
-    statistics = {
-        test.classes: np.array(
-            [
-                records[task.key]["statistic"]
-                for task in tasks
-                if task.classes == test.classes and task.key in records
-            ]
-        )
-        for test in tests
-    }
-    rows = []
+    rows, statistics = [], {}
     for test in tests:
-        replicated = statistics[test.classes]
-        p = (1.0 + (replicated >= test.statistic).sum()) / (1.0 + len(replicated))
+        statistics[test.classes] = replicated = [
+            records[task.key]["statistic"]
+            for task in tasks
+            if task.classes == test.classes and task.key in records
+        ]
+        p = (1.0 + (np.array(replicated) >= test.statistic).sum()) / (1.0 + len(replicated))
         row = {
             "against": test.classes + 1,
             "log_likelihood": test.fewer.value,
@@ -178,8 +172,6 @@ def _tabulate_tests(
             "replicates": len(replicated),
         }
         rows.append(row)
-    table = Table(rows, index=pd.Index([test.classes for test in tests], name="classes"))
-    table.attrs["statistics"] = {
-        classes: replicated.tolist() for classes, replicated in statistics.items()
-    }
+    table = Table(rows, index=pd.Index(list(statistics), name="classes"))
+    table.attrs["statistics"] = statistics
     return table

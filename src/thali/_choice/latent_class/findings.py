@@ -38,28 +38,33 @@ def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Fi
     """Return the makers of the findings."""
     # the classes are the segments, if none is empty
     occupied = set(model.membership_.to_numpy().argmax(axis=1))
-    n_segments = model._n_classes_ if 1 < model._n_classes_ == len(occupied) else None
+    n_segments, individual = None, ()
+    if model._n_classes_ > 1:
+        individual = RESPONDENT_FINDINGS
+        if model._n_classes_ == len(occupied):
+            n_segments = model._n_classes_
     answers, segments = build_choice_makers(settings, n_segments, instead="")
-    individual = RESPONDENT_FINDINGS if model._n_classes_ > 1 else ()
     return (*_FIRST, *answers, *segments, *_REST, *individual, *_LAST)
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
 def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """Report sizes and coefficients of the classes."""
-    shares = list_names([format_percent(size) for size in model._sizes_])
-    has_several = model._n_classes_ > 1
-    sentence = phrase(
-        ENGLISH,
-        "latent.several" if has_several else "latent.one",
-        number=model._n_classes_,
-        shares=shares,
-    )
     row = model.choice_.loc[model._n_classes_]
-    fit_facts = {"log_likelihood": f"{model.log_likelihood_:.2f}", "bic": f"{model.bic_:.2f}"}
-    counts = {"found": int(row["times_found"]), "starts": int(row["starts"])}
-    notes = [phrase(ENGLISH, "latent.maximum", **fit_facts, **counts)]
-    if has_several:
+    notes = [
+        phrase(
+            ENGLISH,
+            "latent.maximum",
+            log_likelihood=f"{model.log_likelihood_:.2f}",
+            bic=f"{model.bic_:.2f}",
+            found=int(row["times_found"]),
+            starts=int(row["starts"]),
+        )
+    ]
+    sentence: Text = ENGLISH["latent.one"]
+    if model._n_classes_ > 1:
+        shares = list_names([format_percent(size) for size in model._sizes_])
+        sentence = phrase(ENGLISH, "latent.several", number=model._n_classes_, shares=shares)
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=format_number(row["entropy_r2"])))
     table = model.respondents.classes().rename_axis("coefficient")
     brief = Brief("Classes", table=table, order=0)
@@ -79,13 +84,16 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
     sentence = phrase(ENGLISH, "latent.odds.none", interval=interval)
     if certain:
         row = min(certain, key=lambda effect: effect["p_value"])
-        ends = {
-            "odds": format_number(row["odds"]),
-            "low": format_number(row["low"]),
-            "high": format_number(row["high"]),
-        }
-        facts = {"column": row["column"], "label": row["latent_class"], "interval": interval}
-        sentence = phrase(ENGLISH, "latent.odds", **facts, **ends)
+        sentence = phrase(
+            ENGLISH,
+            "latent.odds",
+            column=row["column"],
+            label=row["latent_class"],
+            interval=interval,
+            odds=format_number(row["odds"]),
+            low=format_number(row["low"]),
+            high=format_number(row["high"]),
+        )
     return Finding(
         sentence, title=ENGLISH["latent.odds.title"], table=table, brief=Brief("Effects")
     )
@@ -115,11 +123,22 @@ def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding
     )
     sentences, n_finished = [], int(table["replicates"].to_numpy().min())
     for classes, row in table.to_dict("index").items():
-        facts = {"fewer": classes, "more": int(row["against"]), "p": format_number(row["p_value"])}
-        outcome = "rejected" if row["p_value"] <= TEST_LEVEL else "enough"
+        outcome = "enough"
         if n_finished < MIN_REPLICATES:
             outcome = "few"
-        sentences.append(str(phrase(ENGLISH, f"latent.{outcome}", **facts)))
+        elif row["p_value"] <= TEST_LEVEL:
+            outcome = "rejected"
+        sentences.append(
+            str(
+                phrase(
+                    ENGLISH,
+                    f"latent.{outcome}",
+                    fewer=classes,
+                    more=int(row["against"]),
+                    p=format_number(row["p_value"]),
+                )
+            )
+        )
     note = phrase(ENGLISH, "latent.replicates", replicates=n_finished)
     return Finding(
         " ".join(sentences),
@@ -146,8 +165,7 @@ def report_estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Fin
 
 def describe_model(model: "LatentClassLogit") -> tuple[Text, ...]:
     """Describe the model for the methods text."""
-    sentence = phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))
-    sentences = [sentence]
+    sentences = [phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))]
     if model._membership_coef_ is not None:
         columns = list_names(list(model._membership_coef_.columns[1:]))
         sentences.append(

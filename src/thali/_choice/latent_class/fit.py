@@ -23,6 +23,7 @@ from ..logit import (
     SECONDS_PER_CELL,
     EncodedTasks,
     LocalLikelihood,
+    compute_covariance,
     compute_local_likelihood,
     encode_choices,
     fisher_information,
@@ -82,8 +83,9 @@ def build_panel(
     data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray | None = None
 ) -> Panel:
     """Build the panel of the data in the columns of a coding."""
-    people = np.ones((data.n_respondents, 1)) if covariates is None else covariates
-    return Panel(encode_choices(data, coding), data.first_task, people)
+    if covariates is None:
+        covariates = np.ones((data.n_respondents, 1))
+    return Panel(encode_choices(data, coding), data.first_task, covariates)
 
 
 def scale_columns(panel: Panel, is_kept: np.ndarray) -> tuple[Panel, np.ndarray]:
@@ -287,11 +289,15 @@ class Starts(NamedTuple):
 
     def min_starts(self, number: int) -> int:
         """Return the smallest number of starts for a number of classes."""
-        return 1 if number == 1 else self.n_starts or min(_MIN_STARTS * number, self.limit)
+        if number == 1:
+            return 1
+        return self.n_starts or min(_MIN_STARTS * number, self.limit)
 
     def max_starts(self, number: int) -> int:
         """Return the largest number of starts for a number of classes."""
-        return 1 if number == 1 else self.n_starts or self.limit
+        if number == 1:
+            return 1
+        return self.n_starts or self.limit
 
 
 def find_best_maximum(
@@ -362,7 +368,9 @@ def _estimate_seconds(panel: Panel, classes: float) -> float:
 
 def _count_fits(choose: str) -> float:
     """Return the number of fits to all people that take the time of one comparison."""
-    return 1.0 + (N_FOLDS - 1.0) * (choose == HELD_OUT)
+    if choose == HELD_OUT:
+        return float(N_FOLDS)
+    return 1.0
 
 
 def limit_starts(
@@ -529,12 +537,13 @@ def build_fitted_attributes(
 
     summit = fit.best.summit
     parameters, n_classes, p = summit.parameters, len(summit.parameters.tastes), len(is_kept)
-    membership_coef = None
+    fitted_covariates = membership_coef = expected = None
     column_units = np.append(1.0, covariates.sd)
     labels = pd.Index(np.arange(1, n_classes + 1), name="latent_class")
     if covariates.names:
         columns = pd.Index([CONSTANT_NAME, *covariates.names], name="column")
         membership_coef = pd.DataFrame(parameters.classes.odds / column_units, labels, columns)
+        fitted_covariates, expected = covariates, parameters.classes.probabilities
     names = pd.Index(coding.names, name="coefficient")
     tastes = np.full((n_classes, p), np.nan)
     tastes[:, is_kept] = parameters.tastes / scale
@@ -543,10 +552,7 @@ def build_fitted_attributes(
     parameter_names = pd.Index(odds + [f"class {k}: {name}" for k in labels for name in names])
     is_estimated = np.concatenate([np.ones(len(odds), bool), np.tile(is_kept, n_classes)])
     units = np.concatenate([np.tile(column_units, n_classes - 1), np.tile(scale, n_classes)])
-    covariance = np.full((len(is_estimated), len(is_estimated)), np.nan)
-    covariance[np.ix_(is_estimated, is_estimated)] = np.linalg.pinv(
-        summit.information, hermitian=True
-    ) / np.outer(units, units)
+    covariance = compute_covariance(summit.information, is_estimated, units)
     draws = draw_classes(panel, summit, scale, spawn_generators(seed, 2)[1])
     all_tastes = np.zeros((*draws.tastes.shape[:2], p))
     all_tastes[:, :, is_kept] = draws.tastes
@@ -566,8 +572,8 @@ def build_fitted_attributes(
         ),
         "_scheme_": data.scheme,
         "_coding_": coding,
-        "_covariates_": covariates if covariates.names else None,
-        "_expected_": parameters.classes.probabilities if covariates.names else None,
+        "_covariates_": fitted_covariates,
+        "_expected_": expected,
         "_draws_": ClassDraws(draws.sizes, all_tastes, draws.of_people),
         "_data_": data,
     }

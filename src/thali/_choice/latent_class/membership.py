@@ -22,12 +22,6 @@ class ClassSizes(NamedTuple):
         return len(self.sizes) - 1
 
     @property
-    def odds(self) -> np.ndarray:
-        """Log odds against the first class, (K, 1)."""
-        with np.errstate(divide="ignore"):
-            return (np.log(self.sizes) - np.log(self.sizes[0]))[:, None]
-
-    @property
     def probabilities(self) -> np.ndarray:
         """The probability of each class, (1, K)."""
         return self.sizes[None]

@@ -13,12 +13,11 @@ from thali._described import Facts
 from thali._digits import format_percent
 from thali._inference.indexing import space_evenly
 from thali._inference.seeds import build_seed_sequence, format_seed_setting
-from thali._labels import format_plural, list_names, shorten
+from thali._labels import format_plural, list_names
 from thali._model.base import Job, Model
 from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,
-    DataWarning,
     EstimateWarning,
     ModelName,
     Setting,
@@ -237,7 +236,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         data = require_experiment(data, self.constants)
         choose = check_allowed("choose", self.choose, CRITERIA)
         class_numbers = check_numbers(self.classes, choose, data.n_respondents)
-        starts = None if self.starts is None else check_integer("starts", self.starts, 1)
+        starts = self.starts
+        if starts is not None:
+            starts = check_integer("starts", starts, 1)
         seed = build_seed_sequence(random_seed)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         refuse_many_levels(data, coding.linear)
@@ -247,9 +248,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         panel, scale = scale_columns(panel, is_kept)
 
         starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
-        total = sum(map(starts_by_budget.min_starts, class_numbers)) * (
-            1 + N_FOLDS * (choose == HELD_OUT)
-        )
+        total = sum(map(starts_by_budget.min_starts, class_numbers))
+        if choose == HELD_OUT:
+            total *= 1 + N_FOLDS
 
         def work() -> dict[str, Any]:
             warn_of_duration = build_duration_warning(
@@ -288,11 +289,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings: identification, diverging estimates, superfluous classes, convergence."""
-        if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
-            yield DataWarning(
-                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
-                " predictions set to 0; remove an attribute that the other attributes determine."
-            )
+        from ..logit import NOT_CONVERGED, list_unidentified_warnings
+
+        yield from list_unidentified_warnings(self.coef_.columns[self.coef_.isna().any()])
         if self._coincide():
             yield EstimateWarning(
                 f"The choices do not support {self._n_classes_} classes: some classes are identical"
@@ -300,27 +299,27 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [
-            name for name in self._unbounded_ if name not in self._list_membership_names()
-        ]:
-            yield EstimateWarning(
-                f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in the"
-                " class contradicts an infinite preference. Predictions can be used, but these"
-                " estimates and standard errors cannot; use fewer classes, or ",
-                ModelName("HierarchicalLogit"),
-                ", which has a prior.",
-            )
-        if not self._coincide() and (
-            odds := [name for name in self._unbounded_ if name in self._list_membership_names()]
-        ):
-            yield EstimateWarning(
-                f"The estimates of {list_names(map(repr, odds))} diverge: the respondent columns"
-                " predict class membership almost perfectly. Classes and predictions can be used,"
-                " but these estimates and standard errors cannot; use fewer classes, or remove a"
-                " column from ",
-                Argument("by"),
-                ".",
-            )
+        else:
+            membership_names = self._list_membership_names()
+            tastes = [name for name in self._unbounded_ if name not in membership_names]
+            if tastes:
+                yield EstimateWarning(
+                    f"The estimates of {list_names(map(repr, tastes))} diverge: almost no choice in"
+                    " the class contradicts an infinite preference. Predictions can be used, but"
+                    " these estimates and standard errors cannot; use fewer classes, or ",
+                    ModelName("HierarchicalLogit"),
+                    ", which has a prior.",
+                )
+            odds = [name for name in self._unbounded_ if name in membership_names]
+            if odds:
+                yield EstimateWarning(
+                    f"The estimates of {list_names(map(repr, odds))} diverge: the respondent"
+                    " columns predict class membership almost perfectly. Classes and predictions"
+                    " can be used, but these estimates and standard errors cannot; use fewer"
+                    " classes, or remove a column from ",
+                    Argument("by"),
+                    ".",
+                )
         row = self.choice_.loc[self._n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
@@ -330,10 +329,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 ", or fewer classes.",
             )
         if not self._converged_:
-            yield EstimateWarning(
-                "Newton's method did not converge to a maximum of the likelihood; check for"
-                " attributes that almost determine each other."
-            )
+            yield EstimateWarning(NOT_CONVERGED)
 
     def _coincide(self) -> bool:
         """Return whether two classes have the same tastes, or one is empty."""
@@ -396,7 +392,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _list_membership_names(self) -> "pd.Index":
         """Return the names of the parameters of class membership."""
-        n_per_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
+        n_per_class = 1
+        if self._covariates_ is not None:
+            n_per_class = self._covariates_.matrix.shape[1]
         return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
     def _size_errors(self) -> np.ndarray:
@@ -556,9 +554,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
         self._require_fitted()
         replicates = check_integer("replicates", replicates, 1)
-        n_starts = (
-            2 * (self._n_classes_ + 1) if starts is None else check_integer("starts", starts, 1)
-        )
+        if starts is None:
+            starts = 2 * (self._n_classes_ + 1)
+        n_starts = check_integer("starts", starts, 1)
         panel, parameters = self._panel_of_fit()
         stamp = {
             "kind": "test of classes",
@@ -566,21 +564,26 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             "settings": {"starts": n_starts, "classes": self._n_classes_},
             "data": compute_digest(self._data_),
         }
-        with nullcontext() if job is None else PartsFolder(job, stamp, random_seed) as folder:
-            seeds = (build_seed_sequence(random_seed) if folder is None else folder.seed).spawn(3)
+        context: Any = nullcontext()
+        if job is not None:
+            context = PartsFolder(job, stamp, random_seed)
+        with context as folder:
+            if folder is None:
+                seed = build_seed_sequence(random_seed)
+            else:
+                seed = folder.seed
+            seeds = seed.spawn(3)
             tests = fit_tests(panel, parameters, Starts(self.starts), seeds[1:])
             return run_tests(panel, tests, replicates, n_starts, seeds[0], folder, progressbar)
 
     def _panel_of_fit(self) -> tuple["Panel", "ClassParameters"]:
         """Return the panel of the fit in scaled columns, with its parameters."""
-        people = None if self._covariates_ is None else self._covariates_.matrix
+        people, classes = None, ClassSizes(self._sizes_.to_numpy())
+        if self._covariates_ is not None:
+            people = self._covariates_.matrix
+            classes = ClassesByColumns(self._odds(), people)
         is_kept = ~self.coef_.isna().any().to_numpy()
         panel, scale = scale_columns(build_panel(self._data_, self._coding_, people), is_kept)
-        classes = (
-            ClassSizes(self._sizes_.to_numpy())
-            if people is None
-            else ClassesByColumns(self._odds(), people)
-        )
         return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
 
     def _odds(self) -> np.ndarray:
@@ -599,9 +602,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             person = np.repeat(new.respondent_of_task, np.diff(new.first_row))
             return new.people.loc[:, names].iloc[person].reset_index(drop=True)
         table = new.set_axis([str(name) for name in new.columns], axis=1)
-        return (
-            table.loc[:, names].reset_index(drop=True) if set(names) <= set(table.columns) else None
-        )
+        if not set(names) <= set(table.columns):
+            return None
+        return table.loc[:, names].reset_index(drop=True)
 
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
@@ -670,9 +673,7 @@ def tabulate_summary(
     odds: np.ndarray,
 ) -> "pd.DataFrame":
     """Return sizes, coefficients and log odds with their standard errors."""
-    from scipy.special import ndtr
-
-    from thali._tables import Table
+    from ..logit import tabulate_coefficients
 
     columns = ["size", *coef.columns]
     names = [f"class {label}: {name}" for label in sizes.index for name in columns]
@@ -681,14 +682,9 @@ def tabulate_summary(
     coef_errors = all_errors[-coef.size :].reshape(coef.shape)
     estimates = np.append(np.column_stack([sizes, coef]), odds)
     errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z = estimates / errors
-    z[: len(names) : len(columns)] = np.nan
-    table = Table(
-        {"coef": estimates, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))},
-        [*names, *covariance.index[: len(odds)]],
-    )
-    return table.rename_axis("coefficient")
+    table = tabulate_coefficients(estimates, errors, [*names, *covariance.index[: len(odds)]])
+    table.loc[table.index[: len(names) : len(columns)], ["z", "p_value"]] = np.nan  # sizes
+    return table
 
 
 def tabulate_numbers(fits_by_number: "dict[int, ClassFit]") -> "pd.DataFrame":

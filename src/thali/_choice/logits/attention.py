@@ -1,6 +1,7 @@
 """Attribute non-attendance: attributes that people may ignore, and tables of attention."""
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -68,19 +69,22 @@ def resolve_attention(
             raise build_attention_error("attention_by")
         return build_attention((), data.attributes, coding)
     people = build_covariates(by, data.people, data.n_respondents, "attention_by")
-    return _resolve_attributes(attention, data, coding)._replace(
-        people=people if people.names else None
-    )
+    resolved = _resolve_attributes(attention, data, coding)
+    if people.names:
+        resolved = resolved._replace(people=people)
+    return resolved
 
 
 def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
     """Check the argument `attention`; return the attributes that respondents may ignore."""
     names = [name for name in data.attributes if not _is_constant(name, data)]
-    eligible = build_attention(names, data.attributes, coding)
-    names = [name for name, owned in zip(names, eligible.owned, strict=True) if owned.any()]
+    owned = build_attention(names, data.attributes, coding).owned
+    names = compress(names, owned.any(axis=1))
     eligible = build_attention(names, data.attributes, coding)
     if len(eligible.names) < 2:
-        named = f"only {eligible.names[0]!r}" if eligible.names else "none"
+        named = "none"
+        if eligible.names:
+            named = f"only {eligible.names[0]!r}"
         raise ArgumentError(
             Argument("attention"),
             f" requires at least two attributes that vary between products; the data have {named}."
@@ -209,8 +213,10 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
     people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
     patterns = _tabulate_patterns(flatten_chains(attends), names, tails, ci)
-    odds = _tabulate_odds(posterior, tails, ci) if EFFECT in posterior else None
-    return AttentionTables(shares, people, patterns, odds)
+    tables = AttentionTables(shares, people, patterns)
+    if EFFECT in posterior:
+        tables = tables._replace(odds=_tabulate_odds(posterior, tails, ci))
+    return tables
 
 
 def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
@@ -257,8 +263,7 @@ def _largest_r_hat(attends: np.ndarray) -> float:
     from thali._posterior.summary import compute_ess_and_r_hat
 
     r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]
-    finite = r_hat[~np.isnan(r_hat)]
-    return float(finite.max()) if len(finite) else np.nan
+    return float(np.fmax.reduce(r_hat, initial=np.nan))  # ignores NaN
 
 
 def _tabulate_patterns(
@@ -269,8 +274,7 @@ def _tabulate_patterns(
 
     from thali._tables import Table
 
-    draw_indices = space_evenly(len(attends), _PATTERN_DRAWS)
-    attends = attends[draw_indices]
+    attends = attends[space_evenly(len(attends), _PATTERN_DRAWS)]
     patterns, pattern_index = np.unique(
         attends.reshape(-1, len(names)), axis=0, return_inverse=True
     )
@@ -280,16 +284,14 @@ def _tabulate_patterns(
     )
     share = counts / attends.shape[1]
     order = np.argsort(-share.mean(axis=0), kind="stable")
-    draw_indices = order if len(order) <= _MAX_PATTERNS else order[: _MAX_PATTERNS - 1]
-    columns, labels = (
-        share[:, draw_indices],
-        [_name_pattern(row, names) for row in patterns[draw_indices]],
-    )
-    if len(draw_indices) < len(order):
-        columns, labels = (
-            np.column_stack([columns, 1.0 - columns.sum(axis=1)]),
-            [*labels, OTHER_PATTERNS],
-        )
+    has_others = len(order) > _MAX_PATTERNS
+    if has_others:
+        order = order[: _MAX_PATTERNS - 1]
+    columns = share[:, order]
+    labels = [_name_pattern(row, names) for row in patterns[order]]
+    if has_others:
+        columns = np.column_stack([columns, 1.0 - columns.sum(axis=1)])
+        labels.append(OTHER_PATTERNS)
     low, high = np.quantile(columns, tails, axis=0)
     index = pd.Index(labels, name="pattern")
     table = Table({"share": columns.mean(axis=0), "low": low, "high": high}, index=index)
@@ -301,7 +303,4 @@ def _name_pattern(row: np.ndarray, names: list[str]) -> str:
     """Name a pattern of attended attributes."""
     if row.all():
         return ALL_ATTENDED
-    return (
-        " + ".join(name for name, attends in zip(names, row, strict=True) if attends)
-        or NONE_ATTENDED
-    )
+    return " + ".join(compress(names, row)) or NONE_ATTENDED

@@ -45,7 +45,7 @@ from ..answers.findings import (
 )
 from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import list_attributes_near_zero, measure_prior_influence
-from .hierarchical_fit import DEFAULT_ATTENTION_SCALE, DEFAULT_SCALE, MEAN_SD
+from .hierarchical_fit import MEAN_SD
 
 if TYPE_CHECKING:
     import pandas
@@ -97,31 +97,27 @@ def list_makers(
 def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report the share of the population that attends to each attribute."""
     tables = model.attention(settings.ci)
-    sentences, interval = [], describe_interval(settings.ci)
+    sentences, interval, key = [], describe_interval(settings.ci), "attention.first"
     for row in tables.shares.sort_values("attends", kind="stable").reset_index().to_dict("records"):
         ends = {name: f"{100 * (1.0 - row[column]):.0f}" for name, column in _IGNORED.items()}
-        word = "attention.part" if sentences else "attention.first"
         sentences.append(
-            str(phrase(ENGLISH, word, attribute=row["attribute"], interval=interval, **ends))
+            str(phrase(ENGLISH, key, attribute=row["attribute"], interval=interval, **ends))
         )
+        key = "attention.part"
     table = tables.shares
     if settings.attention_scale is not None:
         comparison = model.attention_by_scale(settings.attention_scale, settings.ci)
         table = table.join(comparison[[f"{name}_other" for name in _SHOWN]])
         table.attrs.update(comparison.attrs)
-    near_zero = list_attributes_near_zero(model._view.draws, model._population())
-    notes = [
-        phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
-        *([phrase(ENGLISH, "attention.close", named=list_names(near_zero))] if near_zero else []),
-        _describe_scale_sensitivity(model, table),
-    ]
+    notes = [phrase(ENGLISH, "attention.alike", source=Cite("hess2013"))]
+    if near_zero := list_attributes_near_zero(model._view.draws, model._population()):
+        notes.append(phrase(ENGLISH, "attention.close", named=list_names(near_zero)))
+    notes.append(_describe_scale_sensitivity(model, table))
     return Finding(
         str(phrase(ENGLISH, "attention", named=list_names(sentences))),
         title=ENGLISH["attention.title"],
         table=table,
-        shown=table[
-            [name for name in (*_SHOWN, *(f"{name}_other" for name in _SHOWN)) if name in table]
-        ],
+        shown=table.filter(items=[*_SHOWN, *(f"{name}_other" for name in _SHOWN)]),
         picture=Picture(
             "attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), tables
         ),
@@ -133,8 +129,7 @@ def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Fi
 def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
     """Describe how shares depend on the prior size of a variance."""
     if "scales" not in table.attrs:
-        other = DEFAULT_SCALE if model._prior_scale() != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
-        setting = Setting("attention_scale", other)
+        setting = Setting("attention_scale", model._alternative_scale())
         return phrase(
             ENGLISH, "attention.prior", scale=format_number(model._prior_scale()), setting=setting
         )
@@ -154,8 +149,17 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
         table.index, 100.0 * (1.0 - pairs), differences > _MIN_DIFFERENCE, strict=True
     ):
         if differs:
-            facts = {"attribute": name, "share": f"{share:.0f}", "than": f"{other_share:.0f}"}
-            sentences.append(str(phrase(ENGLISH, "attention.differs", **facts)))
+            sentences.append(
+                str(
+                    phrase(
+                        ENGLISH,
+                        "attention.differs",
+                        attribute=name,
+                        share=f"{share:.0f}",
+                        than=f"{other_share:.0f}",
+                    )
+                )
+            )
     return phrase(ENGLISH, "attention.both", scale=scale, other=other, named=list_names(sentences))
 
 
@@ -173,8 +177,14 @@ def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) 
             key=lambda effect: abs(effect["log_odds"]) / np.log(effect["high"] / effect["low"]),
         )
         ends = {name: format_number(row[name]) for name in ("odds", "low", "high")}
-        facts = {"column": row["column"], "attribute": row["attribute"], "interval": interval}
-        sentence = phrase(ENGLISH, "attention.odds", **facts, **ends)
+        sentence = phrase(
+            ENGLISH,
+            "attention.odds",
+            column=row["column"],
+            attribute=row["attribute"],
+            interval=interval,
+            **ends,
+        )
     shown = table[["attribute", "column", "odds", "low", "high"]]
     title, brief = ENGLISH["attention.odds.title"], Brief("Effects")
     return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
@@ -196,11 +206,11 @@ def report_individual_attention(model: "HierarchicalLogit", settings: AnswerSett
 def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report population means and standard deviations of tastes."""
     table = model.population(settings.ci)
-    title: Text = ENGLISH[
-        "logit.population" if model._attention is None else "attention.population"
-    ]
+    title = ENGLISH["logit.population"]
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
+    elif model._attention is not None:
+        title = ENGLISH["attention.population"]
     table = table.rename_axis(table.index.name or "coefficient")
     return Finding(title=title, table=table, notes=_describe_prior_influence(model))
 
@@ -214,10 +224,19 @@ def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
         return ()
     people = posterior.draws.sizes["respondent"]
     tasks = format_number(posterior.observed["chosen"].size / people)
-    facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(shrinkage.argmax())]}
     share = f"{100 * shrinkage.max():.0f}"
     setting = Setting("priors", {"scale": float(f"{0.5 * prior.scale:.3g}")})
-    return (phrase(ENGLISH, "logit.population.prior", setting=setting, share=share, **facts),)
+    return (
+        phrase(
+            ENGLISH,
+            "logit.population.prior",
+            setting=setting,
+            share=share,
+            people=f"{people:,}",
+            tasks=tasks,
+            name=scale.names[int(shrinkage.argmax())],
+        ),
+    )
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
@@ -238,9 +257,10 @@ def report_quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> F
 @finding("individuals", "Individual coefficients", FULL)
 def report_individuals(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report posterior mean tastes of each respondent."""
-    table, price = model.individual_.rename_axis("respondent"), model._money()
-    money = None if price is None else str(phrase(ENGLISH, "logit.individuals.money", price=price))
-    return Finding(title=money or ENGLISH["logit.individuals"], table=table)
+    title = ENGLISH["logit.individuals"]
+    if (price := model._money()) is not None:
+        title = str(phrase(ENGLISH, "logit.individuals.money", price=price))
+    return Finding(title=title, table=model.individual_.rename_axis("respondent"))
 
 
 @finding("check", "Model check", FULL, chapter=MISSES)
@@ -273,7 +293,9 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
         sentences.append(phrase(ENGLISH, "hierarchical.signs", named=attribute_names))
     if covariates:
         sentences.append(phrase(ENGLISH, "hierarchical.covariates", named=list_names(covariates)))
-    logarithms = ENGLISH["hierarchical.logarithms"] if signs or price is not None else ""
+    logarithms = ""
+    if signs or price is not None:
+        logarithms = ENGLISH["hierarchical.logarithms"]
     prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
     prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
     attributes = model._population().attention.names

@@ -33,16 +33,17 @@ from ..coding import (
     require_experiment,
 )
 from ..logit import (
-    DIRECTIONS,
     describe_contradicted_directions,
     draw_logit_choices,
     encode_choices,
+    encode_directions,
     parse_directions,
 )
 from .attention import AttentionTables, build_attention, build_attention_tables, resolve_attention
 from .hierarchical_draws import (
     BITS_IN_FILES,
     MAX_EXACT_TASTES,
+    FitArguments,
     TasteDistribution,
     TasteScale,
     attention_quantities,
@@ -55,7 +56,6 @@ from .hierarchical_fit import (
     DEFAULT_ATTENTION_SCALE,
     DEFAULT_SCALE,
     MEAN_SD,
-    FitArguments,
     build_sampling,
     sample_taste_prior,
 )
@@ -343,24 +343,26 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
         """Check data and arguments; return the experiment and the resolved arguments of the fit."""
         data = require_experiment(data, self.constants)
-        coding = self._build_coding(data)
-        refuse_many_levels(data, coding.linear)
+        refuse_many_levels(data, self._build_coding(data).linear)
         parts = self._resolve_arguments(data)
-        if (price := self._money_attribute(data, coding)) is not None:
-            refuse_rising_demand(data, coding, price)
+        if parts.scale.price >= 0:
+            refuse_rising_demand(data, parts.coding, parts.coding.names[parts.scale.price])
         return data, parts
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         """Prepare the chains of a fit to checked data."""
         return build_sampling(source, run, self._resolve_arguments(source))
 
+    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
+        """Return the coding of the columns of the data."""
+        return build_coding(data, self.linear, self.knots, self.interactions)
+
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
         """Resolve all arguments for these data."""
         coding = self._build_coding(data)
-        signs, price = (
-            parse_directions("signs", self.signs, data),
-            self._money_attribute(data, coding),
-        )
+        signs, price = parse_directions("signs", self.signs, data), None
+        if check_allowed("space", self.space, SPACES) == MONEY:
+            price = require_price(data, coding)
         attention = resolve_attention(self._attention, data, coding, self.attention_by)
         if price is not None:
             refuse_price_settings(price, signs, attention.names)
@@ -376,6 +378,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return the chosen alternatives; empty unless the respondents are those of the fit."""
         data = require_experiment(data, self.constants)
         if tuple(data.respondents) != tuple(self._respondents_):
             return {}
@@ -386,16 +389,6 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         beta = self._view.draws["beta"].values
         tasks = encode_choices(require_experiment(data, self.constants), self._coding_)
         return draw_logit_choices(beta, tasks, data.first_task, rng)
-
-    def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
-        """Return the coding of the columns of the data."""
-        return build_coding(data, self.linear, self.knots, self.interactions)
-
-    def _money_attribute(self, data: "ChoiceExperiment", coding: "Coding") -> str | None:
-        """Return the attribute of money in willingness-to-pay space, else None."""
-        if check_allowed("space", self.space, SPACES) != MONEY:
-            return None
-        return require_price(data, coding)
 
     def _build_prior(self, p: int) -> Any:
         """Check `priors` and return the prior of means and covariances of p coefficients."""
@@ -411,8 +404,23 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
     def _prior_scale(self) -> float:
         """Return V, the prior size of variances between respondents."""
-        default = DEFAULT_SCALE if self._attention is None else DEFAULT_ATTENTION_SCALE
+        default = DEFAULT_SCALE
+        if self._attention is not None:
+            default = DEFAULT_ATTENTION_SCALE
         return check_priors("priors", self.priors).get("scale", default)
+
+    def _alternative_scale(self) -> float:
+        """Return the default prior size of variances that differs from this model's size."""
+        if self._prior_scale() != DEFAULT_SCALE:
+            return DEFAULT_SCALE
+        return DEFAULT_ATTENTION_SCALE
+
+    def _require_fit_data(self, requirement: str) -> "ChoiceExperiment":
+        """Return the data of the fit; raise DataError if the model file does not contain them."""
+        data = self._get_fit_data()
+        if data is None:
+            raise DataError(f"{requirement}, which the model file does not contain; fit again.")
+        return data
 
     @requires(modelled_attention)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
@@ -498,18 +506,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         from thali._tables import Table
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
-        if scale is not None:
+        if scale is None:
+            other = self._alternative_scale()
+        else:
             other = check_positive(
                 "scale", scale, "the prior scale of a variance between respondents"
             )
-        else:
-            other = DEFAULT_SCALE if first_scale != DEFAULT_SCALE else DEFAULT_ATTENTION_SCALE
-        data = self._get_fit_data()
-        if data is None:
-            raise DataError(
-                "The second fit requires the data of the first, which the model file does not"
-                " contain; fit again."
-            )
+        data = self._require_fit_data("The second fit requires the data of the first")
 
         def compare() -> "pd.DataFrame":
             priors = {**(self.priors or {}), "scale": other}
@@ -556,13 +559,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """Return the data and simulated choices of at most `max_draws` draws."""
-        beta, data = self._view.draws["beta"].values, self._get_fit_data()
-        if data is None:
-            raise DataError(
-                "The check requires the data of the fit, which the model file does not contain;"
-                " fit again."
-            )
-        beta = flatten_chains(beta)[None]
+        beta = flatten_chains(self._view.draws["beta"].values)[None]
+        data = self._require_fit_data("The check requires the data of the fit")
         draw_indices = space_evenly(beta.shape[1], max_draws)
         replicates = draw_logit_choices(
             beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
@@ -644,34 +642,36 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ArgumentError
             If `ci` is not a probability.
         """
-        posterior = self._view
+        draws = self._view.draws
         matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
-        rows = matrix, encoded.task_of_row, encoded.respondent_of_row
-        results = predict_probabilities(
-            posterior.draws,
+        if ci is not None:
+            ci = check_probability(ci)
+        first, *others = predict_probabilities(
+            draws,
             self._population(),
-            *rows,
+            matrix,
+            encoded.task_of_row,
+            encoded.respondent_of_row,
             self._new_people_,
             return_se,
-            None if ci is None else check_probability(ci),
+            ci,
         )
-        return tuple(results) if results[1:] else results[0]
+        if others:
+            return first, *others
+        return first
 
     def _chooser(self) -> "LogitChooser":
         """Build the chooser from the tastes of each respondent in every draw."""
-        posterior, data = self._view.draws, self._get_fit_data()
-        if data is None:
-            raise DataError(
-                "Individual results require the data of the fit, which the model file does not"
-                " contain; fit again."
-            )
-        directions = parse_directions("signs", self.signs, data)
-        signs = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
+        posterior = self._view.draws
+        data = self._require_fit_data("Individual results require the data of the fit")
+        signs = encode_directions(parse_directions("signs", self.signs, data), data.attributes)
         return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
         """Return the name of the price coefficient in willingness-to-pay space, else None."""
-        return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
+        if self._scale_.price < 0:
+            return None
+        return self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
         """Return the distribution of tastes in the population, in every draw."""

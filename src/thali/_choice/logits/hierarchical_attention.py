@@ -45,6 +45,7 @@ from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, 
 
 from .hierarchical_moves import (
     mean_taste,
+    taste_deviation,
     write_likelihood_slope,
     write_task_probabilities,
     write_tastes,
@@ -75,7 +76,7 @@ def sample_ignored_tastes(
     """Sample ignored entries of beta_n given the others; their precision is P_II."""
     p = state.beta.shape[1]
     for i in range(p):  # deviations of attended coefficients
-        space.taste[i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
+        space.taste[i] = taste_deviation(problem, state, n, i)
     zero_ignored(state, n, space.taste)
     for i in range(p):
         is_ignored = state.heeded[n, i] == 0.0
@@ -91,7 +92,7 @@ def sample_ignored_tastes(
     solve_upper(space.factor, space.vector)
     for i in range(p):
         if state.heeded[n, i] == 0.0:
-            state.beta[n, i] = mean_taste(problem, state.mean, n, i) + space.vector[i]
+            state.beta[n, i] = mean_taste(problem, state, n, i) + space.vector[i]
 
 
 @scalar

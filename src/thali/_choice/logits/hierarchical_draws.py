@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._people.respondent_columns import RespondentCovariates
 
-    from .hierarchical_sweep import TasteChain, TasteProblem
+    from .hierarchical_sweep import TasteChain, TastePrior, TasteProblem
 
 
 # Tastes as functions of normally distributed numbers ----------------------------------------------
@@ -71,7 +71,9 @@ class TasteScale(NamedTuple):
 
     def compute_tastes(self, normal: np.ndarray) -> np.ndarray:
         """Return coefficients of utility (..., p), in the units of the attributes."""
-        return self.apply_signs(normal) @ self.steps.T if self.sign.any() else normal
+        if not self.sign.any():
+            return normal
+        return self.apply_signs(normal) @ self.steps.T
 
     def convert_tastes(self, tastes: np.ndarray) -> np.ndarray:
         """Return the coefficients of the model: tastes (..., p), or amounts with the scale."""
@@ -118,15 +120,14 @@ def build_taste_scale(
             direction = DIRECTIONS[signs[attribute]] * _numeric_direction(
                 attribute, part.numbers, levels
             )
+            prefix = "ln "
+            if direction < 0:
+                prefix = "ln -"
             for k in range(first_column, first_column + columns):
-                sign[k], names[k] = direction, f"ln {'-' if direction < 0 else ''}{coding.names[k]}"
+                sign[k], names[k] = direction, f"{prefix}{coding.names[k]}"
         elif attribute in signs:
             direction = DIRECTIONS[signs[attribute]]
-            shown_levels = [
-                level
-                for level, is_level_shown in zip(levels, is_shown[:-1], strict=True)
-                if is_level_shown
-            ]
+            shown_levels = list(compress(levels, is_shown[:-1]))
             for k in range(columns):
                 steps[first_column + k, first_column : first_column + k + 1] = 1.0
                 level_pair = (shown_levels[k], shown_levels[k + 1])[::direction]
@@ -153,7 +154,19 @@ def _numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, .
             Argument("linear"),
             " or declare its levels in numerical order.",
         )
-    return int(directions[0]) if len(directions) else 1
+    if not len(directions):
+        return 1
+    return int(directions[0])
+
+
+class FitArguments(NamedTuple):
+    """Arguments of a model, resolved for its data."""
+
+    coding: Coding
+    scale: TasteScale
+    covariates: "RespondentCovariates"
+    attention: Attention
+    prior: "TastePrior"
 
 
 class TasteDistribution:
@@ -186,7 +199,10 @@ class TasteDistribution:
                 -1, len(covariates.names), p
             )
         if attention.names:
-            rates = posterior["attention" if attention.people is None else _TYPICAL].values
+            name = "attention"
+            if attention.people is not None:
+                name = _TYPICAL
+            rates = posterior[name].values
             self._rates = self._odds = rates.reshape(-1, len(attention.names))
         if attention.people is not None:
             effects = posterior[EFFECT].values.reshape(len(self._rates), -1, len(attention.names))
@@ -254,10 +270,7 @@ _NOTES = {
 def build_tree(
     chains: Sequence["TasteChain"],
     respondents: Sequence[str],
-    names: Sequence[str],
-    scale: "TasteScale",
-    covariates: "RespondentCovariates",
-    attention: Attention,
+    parts: FitArguments,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
     """Build a tree of the draws of all chains, in the units of the attributes."""
@@ -267,15 +280,9 @@ def build_tree(
     from thali._posterior.store import build_tree, describe_origin
 
     used_chains, records = cut_records(chains)
-    draws = {name: np.stack([part[name] for part in records]) for name in records[0]}
-    posterior = build_posterior_group(
-        **draws,
-        respondents=respondents,
-        names=names,
-        scale=scale,
-        covariates=covariates,
-        attention=attention,
-    )
+    draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
+    posterior = build_posterior_group(**draws, respondents=respondents, parts=parts)
+    attention = parts.attention
     rates = xr.Dataset(
         {"acceptance_rate": ("chain", [c.acceptance for c in used_chains])},
         {"chain": posterior["chain"]},
@@ -368,15 +375,13 @@ def build_posterior_group(
     effect: np.ndarray,
     attends: np.ndarray,
     respondents: Sequence[str],
-    names: Sequence[str],
-    scale: "TasteScale",
-    covariates: "RespondentCovariates",
-    attention: Attention,
+    parts: FitArguments,
 ) -> "xarray.Dataset":
     """Build the group of posterior draws, in the units of the attributes.
 
     Arrays are (chain, draw, ...) and contain the numbers of the chains.
     """
+    coding, scale, covariates, attention, _ = parts
     dims, factors = ("chain", "draw"), scale.difference_units()
     tastes = beta / scale.scale
     if scale.sign.any():
@@ -393,8 +398,8 @@ def build_posterior_group(
         "log_likelihood": (dims, log_likelihood),
     }
     coordinates = {
-        "coefficient": list(names),
-        "coefficient_other": list(names),
+        "coefficient": list(coding.names),
+        "coefficient_other": list(coding.names),
         "respondent": list(respondents),
     }
     if covariates.names:
@@ -551,7 +556,12 @@ def predict_probabilities(
             errors[rows] = compute_mean_errors(draw_means.reshape(shape))
         if ci is not None:
             low[rows], high[rows] = interval_ends(p.T, ci)
-    return [means, *[errors] * return_se, *([] if ci is None else [low, high])]
+    results = [means]
+    if return_se:
+        results.append(errors)
+    if ci is not None:
+        results += [low, high]
+    return results
 
 
 def _iterate_probabilities(
@@ -627,13 +637,10 @@ def compute_monitored_effects(
         shares += _multiply_rows(utility, levels[products])
     pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
     differences = iterate_level_differences(coding, data, pairs)
-    effects = np.stack(
-        [_average_choice_probability(beta, steps, weights) for steps, weights in differences],
-        axis=-1,
-    )
+    effects = [_average_choice_probability(beta, steps, weights) for steps, weights in differences]
     return build_report_arrays(
         shares / data.n_tasks,
-        effects,
+        np.stack(effects, axis=-1),
         list_share_names(data.scheme),
         list_effect_names(data.scheme, pairs),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +11,12 @@ from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._model.prior_sample import PriorSample, build_predictive_group
 from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
-from thali._people.respondent_columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
 
-from ..coding import Coding
 from ..logit import choice_probabilities, encode_choices
 from .attention import Attention
 from .hierarchical_draws import (
+    FitArguments,
     TasteScale,
     build_observed_group,
     build_posterior_group,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from .hierarchical_sweep import TasteChain, TastePrior
+    from .hierarchical_sweep import TasteChain
 
 MEAN_SD = 10.0  # prior standard deviation of a mean taste
 DEFAULT_SCALE, DEFAULT_ATTENTION_SCALE = 1.0, 0.2  # V: wide tastes hide inattention
@@ -44,16 +43,6 @@ _PERSON_SECONDS, _PAIR_SECONDS, _CELL_SECONDS = 1.5e-6, 3e-9, 1.4e-8
 _ATTENTION_SECONDS = 2e-8  # per row and attribute that may be ignored
 
 
-class FitArguments(NamedTuple):
-    """Arguments of a model, resolved for its data."""
-
-    coding: Coding
-    scale: TasteScale
-    covariates: RespondentCovariates
-    attention: Attention
-    prior: "TastePrior"
-
-
 def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sampling[Any]:
     """Build the run of a fit, with the conversion of draws to fitted attributes."""
     import xarray as xr
@@ -62,7 +51,9 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
 
     coding, scale, covariates, attention, prior = parts
     n_people, columns = len(source.respondents), len(coding.names)
-    default_thin = DEFAULT_ATTENTION_THIN if attention.names else DEFAULT_THIN
+    default_thin = DEFAULT_THIN
+    if attention.names:
+        default_thin = DEFAULT_ATTENTION_THIN
     first_draws, first_thin = FIRST_DRAWS, run.thin or default_thin
     # large draws are fewer, with more sweeps between them, also in a continued fit
     if run.thin is None:
@@ -81,8 +72,9 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
     def problem() -> Any:
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        attention_covariates = None if attention.people is None else attention.people.matrix
-        people = covariates.matrix, attention.owned, scale.price, attention_covariates
+        people = covariates.matrix, attention.owned, scale.price
+        if attention.people is not None:
+            people = *people, attention.people.matrix
         return build_problem(scaled, source.first_task, prior, scale.sign, *people)
 
     def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
@@ -93,9 +85,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
 
     def convert_to_tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
         attrs = {"thin": thin, "tuning_steps": run.tune * thin}
-        tree = build_tree(
-            chains, source.respondents, coding.names, scale, covariates, attention, attrs
-        )
+        tree = build_tree(chains, source.respondents, parts, attrs)
         posterior = tree["posterior"].to_dataset()
         effects = compute_monitored_effects(posterior["beta"].values, source, coding)
         tree["posterior"] = xr.DataTree(posterior.assign(effects))
@@ -189,10 +179,10 @@ def sample_taste_prior(
     starts, task_of_row = tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
     n_people, p = len(data.respondents), matrix.shape[1]
-    names = ("mean", "covariance", "beta", "log_likelihood", "rate", "effect", "attends")
-    n_columns = 0 if attention.people is None else len(attention.people.names)
-    draws_by_name: dict[str, list[Any]] = {name: [] for name in names}
-    chosen = []
+    n_columns = 0
+    if attention.people is not None:
+        n_columns = len(attention.people.names)
+    draws, chosen = [], []
     for rng in rngs:
         mean = prior.mean_sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
         covariance = np.reshape(
@@ -213,18 +203,10 @@ def sample_taste_prior(
         )  # the largest is the choice of a logit
         choice = np.array([part.argmax() for part in np.split(noisy_utility, starts[1:])])
         terms = np.log(choice_probabilities(utility, task_of_row)[starts + choice])
-        draw = (mean, covariance, beta, terms.sum(), rate, effect, attends)
-        for name, array in zip(draws_by_name, draw, strict=True):
-            draws_by_name[name].append(array)
+        draws.append((mean, covariance, beta, terms.sum(), rate, effect, attends))
         chosen.append(choice)
-    group = build_posterior_group(
-        **{name: np.asarray(draw)[None] for name, draw in draws_by_name.items()},
-        respondents=data.respondents,
-        names=coding.names,
-        scale=scale,
-        covariates=covariates,
-        attention=attention,
-    )
+    arrays = [np.asarray(values)[None] for values in zip(*draws, strict=True)]
+    group = build_posterior_group(*arrays, respondents=data.respondents, parts=parts)
     group = group.assign(compute_monitored_effects(group["beta"].values, data, coding))
     fixed = {"observed_data": build_observed_group(data.chosen)}
     predictive = build_predictive_group(

@@ -41,6 +41,7 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
+from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.trajectories import (
     ACCEPTANCE,
     compute_acceptance,
@@ -88,14 +89,26 @@ def move_tastes(
         kick_person(space, momentum, slope, 0.5 * step if is_last else step)
         if is_last:
             energy += log_likelihood + log_density - 0.5 * sum_squares(momentum)
-    if energy > -rng.standard_exponential():
+    if accept_trajectory(rng, state, n, energy, gain):
         for i in range(p):
             state.beta[n, i], state.slope[n, i] = beta[i], slope[i]
         state.log_likelihood[n] = log_likelihood
-        if gain == 0.0:
-            state.accepted[n] += 1
+
+
+@scalar
+def accept_trajectory(
+    rng: np.random.Generator, state: Any, move: Any, energy: Any, gain: Any
+) -> Any:
+    """Return whether to accept a trajectory; adapt its step in tuning, then count acceptances.
+
+    The move is the number of a person, or the number of people for the population.
+    """
+    is_accepted = accept(rng, energy)
     if gain > 0.0:
-        state.log_step[n] += gain * (compute_acceptance(energy) - ACCEPTANCE)
+        state.log_step[move] += gain * (compute_acceptance(energy) - ACCEPTANCE)
+    elif is_accepted:
+        state.accepted[move] += 1
+    return is_accepted
 
 
 @scalar
@@ -110,12 +123,18 @@ def kick_person(space: Any, momentum: Any, slope: Any, length: Any) -> None:
 
 
 @scalar
-def mean_taste(problem: Any, mean: Any, n: Any, i: Any) -> Any:
+def mean_taste(problem: Any, state: Any, n: Any, i: Any) -> Any:
     """Return the mean of taste i among people with the covariates of person n."""
     total = 0.0
     for r in range(problem.covariates.shape[1]):
-        total += problem.covariates[n, r] * mean[r, i]
+        total += problem.covariates[n, r] * state.mean[r, i]
     return total
+
+
+@scalar
+def taste_deviation(problem: Any, state: Any, n: Any, i: Any) -> Any:
+    """Return taste i of person n minus its mean among people with the same covariates."""
+    return state.beta[n, i] - mean_taste(problem, state, n, i)
 
 
 @scalar
@@ -126,7 +145,7 @@ def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: A
     """
     p = beta.size
     for i in range(p):
-        space.taste[i] = mean_taste(problem, state.mean, n, i) - beta[i]
+        space.taste[i] = mean_taste(problem, state, n, i) - beta[i]
     for i in range(p):
         space.vector[i] = dot(state.precision[i], space.taste)
     return -0.5 * dot(space.vector, space.taste)
@@ -304,7 +323,7 @@ def sample_covariance(rng: np.random.Generator, problem: Any, state: Any, space:
             space.matrix[i, j] = problem.scale if i == j else 0.0
     for n in range(people):
         for i in range(p):
-            space.vector[i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
+            space.vector[i] = taste_deviation(problem, state, n, i)
         for i in range(p):
             for j in range(i + 1):
                 space.matrix[i, j] += space.vector[i] * space.vector[j]
@@ -373,7 +392,7 @@ def add_population_curvature(problem: Any, state: Any, space: Any, n: Any, curva
     for i in range(p):
         for r in range(q):
             space.weight[r, i] = problem.covariates[n, r]
-        space.vector[i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
+        space.vector[i] = taste_deviation(problem, state, n, i)
         for j in range(p):
             are_heeded = state.heeded[n, i] * state.heeded[n, j]
             space.matrix[i, j] = are_heeded * curvature[max(i, j), min(i, j)]
@@ -422,7 +441,7 @@ def move_population(
     for n in range(people):
         energy -= state.log_likelihood[n]
         for i in range(p):
-            space.off[n, i] = state.beta[n, i] - mean_taste(problem, state.mean, n, i)
+            space.off[n, i] = taste_deviation(problem, state, n, i)
             space.trial_slope[n, i] = state.slope[n, i]
     step = draw_step(rng, math.exp(state.log_step[people]))
     energy -= write_force(problem, state, space, k)
@@ -437,12 +456,8 @@ def move_population(
             energy += log_likelihood + prior
     for coordinate in range(size):
         energy -= 0.5 * space.push[coordinate] ** 2
-    if energy > -rng.standard_exponential():
+    if accept_trajectory(rng, state, people, energy, gain):
         accept_population_move(problem, state, space, k)
-        if gain == 0.0:
-            state.accepted[people] += 1
-    if gain > 0.0:
-        state.log_step[people] += gain * (compute_acceptance(energy) - ACCEPTANCE)
 
 
 @scalar

@@ -316,6 +316,7 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     mean = np.zeros((q, p))
     mean[0] = beta.mean(axis=0)
     rate = rng.random(len(problem.owned))
+    n_coordinates = (q + 1) * p  # of M and c
     return TasteState(
         beta=beta,
         log_likelihood=np.zeros(people),
@@ -326,8 +327,8 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
         curvature=np.zeros((people, p, p)),
         curvature_sum=np.zeros((people, p, p)),
         evaluated=np.zeros(1),
-        together_sum=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
-        root=np.zeros((p + 1, (q + 1) * p, (q + 1) * p)),
+        together_sum=np.zeros((p + 1, n_coordinates, n_coordinates)),
+        root=np.zeros((p + 1, n_coordinates, n_coordinates)),
         log_step=np.full(people + 1, np.log(_FIRST_STEP)),
         accepted=np.zeros(people + 1),
         rate=rate,
@@ -341,30 +342,32 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
     """Build the work space of a chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
-    return TasteWorkspace(
-        matrix=np.zeros((p, p)),
-        factor=np.zeros((p, p)),
-        bartlett=np.zeros((p, p)),
-        vector=np.zeros(p),
-        momentum=np.zeros(p),
-        taste=np.zeros(p),
-        lean=np.zeros(p),
-        utility=np.zeros(int(np.diff(problem.first_row).max(initial=1))),
-        wide=np.zeros((q * p, q * p)),
-        wide_factor=np.zeros((q * p, q * p)),
-        long=np.zeros(q * p),
-        trial=np.zeros((people, p)),
-        trial_slope=np.zeros((people, p)),
-        trial_log_likelihood=np.zeros(people),
-        off=np.zeros((people, p)),
-        weight=np.zeros((q + 1, p)),
-        place=np.zeros((q + 1) * p),
-        force=np.zeros((q + 1) * p),
-        push=np.zeros((q + 1) * p),
-        odds=np.zeros(problem.looking.shape[1]),
-        odds_force=np.zeros(problem.looking.shape[1]),
-        odds_push=np.zeros(problem.looking.shape[1]),
-    )
+    n_odds = problem.looking.shape[1]
+    shape_by_name = {
+        "matrix": (p, p),
+        "factor": (p, p),
+        "bartlett": (p, p),
+        "vector": p,
+        "momentum": p,
+        "taste": p,
+        "lean": p,
+        "utility": np.diff(problem.first_row).max(initial=1),
+        "wide": (q * p, q * p),
+        "wide_factor": (q * p, q * p),
+        "long": q * p,
+        "trial": (people, p),
+        "trial_slope": (people, p),
+        "trial_log_likelihood": people,
+        "off": (people, p),
+        "weight": (q + 1, p),
+        "place": (q + 1) * p,
+        "force": (q + 1) * p,
+        "push": (q + 1) * p,
+        "odds": n_odds,
+        "odds_force": n_odds,
+        "odds_push": n_odds,
+    }
+    return TasteWorkspace(**{name: np.zeros(shape) for name, shape in shape_by_name.items()})
 
 
 class TasteChain(FixedChain):
@@ -386,15 +389,15 @@ class TasteChain(FixedChain):
         self.state, self.space = draw_start(problem, rng), build_workspace(problem)
         super().__init__(draws, 0, thin)
         self.tune, self.total = tune, tune + draws * thin
-        people, p = self.state.beta.shape
+        state = self.state
         self.record = TasteDraws(
-            mean=np.zeros((draws, problem.covariates.shape[1], p)),
-            covariance=np.zeros((draws, p, p)),
-            beta=np.zeros((draws, people, p)),
+            mean=np.zeros((draws, *state.mean.shape)),
+            covariance=np.zeros((draws, *state.covariance.shape)),
+            beta=np.zeros((draws, *state.beta.shape)),
             log_likelihood=np.zeros(draws),
-            rate=np.zeros((draws, len(problem.owned))),
-            effect=np.zeros((draws, problem.looking.shape[1] - 1, len(problem.owned))),
-            attends=np.zeros((draws, people, len(problem.owned)), np.bool_),
+            rate=np.zeros((draws, *state.rate.shape)),
+            effect=np.zeros((draws, *state.effect.shape)),
+            attends=np.zeros((draws, *state.attends.shape), np.bool_),
         )
 
     @property
@@ -404,6 +407,15 @@ class TasteChain(FixedChain):
 
     def run_until(self, until: int) -> None:
         """Run sweeps until number `until`."""
-        parts = self.rng, self.problem, self.state, self.space, self.record
-        run_sweeps(*parts, self.sweeps, until, self.tune, self.thin)
+        run_sweeps(
+            self.rng,
+            self.problem,
+            self.state,
+            self.space,
+            self.record,
+            self.sweeps,
+            until,
+            self.tune,
+            self.thin,
+        )
         self.sweeps = until

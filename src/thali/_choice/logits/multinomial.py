@@ -11,7 +11,6 @@ from thali._labels import shorten
 from thali._model.base import Job, Model
 from thali._model.engine import Forecast
 from thali.errors import (
-    DataWarning,
     EstimateWarning,
     ModelName,
     ThaliWarning,
@@ -23,7 +22,7 @@ from ..coding import (
     build_coding,
     build_measured_facts,
     build_unseen_remarks,
-    read_task_cells,
+    encode_new_tasks,
     refuse_many_levels,
     require_experiment,
 )
@@ -185,25 +184,23 @@ class MultinomialLogit(LogitReports, Model):
         return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
-        """Check the data and return the job of the fit."""
-        return self._job(require_experiment(data, self.constants))
-
-    def _job(self, data: "ChoiceExperiment") -> Job:
-        """Check the data and the arguments, and return the job of a fit."""
+        """Check the data and the arguments, and return the job of the fit."""
         import pandas as pd
 
         from ..logit import (
             SECONDS_PER_CELL,
+            compute_covariance,
             encode_choices,
             find_independent_columns,
             find_separating_columns,
             maximise_log_likelihood,
         )
 
+        data = require_experiment(data, self.constants)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
-        price = None
+        price_index = None
         if check_allowed("space", self.space, SPACES) == MONEY:
-            price = require_price(data, coding)
+            price_index = coding.names.index(require_price(data, coding))
         refuse_many_levels(data, coding.linear)
         tasks = encode_choices(data, coding)
         is_independent = find_independent_columns(tasks)
@@ -217,14 +214,12 @@ class MultinomialLogit(LogitReports, Model):
             separating = find_separating_columns(scaled, estimate.beta)
             beta = np.full(len(names), np.nan)
             beta[is_independent] = estimate.beta / scale
-            covariance = np.full((len(names), len(names)), np.nan)
-            covariance[np.ix_(is_independent, is_independent)] = np.linalg.pinv(
-                estimate.hessian, hermitian=True
-            ) / np.outer(scale, scale)
+            covariance = compute_covariance(estimate.hessian, is_independent, scale)
             n_parameters = int(is_independent.sum())
-            if price is not None:
-                beta, covariance = convert_to_amounts(beta, covariance, names.index(price), price)
-                names[names.index(price)] = f"scale[{price}]"
+            if price_index is not None:
+                price = names[price_index]
+                beta, covariance = convert_to_amounts(beta, covariance, price_index, price)
+                names[price_index] = f"scale[{price}]"
             index = pd.Index(names, name="coefficient")
             return {
                 "coef_": pd.Series(beta, index, name="coef"),
@@ -237,7 +232,7 @@ class MultinomialLogit(LogitReports, Model):
                 "_scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
-                "_price_": None if price is None else coding.names.index(price),
+                "_price_": price_index,
             }
 
         seconds = _N_STEPS * SECONDS_PER_CELL * scaled.matrix.size
@@ -250,11 +245,9 @@ class MultinomialLogit(LogitReports, Model):
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings of unidentified or infinite coefficients."""
-        if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
-            yield DataWarning(
-                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which"
-                " predictions set to 0; remove an attribute that the other attributes determine."
-            )
+        from ..logit import NOT_CONVERGED, list_unidentified_warnings
+
+        yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna()])
         if self._unbounded_:
             yield EstimateWarning(
                 "The likelihood keeps increasing along"
@@ -264,10 +257,7 @@ class MultinomialLogit(LogitReports, Model):
                 " has a prior that keeps estimates finite.",
             )
         elif not self.converged_:
-            yield EstimateWarning(
-                "Newton's method did not converge to a maximum of the likelihood; check for"
-                " attributes that almost determine each other."
-            )
+            yield EstimateWarning(NOT_CONVERGED)
 
     def _headline_facts(self) -> Facts:
         """Return the key numbers to show with a fit, such as log-likelihood and AIC."""
@@ -290,27 +280,19 @@ class MultinomialLogit(LogitReports, Model):
         NotFittedError
             Before `fit`.
         """
-        from scipy.special import ndtr
-
-        from thali._tables import Table
+        from ..logit import tabulate_coefficients
 
         self._require_fitted()
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.diag(self.covariance_))
-        coefficients = self.coef_.to_numpy()
-        z = coefficients / errors
-        figures = {
-            "coef": coefficients,
-            "std_error": errors,
-            "z": z,
-            "p_value": 2.0 * ndtr(-np.abs(z)),
-        }
-        return Table(figures, index=self.covariance_.index)
+        return tabulate_coefficients(self.coef_.to_numpy(), errors, self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
         """Return coefficients of utility, (p,), 0 where not identified."""
         coef = np.nan_to_num(self.coef_.to_numpy())
-        return coef if self._price_ is None else convert_to_utility(coef, self._price_)
+        if self._price_ is None:
+            return coef
+        return convert_to_utility(coef, self._price_)
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", ci: float | None = None) -> Any:
         """Return probabilities that each alternative of new tasks is chosen.
@@ -342,8 +324,7 @@ class MultinomialLogit(LogitReports, Model):
         from ..logit import choice_probabilities
 
         self._require_fitted()
-        scheme_cells, encoded = read_task_cells(self._coding_, self._scheme_, new)
-        rows = self._coding_.encode_cells(scheme_cells)
+        rows, encoded = encode_new_tasks(self._coding_, self._scheme_, new)
 
         def compute(tastes: np.ndarray) -> np.ndarray:
             return choice_probabilities(rows @ tastes, encoded.task_of_row)

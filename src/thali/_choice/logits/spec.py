@@ -36,15 +36,15 @@ PRIOR_NAMES = ("mean_sd", "df", "scale")
 
 def check_priors(name: str, priors: Any) -> dict[str, float]:
     """Check the argument for priors; return their sizes by name."""
-    priors_by_name = {} if priors is None else priors
-    if not isinstance(priors_by_name, Mapping) or not priors_by_name.keys() <= {*PRIOR_NAMES}:
+    if priors is None:
+        return {}
+    if not isinstance(priors, Mapping) or not priors.keys() <= {*PRIOR_NAMES}:
         sizes = ", ".join(PRIOR_NAMES)
         raise ArgumentError(
-            Argument(name), f" must map some of {sizes} to numbers; got {priors_by_name!r}."
+            Argument(name), f" must map some of {sizes} to numbers; got {priors!r}."
         )
     return {
-        size: check_positive(name, number, f"the prior {size}")
-        for size, number in priors_by_name.items()
+        size: check_positive(name, number, f"the prior {size}") for size, number in priors.items()
     }
 
 

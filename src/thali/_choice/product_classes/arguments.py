@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import DataError, Message, Setting
 
-from ..logit import DIRECTIONS
+from ..logit import encode_directions
 from .particles import choose_spacing
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -
 
     Another alternative is better in a monotone attribute, worse in none, and equal otherwise.
     """
-    direction = np.array([DIRECTIONS.get(monotone.get(name, ""), 0) for name in data.attributes])
+    direction = encode_directions(monotone, data.attributes)
     products = data.products[data.row_product]
     sizes = np.diff(data.first_row)
     best = np.repeat(products[data.first_row[:-1] + data.chosen], sizes, axis=0)
@@ -116,7 +116,9 @@ def describe_dominated_choices(
         f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}"
         for t in tasks[:_MAX_NAMED]
     ]
-    more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
+    more = ""
+    if len(tasks) > _MAX_NAMED:
+        more = f" and {len(tasks) - _MAX_NAMED:,} more"
     return Message(
         f"A dominated alternative was chosen ({', '.join(cases)}{more}): another alternative is at"
         " least as good in every respect and better in a monotone attribute. With ",

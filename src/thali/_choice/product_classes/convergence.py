@@ -33,7 +33,9 @@ def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
     ].mean(axis=1)
     climb = LikelihoodGain(float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(chains))
     is_climbing = climb.gain > max(_MIN_GAIN, stdtrit(chains - 1, _CONFIDENCE) * climb.error)
-    return climb if is_climbing else None
+    if not is_climbing:
+        return None
+    return climb
 
 
 def parameter_r_hats(posterior: PosteriorTree) -> np.ndarray:
@@ -68,11 +70,8 @@ def describe_parameters(posterior: PosteriorTree) -> tuple[str, str]:
     Means are omitted if R-hat is too large to interpret them.
     """
     r_hats = parameter_r_hats(posterior)
-    means = ", ".join(
-        f"{float(posterior.draws[name].mean()):.2f}" for name in ("value_shape", "stability")
-    )
-    estimates = "not interpretable" if r_hats.max() > INTERPRETABLE else means
-    return (
-        "a, sigma",
-        f"{estimates} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats.tolist())})",
-    )
+    estimates = "not interpretable"
+    if not r_hats.max() > INTERPRETABLE:
+        means = [float(posterior.draws[name].mean()) for name in ("value_shape", "stability")]
+        estimates = ", ".join(f"{mean:.2f}" for mean in means)
+    return "a, sigma", f"{estimates} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats)})"

@@ -64,15 +64,11 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
         )
     stable = table[table["stability"] >= STABLE]
     n_classes, notes = table.attrs["classes"], ()
-    if hidden := n_classes - len(stable):
-        hidden_importance = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
+    if n_hidden := n_classes - len(stable):
+        rest = f"{table['importance'].sum() - stable['importance'].sum():.3f}"
         notes = (
             phrase(
-                ENGLISH,
-                "classes.hidden",
-                hidden=f"{hidden:,}",
-                every=f"{n_classes:,}",
-                rest=hidden_importance,
+                ENGLISH, "classes.hidden", rest=rest, hidden=f"{n_hidden:,}", every=f"{n_classes:,}"
             ),
         )
     if not len(stable):
@@ -83,27 +79,18 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
             notes=notes,
             brief=Brief("Classes"),
         )
-    top_class = stable.iloc[0]
-    sentence = str(
-        phrase(
-            ENGLISH,
-            "classes",
-            name=top_class["product_class"],
-            share=f"{100 * top_class['share']:.0f}",
-        )
-    )
+    top_class, shown_table = stable.iloc[0], _format_classes(stable)
+    share = f"{100 * top_class['share']:.0f}"
+    sentence = phrase(ENGLISH, "classes", name=top_class["product_class"], share=share)
+    brief_table = shown_table[["importance", "share", "product_class"]]
     return Finding(
-        sentence,
+        str(sentence),
         title=ENGLISH["classes.title"],
         table=table,
-        shown=_format_classes(stable),
+        shown=shown_table,
         picture=Picture("classes", ENGLISH["classes.caption"], stable),
         notes=notes,
-        brief=Brief(
-            "Classes",
-            table=_format_classes(stable)[["importance", "share", "product_class"]],
-            order=0,
-        ),
+        brief=Brief("Classes", table=brief_table, order=0),
     )
 
 
@@ -120,26 +107,30 @@ def _format_classes(table: Any) -> Any:
     ]
     names = []
     for row in table.to_dict("records"):
-        name, more = str(row["product_class"]), int(row["rules"]) - 1
-        name = name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
-        names.append(
-            str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name
-        )
+        name, n_similar = str(row["product_class"]), int(row["rules"]) - 1
+        if len(name) > _MAX_NAME:
+            name = f"{name[: _MAX_NAME - 1]}…"
+        if n_similar:
+            name = str(phrase(ENGLISH, "classes.similar", name=name, more=f"{n_similar:,}"))
+        names.append(name)
     return table[columns].assign(product_class=names).reset_index(drop=True)
 
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
     """Report the log evidence, if estimated, and the messages of the run."""
-    if not math.isfinite(model._log_evidence_):
-        return Finding(notes=tuple(model._messages_)) if model._messages_ else None
-    numbers = {
-        "value": model._log_evidence_,
-        "error": model._log_evidence_se_,
-        "sd": model._evidence_sd_,
-    }
-    formatted = {name: f"{value:.2f}" for name, value in numbers.items()}
-    return Finding(phrase(ENGLISH, "classes.evidence", **formatted), notes=tuple(model._messages_))
+    if math.isfinite(model._log_evidence_):
+        sentence = phrase(
+            ENGLISH,
+            "classes.evidence",
+            value=f"{model._log_evidence_:.2f}",
+            error=f"{model._log_evidence_se_:.2f}",
+            sd=f"{model._evidence_sd_:.2f}",
+        )
+        return Finding(sentence, notes=tuple(model._messages_))
+    if not model._messages_:
+        return None
+    return Finding(notes=tuple(model._messages_))
 
 
 def describe_model(model: "ProductClasses") -> tuple[Text, ...]:

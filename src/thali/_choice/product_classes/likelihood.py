@@ -122,6 +122,24 @@ def compare_owned(problem: Any, state: Any, f: Any) -> None:
 
 
 @scalar
+def count_tasks(tasks: Any, n: Any) -> Any:
+    """Return the number of tasks of respondent n."""
+    return tasks.first_task[n + 1] - tasks.first_task[n]
+
+
+@scalar
+def count_alternatives(tasks: Any, t: Any) -> Any:
+    """Return the number of products of task t."""
+    return tasks.first_row[t + 1] - tasks.first_row[t]
+
+
+@scalar
+def sign_of_value(features: Any, f: Any) -> Any:
+    """Return 1 if the owner of feature f likes its class, otherwise -1."""
+    return 1 - 2 * features.slots[f, SIGN]
+
+
+@scalar
 def count_comparisons(tasks: Any, n: Any) -> Any:
     """Return the number of products that respondent n did not choose."""
     start, end = tasks.first_task[n], tasks.first_task[n + 1]
@@ -131,10 +149,10 @@ def count_comparisons(tasks: Any, n: Any) -> Any:
 @scalar
 def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) -> None:
     """Add the value of feature f to the differences of its owner n."""
-    sign = 1.0 - 2.0 * features.slots[f, SIGN]
+    sign = sign_of_value(features, f)
     start, c = tasks.first_task[n], 0
     for t in range(start, tasks.first_task[n + 1]):
-        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        end = c + count_alternatives(tasks, t) - 1
         if features.separates[f, t - start] != 0:
             value = sign * features.value[f, t - start]
             for i in range(c, end):
@@ -195,7 +213,7 @@ def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
     while f >= 0:
         if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
             value = math.exp(log_add_exp(features.log_theta[f], features.log_eps[f, tau]) - top)
-            total += value * features.difference[f, c] * (1 - 2 * features.slots[f, SIGN])
+            total += value * features.difference[f, c] * sign_of_value(features, f)
         f = features.slots[f, NEXT_OWNED]
     if total == 0.0:
         return 0, -math.inf
@@ -228,7 +246,7 @@ def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) 
     """Write L of every task of respondent n, without lapse, to `hit`."""
     start, c = tasks.first_task[n], 0
     for t in range(start, tasks.first_task[n + 1]):
-        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        end = c + count_alternatives(tasks, t) - 1
         hit[t - start] = compute_hit(features, sums, row, n, t - start, c, end)
         c = end
 
@@ -268,7 +286,7 @@ def log_likelihood_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
     total, product = 0.0, 1.0
     for t in range(start, tasks.first_task[n + 1]):
         delta = target.delta[t]
-        at_random = delta / (tasks.first_row[t + 1] - tasks.first_row[t])
+        at_random = delta / count_alternatives(tasks, t)
         total, product = multiply_factor(total, product, (1.0 - delta) * hit[t - start] + at_random)
     return total + math.log(product)
 
@@ -297,7 +315,7 @@ def log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
 
 
 @compiled
-def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> None:
+def write_hits(problem: Any, state: Any, work: Any, hits: Any) -> None:
     """Write L of every task, without lapse, to `hits`, shape (tasks,).
 
     L is 1 / alternatives for respondents who are not present.
@@ -310,4 +328,4 @@ def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> N
             if is_present:
                 hits[t] = work.hit[t - start]
             else:
-                hits[t] = 1.0 / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
+                hits[t] = 1.0 / count_alternatives(problem.tasks, t)

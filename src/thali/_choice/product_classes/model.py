@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
 
     from .particles import Particles
+    from .state import ClassProblem
 
 
 class ClassEngine(ChainEngine):
@@ -74,25 +75,14 @@ class ClassEngine(ChainEngine):
     has_evidence = True
     sentence: str  # of the methods section
 
-    def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        """Return the checked arguments of `fit`, with defaults of the method."""
-        raise NotImplementedError
-
-    def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        """Return the job of the fit."""
-        raise NotImplementedError
-
     def check_chains(self, model: Any) -> ConvergenceCheck:
         convergence = super().check_chains(model)
-        message = convergence.message
-        climb = None if convergence.agrees else self.describe_climb(model)
-        if climb:
+        message, facts = convergence.message, convergence.facts
+        if not convergence.agrees and (climb := self.describe_climb(model)):
             gain, message = climb
-            convergence = replace(convergence, facts=convergence.facts | {"climb": gain})
-        return replace(
-            convergence,
-            message=Message(*message.parts, *format_chain_remarks(model._view, convergence.agrees)),
-        )
+            facts = facts | {"climb": gain}
+        remarks = format_chain_remarks(model._view, convergence.agrees)
+        return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
         """Return the log-likelihood gain of chains still climbing, and a sentence; else None."""
@@ -109,9 +99,13 @@ class MarkovChains(ClassEngine):
     sentence = "classes.mcmc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        return build_run(draws, tune, CHAINS if chains is None else chains, thin, *settings)
+        """Return the checked arguments of `fit`, with defaults of the method."""
+        if chains is None:
+            chains = CHAINS
+        return build_run(draws, tune, chains, thin, *settings)
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
+        """Return the job of the fit."""
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
@@ -141,9 +135,12 @@ class SequentialMonteCarlo(ClassEngine):
     sentence = "classes.smc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        draws = PARTICLES if draws is None else check_integer("draws", draws, 2)
-        chains = GROUPS if chains is None else chains
-        run = build_run(draws, 0, chains, None, *settings)
+        """Return the checked arguments of `fit`, with defaults of the method."""
+        if draws is None:
+            draws = PARTICLES
+        if chains is None:
+            chains = GROUPS
+        run = build_run(check_integer("draws", draws, 2), 0, chains, None, *settings)
         if run.chains < 2:
             raise ArgumentError(
                 Setting("method", "smc"),
@@ -154,6 +151,7 @@ class SequentialMonteCarlo(ClassEngine):
         return run
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
+        """Return the job of the fit, if it stays within the budget of run time."""
         forecast = forecast_particles(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
@@ -194,12 +192,12 @@ class SequentialMonteCarlo(ClassEngine):
 def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
     """Return the expected run time of particles."""
     assert run.draws is not None
-    sweeps, sweep = (
+    n_sweeps, sweep_seconds = (
         estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
         estimate_sweep_seconds(data),
     )
-    seconds = run.chains * run.draws * (sweeps * sweep + estimate_draw_seconds(data))
-    return Forecast(seconds, seconds, sweep)
+    seconds = run.chains * run.draws * (n_sweeps * sweep_seconds + estimate_draw_seconds(data))
+    return Forecast(seconds, seconds, sweep_seconds)
 
 
 ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
@@ -393,13 +391,18 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _get_comparison_run(self) -> dict[str, Any]:
         """Return the draws of the first look."""
-        return {"draws": FIRST_DRAWS} if self.method == "mcmc" else {}
+        if self.method != "mcmc":
+            return {}
+        return {"draws": FIRST_DRAWS}
 
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
         """Return warnings about unusual data."""
-        contradicted = "" if is_quiet() else describe_contradicted_directions(data, monotone)
-        dominated = describe_dominated_choices(data, monotone) if self.lapse == 0.0 else ""
-        return [remark for remark in (contradicted, dominated) if remark]
+        remarks: list[Any] = []
+        if not is_quiet():
+            remarks.append(describe_contradicted_directions(data, monotone))
+        if self.lapse == 0.0:
+            remarks.append(describe_dominated_choices(data, monotone))
+        return list(filter(None, remarks))
 
     def _build_sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         from thali._data.experiments.design import build_design
@@ -412,17 +415,16 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             read_chain_draws,
         )
         from .posterior import build_classes_datatree
-        from .state import build_class_problem
 
         # share of the budget that the looks take
         looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
-        thin, sweep = THIN if run.thin is None else run.thin, estimate_sweep_seconds(source)
-        bound = limit_run(run, thin, sweep, FIRST_DRAWS, max(1.0 - looks, 0.5))
+        sweep = estimate_sweep_seconds(source)
+        bound = limit_run(run, run.thin or THIN, sweep, FIRST_DRAWS, max(1.0 - looks, 0.5))
+        max_draws = MAX_DRAWS
+        if run.max_time is None:
+            max_draws = bound.max_draws
         run = bound.run._replace(thin=bound.thin)
-        problem, design = (
-            build_class_problem(source, self._checked(source), self.alpha),
-            build_design(source),
-        )
+        problem, design = self._build_problem(source), build_design(source)
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
@@ -447,13 +449,19 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             status=format_chain_status,
             max_draws=MAX_DRAWS,
             first_draws=bound.first_draws,
-            data_max_draws=bound.max_draws if run.max_time is None else MAX_DRAWS,
+            data_max_draws=max_draws,
             forecast=bound.forecast,
             measure_speedup=lambda chains: min(
                 1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
             ),
             choose_next_check=schedule_next_look,
         )
+
+    def _build_problem(self, data: "ChoiceExperiment") -> "ClassProblem":
+        """Build the arrays of the sampler, after checking data and arguments."""
+        from .state import build_class_problem
+
+        return build_class_problem(data, self._checked(data), self.alpha)
 
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
@@ -463,9 +471,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
         from .engines.smc import run_smc
         from .posterior import build_classes_datatree
-        from .state import build_class_problem
 
-        problem = build_class_problem(data, self._checked(data), self.alpha)
+        problem = self._build_problem(data)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
         with open_fit_folder(self, settings, data, run) as (folder, seed):
             fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
@@ -496,17 +503,19 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         self._require_fitted()
         check_finished(self)
         estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
-        usable = self._evidence_sd_ <= USABLE
-        sentence = (
-            f"The {len(estimates)} groups agree: "
-            if usable
-            else "The log evidence is not usable: ",
+        is_usable = self._evidence_sd_ <= USABLE
+        deviation = (
             f"the standard deviation of their estimates is {self._evidence_sd_:.2f} (target: at"
-            f" most {USABLE:g})",
-            "." if usable else "; use more sweeps per step, or more draws.",
+            f" most {USABLE:g})"
         )
+        sentence = f"The {len(estimates)} groups agree: {deviation}."
+        if not is_usable:
+            sentence = (
+                f"The log evidence is not usable: {deviation}; use more sweeps per step, or more"
+                " draws."
+            )
         facts = {"groups": len(estimates), "sd": self._evidence_sd_}
-        convergence = ConvergenceCheck(usable, facts, Message(*sentence))
+        convergence = ConvergenceCheck(is_usable, facts, Message(sentence))
         df = float(len(estimates) - 1)
         return LogEvidence(
             self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
@@ -522,11 +531,13 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return sample_classes_prior(self, self._checked(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
+        """Return the chosen alternatives; empty unless the data have the respondents of the fit."""
         from thali._data.experiments.design import build_design
 
         self._checked(data)
-        has_same_respondents = tuple(data.respondents) == self._design_.respondents
-        return {"chosen": build_design(data).chosen} if has_same_respondents else {}
+        if tuple(data.respondents) != self._design_.respondents:
+            return {}
+        return {"chosen": build_design(data).chosen}
 
     def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         """Simulate the choices of the data at every draw."""

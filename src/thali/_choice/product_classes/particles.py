@@ -69,10 +69,9 @@ class Particles(NamedTuple):
         """Return a dataset of plain arrays that `read_particles` reads."""
         import xarray
 
-        variables = {
-            name: (dims, np.asarray(getattr(self, name), _STORED_TYPES.get(name)))
-            for name, dims in _DIMENSIONS.items()
-        }
+        variables = {name: (dims, getattr(self, name)) for name, dims in _DIMENSIONS.items()}
+        for name in _MASKS:
+            variables[name] = _DIMENSIONS[name], getattr(self, name).astype(np.int8)
         return xarray.Dataset(
             variables, attrs={"lapse": float(self.lapse), "beta": float(self.beta)}
         )
@@ -97,26 +96,14 @@ _DIMENSIONS = {
     "owned_sign": ("owned",),
     "owned_log_theta": ("owned",),
 }
-_TYPES = {
-    "a": np.float64,
-    "sigma": np.float64,
-    "alpha": np.float64,
-    "log_likelihood": np.float64,
-    "owned_log_theta": np.float64,
-    "monotone": np.int8,
-    "polarity": np.int8,
-    "owned_sign": np.int8,
-    "active": np.bool_,
-    "member": np.bool_,
-}
-_STORED_TYPES = {"active": np.int8, "member": np.int8}  # netCDF has no booleans
+_MASKS = ("active", "member")  # stored as int8, because netCDF has no booleans
 
 
 def read_particles(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
     """Return the draws that `Particles.to_dataset` wrote, from a dataset or mapping."""
-    arrays = {
-        name: np.asarray(group[name]).astype(_TYPES.get(name, np.int64)) for name in _DIMENSIONS
-    }
+    arrays = {name: np.array(group[name]) for name in _DIMENSIONS}
+    for name in _MASKS:
+        arrays[name] = arrays[name].astype(bool)
     attributes: Any = getattr(group, "attrs", {})
     return Particles(lapse=float(attributes["lapse"]), beta=float(attributes["beta"]), **arrays)
 

@@ -23,21 +23,6 @@ _DESCRIPTIONS = {
 }
 
 
-def compute_scalar_quantities(draws: "Particles") -> dict[str, np.ndarray]:
-    """Return label-free quantities of every draw, arrays (chain, draw) by name."""
-    groups = draws.n_groups
-    owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
-    quantities = {
-        "n_classes": np.diff(draws.first_class),
-        "classes_per_person": owned / max(draws.n_respondents, 1),
-        "value_shape": draws.a,
-        "stability": draws.sigma,
-        "alpha": draws.alpha,
-        "log_likelihood": draws.log_likelihood,
-    }
-    return {name: np.asarray(quantity).reshape(groups, -1) for name, quantity in quantities.items()}
-
-
 def build_classes_datatree(
     fit: "EngineResult",
     design: ExperimentDesign,
@@ -78,14 +63,23 @@ def build_classes_datatree(
 
 
 def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
-    """Build the group of label-free quantities of a tree."""
+    """Build the group of quantities of every draw that do not depend on the order of classes."""
     from thali._posterior.store import build_draws
 
-    variables = {
-        name: (("chain", "draw"), values)
-        for name, values in compute_scalar_quantities(draws).items()
+    owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
+    quantities = {
+        "n_classes": np.diff(draws.first_class),
+        "classes_per_person": owned / max(draws.n_respondents, 1),
+        "value_shape": draws.a,
+        "stability": draws.sigma,
+        "alpha": draws.alpha,
+        "log_likelihood": draws.log_likelihood,
     }
-    return build_draws(variables, {}, variables["alpha"][1].shape, _DESCRIPTIONS)
+    shape = draws.n_groups, draws.n_draws // draws.n_groups
+    variables = {
+        name: (("chain", "draw"), quantity.reshape(shape)) for name, quantity in quantities.items()
+    }
+    return build_draws(variables, {}, shape, _DESCRIPTIONS)
 
 
 def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
@@ -96,8 +90,8 @@ def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Datas
     variables: dict[str, Any] = {name: float(getattr(fit, name)) for name in names}
     variables["prediction_difference"] = difference
     for name, values in fit.trace.items():
-        values = np.asarray(values, float)
-        variables[f"trace_{name}"] = ((*([] if values.ndim < 2 else ["chain"]), "step"), values)
+        dims = ("chain", "step")[-values.ndim :]
+        variables[f"trace_{name}"] = (dims, np.asarray(values, float))
     return xr.Dataset(variables)
 
 

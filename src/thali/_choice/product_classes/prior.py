@@ -7,7 +7,7 @@ from thali._compile.jit import part, scalar
 from thali._inference.numerics.decisions import draw_index, draw_poisson
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from .likelihood import clear_levels, compare_owned, deactivate, set_bit
+from .likelihood import clear_levels, compare_owned, count_tasks, deactivate, set_bit
 from .state import (
     BETA,
     CLASSES,
@@ -100,7 +100,7 @@ def draw_feature_values(rng: Any, tasks: Any, features: Any, real: Any, n: Any, 
     a, sigma = real[A], real[SIGMA]
     features.log_theta[f] = draw_log_gamma(rng, sigma * a)
     features.theta[f] = math.exp(features.log_theta[f])
-    for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
+    for tau in range(count_tasks(tasks, n)):
         if features.separates[f, tau] != 0:
             features.log_eps[f, tau] = draw_log_gamma(rng, (1.0 - sigma) * a)
             features.value[f, tau] = features.theta[f] + math.exp(features.log_eps[f, tau])
@@ -135,7 +135,7 @@ def add_respondent(rng: Any, problem: Any, state: Any) -> Any:
     state.whole[PRESENT] = n + 1
     if state.whole[PENDING] < 0:
         state.whole[PENDING] = draw_poisson(rng, singleton_rate(problem, state))
-    if not has_room(state, n, state.whole[PENDING]):
+    if not has_room(state, state.whole[PENDING]):
         state.whole[PRESENT] = n
         return False
     for k in range(state.whole[CLASSES]):

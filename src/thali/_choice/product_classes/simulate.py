@@ -11,7 +11,13 @@ from thali._data.experiments.design import build_design
 from thali._model.prior_sample import PriorSample, build_predictive_group
 
 from .engines.draw_records import DrawRecorder
-from .likelihood import compare_owned, is_inside, log_add_exp, log_likelihood
+from .likelihood import (
+    compare_owned,
+    is_inside,
+    log_add_exp,
+    log_likelihood,
+    sign_of_value,
+)
 from .particles import concatenate_draws
 from .posterior import build_scalar_group
 from .reports.effects import label_reports, simulate_quantities
@@ -20,7 +26,6 @@ from .state import (
     NEXT_OWNED,
     PERSON,
     PRESENT,
-    SIGN,
     TOP,
     build_class_problem,
     build_target,
@@ -52,7 +57,7 @@ def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_othe
                 if pass_index == 0:
                     top = max(top, value)
                 else:
-                    total += d * (1 - 2 * state.features.slots[f, SIGN]) * math.exp(value - top)
+                    total += d * sign_of_value(state.features, f) * math.exp(value - top)
             f = state.features.slots[f, NEXT_OWNED]
     if apart == 0:  # type: ignore[possibly-unbound]
         return 0
@@ -128,17 +133,15 @@ def sample_classes_prior(
     prior_draws, chosen = [], []
     for rng in rngs:
         problem.tasks.rows[...] = rows  # reordered by simulated choices
-        state, choice = (
-            draw_state(rng, problem, shapes_from_prior=True),
-            np.zeros(data.n_tasks, np.int64),
-        )
+        state = draw_state(rng, problem, shapes_from_prior=True)
+        choice = np.zeros(data.n_tasks, np.int64)
         run_simulate_choices(rng, problem, target, state, choice)
         log_lik = log_likelihood(problem, target, state, build_workspace(problem, state))
         prior_draws.append(keeper.record(state, 0, log_lik, model.lapse))
         chosen.append(choice)
     design, draws = build_design(data), concatenate_draws(prior_draws)
     group = build_scalar_group(draws).assign(
-        label_reports(simulate_quantities(draws, design, cores=1), draws, design)
+        label_reports(simulate_quantities(draws, design, 1, {}), draws, design)
     )
     predictive = build_predictive_group(
         design.observed(), group, {"chosen": np.array(chosen)[None]}

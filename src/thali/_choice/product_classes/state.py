@@ -10,7 +10,7 @@ from thali._compile.jit import scalar
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
 
-from ..logit import DIRECTIONS
+from ..logit import encode_directions
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -85,10 +85,9 @@ def build_class_problem(
 ) -> ClassProblem:
     """Build the arrays that the sampler reads."""
     n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
-    word_by_attribute = monotone or {}
-    direction = np.array(
-        [DIRECTIONS.get(word_by_attribute.get(name, ""), 0) for name in data.attributes], np.int8
-    )
+    direction = encode_directions(monotone or {}, data.attributes)
+    if alpha is None:
+        alpha = math.nan
     # Copies, because kernels would be compiled again for the read-only arrays of the data.
     first_row = np.array(data.first_row, np.int64)
     first_bit = part_bounds(n_levels + 1)
@@ -98,6 +97,9 @@ def build_class_problem(
     first_task = np.array(data.first_task, np.int64)
     task_of_person = np.arange(n_tasks) - np.repeat(first_task[:-1], np.diff(first_task))
     bits = encode_product_bits(np.asarray(data.products), n_levels, direction)
+    proposals = FEW_PROPOSALS
+    if n_people >= MANY_RESPONDENTS:
+        proposals = MANY_PROPOSALS
     return ClassProblem(
         tasks=ComparedProducts(
             first_task=first_task,
@@ -117,13 +119,11 @@ def build_class_problem(
                 for n in n_levels.tolist()
             ]
         ),
-        prior=np.array([math.nan if alpha is None else alpha, beta], float),
+        prior=np.array([alpha, beta], float),
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
         quantiles=quantile_table(),
         lacking=np.asarray((np.asarray(data.products) < 0).any(axis=0)),
-        proposals=np.array(
-            MANY_PROPOSALS if n_people >= MANY_RESPONDENTS else FEW_PROPOSALS, np.int64
-        ),
+        proposals=np.array(proposals, np.int64),
     )
 
 
@@ -257,10 +257,10 @@ def build_empty_state(
 ) -> ClassState:
     """Build a state without owners; a, sigma are 2, 0.6, alpha is given or 1."""
     n_people, n_tasks, n_comparisons = compute_sizes(problem)
-    n_slots = 8 * n_people + 2 * n_classes if n_slots is None else n_slots
-    alpha = problem.prior[0]
+    n_slots = n_slots or 8 * n_people + 2 * n_classes
+    alpha = np.nan_to_num(problem.prior[ALPHA], nan=1.0)
     return ClassState(
-        real=np.array([*DEFAULT_SHAPES, 1.0 if np.isnan(alpha) else alpha]),
+        real=np.array([*DEFAULT_SHAPES, alpha]),
         whole=np.array([0, 0, -1, 0, 0, 0, 0, -1], np.int64),
         bits=np.zeros((n_classes, problem.tasks.rows.shape[1]), np.int64),
         classes=np.full((n_classes, 6), -1, np.int64),
@@ -342,8 +342,8 @@ def copy_state(state: ClassState) -> ClassState:
 
 
 @scalar
-def has_room(state: Any, n: Any, new: Any) -> Any:
-    """Return whether respondent n can own all classes and `new` more."""
+def has_room(state: Any, new: Any) -> Any:
+    """Return whether a respondent can own all classes and `new` more."""
     classes = state.whole[CLASSES]
     free = state.features.slots.shape[0] - state.whole[TOP] + state.whole[HOLES]
     return classes + new <= state.classes.shape[0] and classes + new <= free

@@ -55,7 +55,7 @@ def finish_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> 
     """
     while state.whole[VISITED] < state.whole[PRESENT]:
         n = state.whole[VISITED]
-        if not reserve_proposals(rng, problem, state, n):
+        if not reserve_proposals(rng, problem, state):
             return False
         update_respondent(rng, problem, target, state, work, n)
         state.whole[VISITED] += 1
@@ -92,11 +92,11 @@ def update_population(rng: Any, problem: Any, target: Any, state: Any, work: Any
 
 
 @scalar
-def reserve_proposals(rng: Any, problem: Any, state: Any, n: Any) -> Any:
+def reserve_proposals(rng: Any, problem: Any, state: Any) -> Any:
     """Draw how many new classes to propose; return whether there is room."""
     if state.whole[PENDING] < 0:
         state.whole[PENDING] = draw_poisson(rng, singleton_rate(problem, state))
-    return has_room(state, n, state.whole[PENDING] + 1)
+    return has_room(state, state.whole[PENDING] + 1)
 
 
 @scalar
@@ -161,11 +161,11 @@ def draw_state(
     rng: Any, problem: ClassProblem, *, people: int | None = None, shapes_from_prior: bool = False
 ) -> ClassState:
     """Draw a state from the prior with `people` respondents, default all."""
+    if people is None:
+        people = problem.n_people
     state = build_empty_state(problem)
     run_reset_state(rng, problem, state, shapes_from_prior)
-    while not run_add_respondents(
-        rng, problem, state, problem.n_people if people is None else people
-    ):
+    while not run_add_respondents(rng, problem, state, people):
         state = double_capacity(state)
     return state
 

@@ -123,7 +123,7 @@ def _fit_dask_approximation(
 def _choose_dask_standardization(
     model: "SparseMultinomialLogit", scan: BlockScan
 ) -> Standardization:
-    """Return the standardisation over all blocks, or none if not requested."""
+    """Return the standardisation of covariates over all blocks; raw values if not requested."""
     if not model.standardize:
         return choose_standardization(model, scan.ends, model.fit_intercept)
     standard = compute_block_standardization(scan, model._column_names())

@@ -273,7 +273,7 @@ def _limit_memory() -> None:
 
 
 def _end_stopped_run(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """End as a stopped run; finished parts are in its job."""
+    """Raise KeyboardInterrupt to end as a stopped run; finished parts are stored in its job."""
     raise KeyboardInterrupt
 
 

@@ -454,7 +454,7 @@ def format_option_help(spec: ModelSpec, option: Option) -> str:
 
 
 def _format_default(owned: list[OwnedOption]) -> str | bool:
-    """Return the default as text, and the models with another default."""
+    """Return the default as text, with models whose default differs; False if there is none."""
     names: dict[str, list[str]] = {}
     for spec, option in owned:
         default = option.default

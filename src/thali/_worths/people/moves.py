@@ -330,7 +330,7 @@ def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
 
 
 class CommonTarget(NamedTuple):
-    """The density of M, W and log sigma, given f and standardised deviations c / sigma."""
+    """The density of `mean` (M and W) and log sigma, given f and deviations c / sigma."""
 
     table: Any
     state: Any
@@ -341,7 +341,7 @@ class CommonTarget(NamedTuple):
 
 @evaluate.register(CommonTarget)
 def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
-    """Return the log density of M, W and log sigma, and write its slope (size + 1,)."""
+    """Return the log density of `mean` (M and W) and log sigma; write its slope (size + 1,)."""
     table, state, size, u_slope = (
         target.table,
         target.state,

@@ -131,10 +131,8 @@ def concatenate_chains(chains: list[list[Particles]]) -> Particles:
 def slice_draws(draws: Particles, start: int, stop: int) -> Particles:
     """Return draws `start` to `stop` - 1."""
     people = draws.n_respondents
-    classes, owned = (
-        draws.first_class[start : stop + 1],
-        draws.first_owned[start * people : stop * people + 1],
-    )
+    classes = draws.first_class[start : stop + 1]
+    owned = draws.first_owned[start * people : stop * people + 1]
     fields = {"first_class": classes - classes[0], "first_owned": owned - owned[0]}
     for names, begin, end in (
         (DRAW_FIELDS, start, stop),
@@ -199,7 +197,9 @@ def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[C
 
 def _get_state_array(state: ClassState, name: str) -> np.ndarray:
     """Return a field of the state or of its features."""
-    return getattr(state if name in ClassState._fields else state.features, name)
+    if name in ClassState._fields:
+        return getattr(state, name)
+    return getattr(state.features, name)
 
 
 def build_draw_rows(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
@@ -280,9 +280,9 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
         and sorted([*used_slots, *free]) == list(range(top))
         and len(free) == integers[HOLES]
     )
-    return (
-        "" if is_sound else "its lists of the respondents who use each class contradict each other"
-    )
+    if is_sound:
+        return ""
+    return "its lists of the respondents who use each class contradict each other"
 
 
 def _collect_list(

@@ -22,7 +22,9 @@ LAST_LAPSE = 1.0 / (1.0 + MAX_ODDS)
 
 def lapse_odds(lapse: float) -> float:
     """Return u, the odds against a lapse; infinite for 0."""
-    return 1.0 / lapse - 1.0 if lapse > 0.0 else math.inf
+    if lapse == 0.0:
+        return math.inf
+    return 1.0 / lapse - 1.0
 
 
 class LapsePath:
@@ -43,7 +45,10 @@ class LapsePath:
 
     def write_target(self, target: PosteriorTarget, tasks: slice, u: float) -> None:
         """Write the lapse at u to these tasks of the target."""
-        target.delta[tasks] = self.lapse if u == lapse_odds(self.lapse) else 1.0 / (1.0 + u)
+        lapse = 1.0 / (1.0 + u)
+        if u == lapse_odds(self.lapse):
+            lapse = self.lapse
+        target.delta[tasks] = lapse
 
 
 def relative_sample_size(log_weights: np.ndarray) -> float:
@@ -83,16 +88,18 @@ def find_next_point(
             low = middle
         else:
             high = middle
-    point = low if low > u else high
-    return min(point if point > u else top, end)
+    for point in (low, high):
+        if point > u:
+            return min(point, end)
+    return min(top, end)
 
 
-def log_mean_exp(exponents: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Return the logarithm of the mean of exponentials along an axis."""
-    top = exponents.max(axis=axis, keepdims=True)
+def log_mean_exp(exponents: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the mean of exponentials over the last axis."""
+    top = exponents.max(axis=-1)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        return np.squeeze(safe, axis) + np.log(np.exp(exponents - safe).mean(axis=axis))
+        return safe + np.log(np.exp(exponents - safe[..., None]).mean(axis=-1))
 
 
 # The evidence with its error, and sentences on its use --------------------------------------------
@@ -112,8 +119,9 @@ def pool_evidence(log_evidence: np.ndarray) -> tuple[float, float, float]:
         return pooled, math.nan, math.nan
     sizes = np.exp(log_evidence - pooled)  # of mean 1
     se = float(sizes.std(ddof=1) / math.sqrt(len(log_evidence)))
-    possible = np.isfinite(log_evidence).all()
-    return pooled, se, float(log_evidence.std(ddof=1)) if possible else math.inf
+    if not np.isfinite(log_evidence).all():
+        return pooled, se, math.inf
+    return pooled, se, float(log_evidence.std(ddof=1))
 
 
 def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> list[str]:
@@ -128,11 +136,13 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
     )
     if sd <= USABLE:
         return [estimate_sentence]
-    why = "use more sweeps per step" if ratio > 2.0 else "use more draws"
+    advice = "use more draws"
+    if ratio > 2.0:
+        advice = "use more sweeps per step"
     return [
         estimate_sentence,
         f"The evidence is not usable: its standard deviation between groups exceeds {USABLE:g};"
-        f" {why}.",
+        f" {advice}.",
     ]
 
 
@@ -140,9 +150,11 @@ def format_lapse_messages(respondents: Sequence[int]) -> list[str]:
     """Return a sentence naming respondents with choices that nothing satisfies."""
     if not len(respondents):
         return []
-    labels = list_names([n + 1 for n in respondents], 10)
-    word = "respondent" if len(respondents) == 1 else "respondents"
+    noun = "respondents"
+    if len(respondents) == 1:
+        noun = "respondent"
     return [
-        f"No utilities that satisfy all choices were found for {word} number {labels}; these keep a"
-        f" lapse rate of {LAST_LAPSE:.0e}. Set the lapse rate to 0.02."
+        f"No utilities that satisfy all choices were found for {noun} number"
+        f" {list_names([n + 1 for n in respondents], 10)}; these keep a lapse rate of"
+        f" {LAST_LAPSE:.0e}. Set the lapse rate to 0.02."
     ]

@@ -49,7 +49,8 @@ START_ODDS = 0.02  # against a lapse in the first sweep
 
 def list_kept_draws(draws: int) -> np.ndarray:
     """Return the numbers of kept draws of a chain, counted from 1."""
-    return np.arange(choose_spacing(draws), draws + 1, choose_spacing(draws))
+    step = choose_spacing(draws)
+    return np.arange(step, draws + 1, step)
 
 
 class ClassChain(Chain):
@@ -114,7 +115,10 @@ class ClassChain(Chain):
                 self.target.delta[:] = self.lapses[sweeps]
             # a hot chain would move a and sigma far away, and they return slowly
             self.target.fixes_shapes[0] = is_hot
-            self._sweep(1 if is_hot else min(until, (sweeps // self.thin + 1) * self.thin) - sweeps)
+            next_stop = min(until, (sweeps // self.thin + 1) * self.thin)
+            if is_hot:
+                next_stop = sweeps + 1
+            self._sweep(next_stop - sweeps)
             if self.sweeps % self.thin == 0 and self.sweeps >= len(self.lapses):
                 self.remove_needless_lapses()
                 if self.sweeps > self.tune:
@@ -145,7 +149,7 @@ class ClassChain(Chain):
     def remove_needless_lapses(self) -> None:
         """Set the lapse of respondents without impossible choices to 0, if the model's is 0."""
         if self.lapse == 0.0 and self.target.delta.any():
-            write_hits(self.problem, self.target, self.state, self.work, self.hits)
+            write_hits(self.problem, self.state, self.work, self.hits)
             impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
             self.target.delta[~impossible[self._person]] = 0.0
 
@@ -155,10 +159,9 @@ class ClassChain(Chain):
 
     def pack_state(self) -> Arrays:
         """Return the arrays needed to resume the chain."""
-        delta = self.target.delta.copy()
         return {
             "stream": pack_generators([self.rng]),
-            "delta": delta,
+            "delta": self.target.delta.copy(),
             **pack_states([self.state]),
         }
 
@@ -180,7 +183,9 @@ class ClassChain(Chain):
 
     def adopt(self, draws: Arrays) -> None:
         """Replace the kept draws by stored draws."""
-        self.kept_draws = split_draw_rows(draws, self._no_draws) if draws else []
+        self.kept_draws = []
+        if draws:
+            self.kept_draws = split_draw_rows(draws, self._no_draws)
         self._keep_every(choose_spacing(self.recorded))
 
 
@@ -209,17 +214,17 @@ def compute_mean_classes(chains: Sequence[ClassChain]) -> float:
     Without draws, USUAL_CLASSES.
     """
     counts = [len(draw.n_owners) for chain in chains for _, draw in chain.kept_draws]
-    return float(np.mean(counts)) if counts else USUAL_CLASSES
+    if not counts:
+        return USUAL_CLASSES
+    return float(np.mean(counts))
 
 
 def read_chain_draws(tree: "xarray.DataTree") -> list[Arrays]:
     """Return the draws of each chain in a posterior, as `adopt` reads them."""
-    draws, numbers = (
-        read_particles(tree["particles"].to_dataset()),
-        list_kept_draws(int(tree.attrs["draws"])),
-    )
+    draws = read_particles(tree["particles"].to_dataset())
+    numbers = list_kept_draws(int(tree.attrs["draws"])).tolist()
     ends = np.flatnonzero(np.diff(draws.group, prepend=-1, append=-1)).tolist()
-    return [build_draw_rows(slice_draws(draws, *pair), numbers.tolist()) for pair in pairwise(ends)]
+    return [build_draw_rows(slice_draws(draws, *pair), numbers) for pair in pairwise(ends)]
 
 
 def build_engine_result(chains: Sequence[ClassChain]) -> EngineResult:

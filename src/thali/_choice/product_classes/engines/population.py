@@ -13,7 +13,6 @@ from ..state import (
     ClassState,
     ClassWorkspace,
     PosteriorTarget,
-    build_target,
     build_workspace,
     copy_state,
 )
@@ -29,7 +28,6 @@ class ParticlePopulation:
     groups: int
     problem: ClassProblem
     states: list[ClassState]
-    target_without_lapse: PosteriorTarget
     rngs: list[np.random.Generator]
 
     def __init__(
@@ -37,7 +35,6 @@ class ParticlePopulation:
     ) -> None:
         self.problem, self.groups, self.rngs, self.cores = problem, groups, rngs, cores
         self.states = [draw_state(rng, problem, shapes_from_prior=True) for rng in rngs]
-        self.target_without_lapse = build_target(problem)
 
     @property
     def size(self) -> int:
@@ -67,11 +64,7 @@ class ParticlePopulation:
     def compute_hits(self) -> np.ndarray:
         """Return likelihoods without lapse, shape (particles, tasks)."""
         hits = np.empty((self.size, self.problem.n_tasks))
-        self.apply(
-            lambda i, work: write_hits(
-                self.problem, self.target_without_lapse, self.states[i], work, hits[i]
-            )
-        )
+        self.apply(lambda i, work: write_hits(self.problem, self.states[i], work, hits[i]))
         return hits
 
     def resample(self, weights: np.ndarray, uniforms: np.ndarray) -> None:

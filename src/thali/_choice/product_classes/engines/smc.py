@@ -88,7 +88,9 @@ class TemperedParticles:
 
     def estimate_progress(self) -> float:
         """Return the approximate share of steps done."""
-        return 1.0 if self.is_done else min(0.97, len(self.rows) / estimate_steps(self.sizes))
+        if self.is_done:
+            return 1.0
+        return min(0.97, len(self.rows) / estimate_steps(self.sizes))
 
     def format_status(self) -> str:
         """Return lapse, step and log evidence as text."""
@@ -159,13 +161,15 @@ class TemperedParticles:
         self.u, self.retries = self.end, 0
 
     def _record_step(self) -> None:
-        """Record the evidence and the lapse after a step."""
+        """Record log evidence and lapse after a temperature step; note whether it was the last."""
         self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 
     def build_result(self, interrupted: bool) -> EngineResult:
         """Build the result from the current particles and the recorded steps."""
-        lapse = self.lapse if self.is_done else self.lapse_now
+        lapse = self.lapse_now
+        if self.is_done:
+            lapse = self.lapse
         log_likelihoods = np.empty(self.population.size)
 
         def evaluate(i: int, work: ClassWorkspace) -> None:
@@ -179,8 +183,7 @@ class TemperedParticles:
             keeper.record(state, i // self.particles, log_likelihoods[i], lapse)
             for i, state in enumerate(self.population.states)
         ]
-        rows = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
-        trace = {name: steps.T if steps.ndim > 1 else steps for name, steps in rows.items()}
+        trace = {name: np.array([row[name] for row in self.rows]).T for name in self.rows[0]}
         if not self.is_done:
             message = (
                 f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the"
@@ -244,7 +247,7 @@ def run_smc(
     """Draw from the posterior and estimate the evidence by groups of particles."""
     from thali._inference.progress import Progress, build_duration_warning
 
-    interrupted, particles, limit = False, None, TimeLimit(run.max_time)
+    is_interrupted, particles, limit = False, None, TimeLimit(run.max_time)
     warn_duration = None
     if run.max_time is None:
         warn_duration = build_duration_warning("This fit", Setting("method", "mcmc"))
@@ -260,20 +263,15 @@ def run_smc(
                 particles.take_step(watch)
                 watch.update(0)
                 if folder is not None and (folder.is_due() or particles.is_done):
-                    progress_record = {
-                        "done": int(_PERCENT_TOTAL * particles.estimate_progress()),
-                        "total": _PERCENT_TOTAL,
-                        "unit": "%",
-                    }
-                    folder.write(
-                        [particles.pack_state()], [], [], progress_record, particles.is_done
-                    )
+                    percent = int(_PERCENT_TOTAL * particles.estimate_progress())
+                    record = {"done": percent, "total": _PERCENT_TOTAL, "unit": "%"}
+                    folder.write([particles.pack_state()], [], [], record, particles.is_done)
                 limit.check()
         except (KeyboardInterrupt, TimeIsUp):
-            interrupted = True
+            is_interrupted = True
     if particles is None or not particles.rows:
         raise KeyboardInterrupt
-    return particles.build_result(interrupted)
+    return particles.build_result(is_interrupted)
 
 
 class _ProgressWatch:

@@ -14,7 +14,13 @@ from thali._inference.numerics.gamma import (
     interval_probability,
 )
 
-from ..likelihood import TINY, compute_exact_difference, multiply_factor
+from ..likelihood import (
+    TINY,
+    compute_exact_difference,
+    count_alternatives,
+    count_tasks,
+    multiply_factor,
+)
 from ..state import SIGMA, A
 
 UNBOUNDED, LINEAR, LOGARITHMIC, LAPSED = range(4)  # in ValueBounds.kind
@@ -58,7 +64,7 @@ def bound_feature(
     end = 0
     for t in range(start, tasks.first_task[n + 1]):
         tau, c = t - start, end
-        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        end = c + count_alternatives(tasks, t) - 1
         if lapsed[t] != 0:
             bounds.kind[tau] = LAPSED
             continue
@@ -250,7 +256,7 @@ def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta
-    for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
+    for tau in range(count_tasks(tasks, n)):
         if features.separates[f, tau] == 0:
             continue
         bound_kind = bounds.kind[tau]

@@ -9,11 +9,14 @@ from thali._inference.numerics.decisions import accept, draw_index
 from ..likelihood import (
     clear_bit,
     compare_chosen,
+    count_comparisons,
     count_included_levels,
+    count_tasks,
     deactivate,
     has_bit,
     is_active,
     set_bit,
+    sign_of_value,
     sum_features,
 )
 from ..prior import draw_level_set, log_prior_signs
@@ -30,7 +33,6 @@ from ..state import (
     OWNERS,
     PERSON,
     POLARITY,
-    SIGN,
     SPLIT,
 )
 from .bounds import (
@@ -244,7 +246,7 @@ def owner_log_likelihood(
     It omits the log-likelihood without any class.
     """
     _, h, next_h = compute_shapes(state.real)
-    q = 1 - 2 * state.features.slots[f, SIGN]
+    q = sign_of_value(state.features, f)
     gain, _, count = bound_feature(
         problem.tasks,
         state.features,
@@ -271,8 +273,7 @@ def is_unchanged(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, 
     """Return whether the comparisons of an owner are unchanged."""
     if split != state.features.slots[f, SPLIT]:
         return False
-    first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
-    for c in range(problem.tasks.first_row[end] - problem.tasks.first_row[first] - end + first):
+    for c in range(count_comparisons(problem.tasks, n)):
         if state.features.difference[f, c] != work.difference[row, c]:
             return False
     return True
@@ -287,7 +288,7 @@ def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None
         n = state.features.slots[f, PERSON]
         split = count_separated_tasks(problem, work, n, j + 1)
         if not is_unchanged(problem, state, work, n, f, j + 1, split):
-            q = 1 - 2 * state.features.slots[f, SIGN]
+            q = sign_of_value(state.features, f)
             bound_compared_feature(problem, state, work, j + 2, n, j + 1, q)
             copy_comparisons(state, work, f, j + 1)
             state.features.slots[f, SPLIT] = split
@@ -301,6 +302,6 @@ def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None
 def count_separated_tasks(problem: Any, work: Any, n: Any, row: Any) -> Any:
     """Count the tasks of respondent n that are separated in row `row` of `work`."""
     count = 0
-    for task in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+    for task in range(count_tasks(problem.tasks, n)):
         count += work.separates[row, task]
     return count

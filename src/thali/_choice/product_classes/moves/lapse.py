@@ -4,7 +4,7 @@ from typing import Any
 
 from thali._compile.jit import scalar
 
-from ..likelihood import update_differences_and_hits
+from ..likelihood import count_alternatives, update_differences_and_hits
 
 
 @scalar
@@ -18,6 +18,6 @@ def draw_lapses(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: A
         if delta <= 0.0:
             state.lapsed[t] = 0
             continue
-        at_random = delta / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
+        at_random = delta / count_alternatives(problem.tasks, t)
         meant = (1.0 - delta) * work.hit[t - start]
         state.lapsed[t] = 1 if rng.random() * (at_random + meant) < at_random else 0

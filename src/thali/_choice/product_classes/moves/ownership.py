@@ -11,7 +11,13 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, shuffle
 from thali._inference.numerics.gamma import draw_log_gamma
 
-from ..likelihood import add_feature, compare_chosen, copy_differences, sum_features
+from ..likelihood import (
+    add_feature,
+    compare_chosen,
+    copy_differences,
+    sign_of_value,
+    sum_features,
+)
 from ..prior import draw_sign
 from ..state import (
     BETA,
@@ -22,7 +28,6 @@ from ..state import (
     OWNERS,
     POLARITY,
     PRESENT,
-    SIGN,
     SPLIT,
     SWITCH,
     allocate_feature,
@@ -129,7 +134,7 @@ def propose_death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any)
         free_feature(state, f)
         return
     _, h, next_h = compute_shapes(state.real)
-    q = 1 - 2 * state.features.slots[f, SIGN]
+    q = sign_of_value(state.features, f)
     state.features.slots[f, MUTE] = 1
     sum_features(problem.tasks, state.features, work.sums, 1, n)
     gain, possible, count = bound_owned_feature(problem, state, work, 1, n, f, q)

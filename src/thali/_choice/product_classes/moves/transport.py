@@ -12,7 +12,12 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.gamma import apply_map, fill_map
 
-from ..likelihood import log_likelihood_with_lapse, sum_log_likelihood, update_differences_and_hits
+from ..likelihood import (
+    count_tasks,
+    log_likelihood_with_lapse,
+    sum_log_likelihood,
+    update_differences_and_hits,
+)
 from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
 from .value_shapes import inverse_logit, log_prior_shapes
 
@@ -80,7 +85,7 @@ def transport_person(
         new_theta = math.exp(new)
         features.log_theta[f], features.theta[f] = new, new_theta
         total += new_g * new - new_theta - g * old + old_theta + log_slope + constant_theta
-        for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+        for tau in range(count_tasks(problem.tasks, n)):
             if features.separates[f, tau] != 0:
                 old, old_value = features.log_eps[f, tau], features.value[f, tau]
                 backup.log_eps[f, tau], backup.value[f, tau] = old, old_value
@@ -105,7 +110,7 @@ def restore_values(tasks: Any, features: Any, backup: Any, n: Any) -> None:
     f = features.people[n, 0]
     while f >= 0:
         features.log_theta[f], features.theta[f] = backup.log_theta[f], backup.theta[f]
-        for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
+        for tau in range(count_tasks(tasks, n)):
             if features.separates[f, tau] != 0:
                 features.log_eps[f, tau], features.value[f, tau] = (
                     backup.log_eps[f, tau],

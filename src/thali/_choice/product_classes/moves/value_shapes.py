@@ -6,6 +6,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
+from ..likelihood import count_tasks
 from ..state import PERSON, SHAPES, SIGMA, TOP, A
 
 STEPS = 10
@@ -47,7 +48,7 @@ def sum_log_values(problem: Any, state: Any) -> Any:
             continue
         n_theta += 1
         sum_theta += state.features.log_theta[f]
-        for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+        for tau in range(count_tasks(problem.tasks, n)):
             if state.features.separates[f, tau] != 0:
                 n_eps += 1
                 sum_eps += state.features.log_eps[f, tau]

@@ -143,12 +143,18 @@ def add_winner_weights(
 
 
 @scalar
+def count_respondents(draws: Any) -> Any:
+    """Return the number of respondents of each draw."""
+    return (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+
+
+@scalar
 def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
     """Return position, number, signs and ln θ of a respondent's classes.
 
     The position is that of the first class in `owned_class`.
     """
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+    people = count_respondents(draws)
     begin, end = draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]
     return begin, end - begin, draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
 

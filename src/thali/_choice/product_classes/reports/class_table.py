@@ -88,11 +88,15 @@ def format_class_name(
         begin += len(levels)
         if not active[i]:
             continue
-        if scheme.has_inside and i == 0:
-            parts.append(_PRODUCT if included[1] else _NO_CHOICE)
+        if scheme.has_inside and i == 0 and included[1]:
+            parts.append(_PRODUCT)
+        elif scheme.has_inside and i == 0:
+            parts.append(_NO_CHOICE)
         else:
-            order = (cuts.get(name, ()), monotone[i] != 0)
-            parts.append(f"{name} {_format_level_set(included, levels, *order, never_missing[i])}")
+            level_set = _format_level_set(
+                included, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i]
+            )
+            parts.append(f"{name} {level_set}")
     return " & ".join(parts) or "everything"
 
 
@@ -106,20 +110,18 @@ def _format_level_set(
     """Return a set of levels as a threshold, a level, or a list."""
     # It is a threshold if the levels are ordered and the set is one end of them.
     n_included, last_index = int(included.sum()), len(levels) - 1
-    at_start, at_end = (
-        bool(included[:n_included].all()),
-        bool(included[last_index + 1 - n_included :].all()),
-    )
-    if cuts and ordered and (at_start or at_end):
-        if at_start:
-            return f"<= {_format_cut(cuts[n_included - 1])}"
+    at_start = ordered and included[:n_included].all()
+    at_end = ordered and included[last_index + 1 - n_included :].all()
+    if cuts and at_start:
+        return f"<= {_format_cut(cuts[n_included - 1])}"
+    if cuts and at_end:
         return f"> {_format_cut(cuts[last_index - n_included])}"
     names = list(compress(levels, included))
     if n_included == 1:
         return f"= {names[0]}"
-    if ordered and at_start:
+    if at_start:
         return f"<= {names[-1]}"
-    if ordered and at_end:
+    if at_end:
         return f">= {names[0]}"
     if n_included == last_index and never_missing:
         return f"!= {levels[int(included.argmin())]}"
@@ -245,11 +247,13 @@ def build_class_table(
             "importance": mean[shown_order],
         }
     )
-    hidden = len(order) - len(shown_order)
-    if hidden:
-        hidden_order = order[len(shown_order) :]
+    hidden_order = order[len(shown_order) :]
+    if len(hidden_order):
+        noun = "classes"
+        if len(hidden_order) == 1:
+            noun = "class"
         table.loc[len(table)] = {
-            "product_class": f"other ({hidden:,} {'class' if hidden == 1 else 'classes'})",
+            "product_class": f"other ({len(hidden_order):,} {noun})",
             "rules": rules[hidden_order].sum(),
             "importance": mean[hidden_order].sum(),
             "importance_se": standard_error(importance[hidden_order].sum(axis=0, keepdims=True))[0],
@@ -267,9 +271,9 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
     groups = draws.n_groups
     owners, likers, importance = np.zeros((3, n_patterns * groups))
     in_draws = np.zeros(n_patterns)
-    per_draw = (
-        np.diff(draws.first_owned[::n_people]) if n_people else np.zeros(draws.n_draws, np.int64)
-    )
+    per_draw = np.zeros(draws.n_draws, np.int64)
+    if n_people:
+        per_draw = np.diff(draws.first_owned[::n_people])
     for start, stop in _split_draws(per_draw):
         key, value = _sum_class_values(draws, patterns, start, stop)
         person, pattern = np.divmod(key, max(n_patterns, 1))
@@ -282,8 +286,13 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
         draw_pattern = np.unique(person // n_people * n_patterns + pattern)
         in_draws += np.bincount(draw_pattern % max(n_patterns, 1), minlength=n_patterns)
     shape = (n_patterns, groups)
-    sums = (owners.reshape(shape), likers.reshape(shape), importance.reshape(shape))
-    return ClassTally(*sums, in_draws, _sum_newcomer_probabilities(draws, patterns))
+    return ClassTally(
+        owners.reshape(shape),
+        likers.reshape(shape),
+        importance.reshape(shape),
+        in_draws,
+        _sum_newcomer_probabilities(draws, patterns),
+    )
 
 
 def _split_draws(sizes: np.ndarray) -> Any:
@@ -329,11 +338,11 @@ def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> 
     )
     is_symmetric = patterns.of_class[:, 0] == patterns.of_class[:, 1]
     rows, probabilities = [], []
-    for sign, decisions in enumerate((owns * (1.0 - free), owns * free)):
-        decisions = np.where(is_symmetric, owns if sign == 0 else 0.0, decisions)
-        is_used = (patterns.of_class[:, sign] >= 0) & (decisions > 0)
+    free = np.where(is_symmetric, 0.0, free)
+    for sign, owner_probability in enumerate((owns * (1.0 - free), owns * free)):
+        is_used = (patterns.of_class[:, sign] >= 0) & (owner_probability > 0)
         rows.append((draw * n_patterns + patterns.of_class[:, sign])[is_used])
-        probabilities.append(decisions[is_used])
+        probabilities.append(owner_probability[is_used])
     cell, cell_index = np.unique(np.concatenate(rows), return_inverse=True)
     p_none = np.exp(
         np.bincount(cell_index, np.log1p(-np.concatenate(probabilities)), minlength=len(cell))

@@ -122,8 +122,8 @@ def estimate_level_effects(
     draws: "Particles",
     design: "ExperimentDesign",
     pairs: Sequence[tuple[int, int, int]],
-    cores: int | None = None,
-    random_seed: Any = 0,
+    cores: int | None,
+    random_seed: Any,
 ) -> LevelEffects:
     """Return how often the second level of each pair is preferred.
 
@@ -139,19 +139,13 @@ def estimate_level_effects(
     by_piece = np.zeros((pieces, people, len(pairs)), np.int64)
     by_draw = np.zeros((len(draw_indices), len(pairs)), np.int64)
 
+    arrays = (design.products, design.row_product, design.inside, *pair_index, repeats, room)
+
     def work(piece: int) -> None:
         for draw_position in range(piece, len(draw_indices), pieces):
             counts = np.zeros((people, len(pairs)), np.int64)
-            arrays = (design.products, design.row_product, design.inside, *pair_index)
-            count_level_preferences(
-                rngs[draw_position],
-                draws,
-                int(draw_indices[draw_position]),
-                *arrays,
-                repeats,
-                room,
-                counts,
-            )
+            d = int(draw_indices[draw_position])
+            count_level_preferences(rngs[draw_position], draws, d, *arrays, counts)
             by_piece[piece] += counts
             by_draw[draw_position] = counts.sum(axis=0)
 
@@ -267,7 +261,7 @@ def count_choices_without_attributes(
 
 
 def estimate_attribute_importance(
-    draws: "Particles", design: "ExperimentDesign", cores: int | None = None, random_seed: Any = 0
+    draws: "Particles", design: "ExperimentDesign", cores: int | None, random_seed: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return change of choices without each attribute, (people, attributes), and errors.
 
@@ -279,23 +273,24 @@ def estimate_attribute_importance(
     repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(draw_indices)))
     rngs = spawn_generators(random_seed, n_people)
     room = bound_owned_classes(draws)
-    pooled, by_group = (
-        np.zeros((n_people, attributes)),
-        np.zeros((n_people, attributes, len(groups))),
-    )
+    pooled = np.zeros((n_people, attributes))
+    by_group = np.zeros((n_people, attributes, len(groups)))
     tasks = np.zeros(n_people)
 
     def work(person: int) -> None:
         task_rows, first_row = select_tasks(design, person)
         total = np.zeros((len(groups), attributes + 1, len(task_rows)))
-        arrays = (design.products, design.row_product, task_rows, first_row, design.inside)
         count_choices_without_attributes(
             rngs[person],
             draws,
             draw_indices,
             group.astype(np.int64),
             person,
-            *arrays,
+            design.products,
+            design.row_product,
+            task_rows,
+            first_row,
+            design.inside,
             repeats,
             room,
             total,
@@ -330,7 +325,7 @@ def simulate_quantities(
     draws: "Particles",
     design: "ExperimentDesign",
     cores: int | None,
-    reports_by_draw: dict[bytes, SimulatedQuantities] | None = None,
+    reports_by_draw: dict[bytes, SimulatedQuantities],
 ) -> SimulatedQuantities:
     """Simulate level shares, level effects and choices of all draws.
 
@@ -338,7 +333,6 @@ def simulate_quantities(
     """
     # The random stream of the occasions depends on the draw alone, so a draw has the same numbers
     # in runs of any length.
-    reports_by_draw = {} if reports_by_draw is None else reports_by_draw
     matrix = build_level_indicators(design.scheme, design.products)
     pairs = list_reference_pairs(design.scheme, draws.monotone)
     pair_index = index_pairs(pairs, len(design.attributes))
@@ -441,18 +435,12 @@ def simulate_preferences(
     rngs, room = spawn_generators(_SEED, len(draw_indices)), bound_owned_classes(draws)
     preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(sizes)))
 
+    arrays = (design.products, design.row_product, design.inside, *pair_index)
+
     def work(draw_position: int) -> None:
         counts = np.zeros((draws.n_respondents, len(pairs)), np.int64)
-        arrays = (design.products, design.row_product, design.inside, *pair_index)
-        count_level_preferences(
-            rngs[draw_position],
-            draws,
-            int(draw_indices[draw_position]),
-            *arrays,
-            _PREFERENCE_OCCASIONS,
-            room,
-            counts,
-        )
+        rng, d = rngs[draw_position], int(draw_indices[draw_position])
+        count_level_preferences(rng, draws, d, *arrays, _PREFERENCE_OCCASIONS, room, counts)
         preferences[draw_position] = average_preferences(
             counts.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, counts.shape[:1]
         )

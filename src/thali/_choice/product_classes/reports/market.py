@@ -61,9 +61,9 @@ class ClassChoiceRule(NamedTuple):
     ) -> list[np.ndarray]:
         """Return shares of every market's products, without lapse, shape (draws, products)."""
         draws, people = self.counts.shape
-        market_weights = hash_exponentials(draws, self.respondents) * (
-            1.0 if weights is None else weights
-        )
+        market_weights = hash_exponentials(draws, self.respondents)
+        if weights is not None:
+            market_weights = market_weights * weights
         market_weights = np.take_along_axis(
             market_weights, assign_respondents(draws, people, self.respondents), axis=1
         )

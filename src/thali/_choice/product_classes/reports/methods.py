@@ -203,18 +203,21 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         from .predict import INTERVAL_DRAWS, predict_tasks
 
         draws, design = self._fitted_parts()
-        repeats = repeats if repeats is None else check_integer("repeats", repeats, 1)
+        if repeats is not None:
+            repeats = check_integer("repeats", repeats, 1)
         encoded = design.scheme.encode(new, design.respondents)
         settings: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
         by_chain = predict_tasks(draws, encoded, **settings)
-        p = by_chain.mean(axis=0)
+        predictions: Any = by_chain.mean(axis=0)
+        if return_se:
+            predictions = predictions, standard_error(by_chain.T)
 
         def drawn() -> np.ndarray:
             return predict_tasks(
                 self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
 
-        return append_interval((p, standard_error(by_chain.T)) if return_se else p, drawn, ci)
+        return append_interval(predictions, drawn, ci)
 
     def _chooser(self) -> "ClassChooser":
         """Return the chooser of the fitted respondents."""

@@ -18,6 +18,7 @@ from .choice_kernels import (
     bound_total_classes,
     collect_separating_classes,
     count_occasions,
+    count_respondents,
     draw_class_members,
     draw_occasion_values,
     fill_class_row,
@@ -127,8 +128,7 @@ def count_newcomer_choices(
     # Each is drawn from the prior given all respondents before. With more of them, their shares
     # approach the shares of the sampled population. Values of an occasion are the same in all
     # tasks.
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
-    rows = codes.shape[0]
+    people, rows = count_respondents(draws), codes.shape[0]
     owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
     polarity, contains = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
     inside = np.empty((room, rows), np.bool_)
@@ -259,17 +259,21 @@ def estimate_row_probabilities(
     """
     from ..engines.draw_records import slice_draws
 
-    n_draws = draws.a.shape[0]
-    n_parts = n_draws if by_draw else draws.n_groups
+    n_draws = draws.n_draws
+    if by_draw:
+        n_parts, repeats = n_draws, repeats or OCCASIONS_PER_DRAW
+        groups, occasions = 1, repeats
+    else:
+        n_parts, repeats = (
+            draws.n_groups,
+            repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // n_draws)),
+        )
+        groups, occasions = repeats, 1
     draws_per_part = n_draws // n_parts
     parts = [
         slice_draws(draws, part * draws_per_part, (part + 1) * draws_per_part)
         for part in range(n_parts)
     ]
-    repeats = repeats or (
-        OCCASIONS_PER_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // n_draws))
-    )
-    groups, occasions = (1, repeats) if by_draw else (repeats, 1)
     rngs = spawn_generators(random_seed, len(people))
     room_known = bound_owned_classes(draws)
     room_new = bound_total_classes(draws, 1)
@@ -318,8 +322,7 @@ def add_market_choices(
     """Add the weighted choices of each market's products in draw d."""
     # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`. On an occasion a
     # respondent's values are the same in all markets. Respondents with weight 0 are skipped.
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
-    rows = codes.shape[0]
+    people, rows = count_respondents(draws), codes.shape[0]
     inside = np.empty((room, rows), np.bool_)
     chosen = np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
@@ -349,23 +352,27 @@ def simulate_share_draws(
     first_row = part_bounds([len(market) for market in markets])
     rngs = spawn_generators(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
-    newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
-    draw_weights = np.ones((draws.n_draws, draws.n_respondents)) * (
-        1.0 if weights is None else weights
-    )
-    repeats = 1 if weights is None else max(1, -(-_OCCASIONS // np.count_nonzero(draw_weights[0])))
-    room = bound_total_classes(draws, newcomers) if weights is None else bound_owned_classes(draws)
+    if weights is None:
+        newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
+        room = bound_total_classes(draws, newcomers)
 
-    def work(d: int) -> None:
-        if weights is None:
+        def work(d: int) -> None:
             count_newcomer_choices(
                 rngs[d], draws, d, d + 1, 1, newcomers, 1, codes, first_row, room, total[d]
             )
-        else:
+
+        n_occasions = newcomers
+    else:
+        draw_weights = np.ones((draws.n_draws, draws.n_respondents)) * weights
+        repeats = max(1, -(-_OCCASIONS // np.count_nonzero(draw_weights[0])))
+        room = bound_owned_classes(draws)
+
+        def work(d: int) -> None:
             add_market_choices(
                 rngs[d], draws, d, draw_weights[d], codes, first_row, repeats, room, total[d]
             )
 
+        n_occasions = draw_weights.sum(axis=1, keepdims=True) * repeats
     call_in_threads(work, draws.n_draws, cores)
-    total /= newcomers if weights is None else draw_weights.sum(axis=1, keepdims=True) * repeats
+    total /= n_occasions
     return np.split(add_lapse(draws, total, first_row), first_row[1:-1], axis=1)

@@ -98,7 +98,7 @@ def run_compare(
 
 
 def _check_leave_out(leave_out: str | None, form: DataForm) -> None:
-    """Raise if data of this form cannot be divided in this way."""
+    """Raise if `leave_out` is not a way to divide data of this form."""
     from thali._comparison.holdout_schemes import SCHEMES
 
     if leave_out in (None, *SCHEMES[form]):
