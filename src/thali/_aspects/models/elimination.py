@@ -198,9 +198,10 @@ class EliminationByAspects(ChoiceAnswers):
 
                 raise individual_weights_error("segments")
             # without respondents the fit raises
-            respondents = data.respondents
             if self._is_fitted():
                 respondents = self._groups
+            else:
+                respondents = data.respondents
             if len(respondents):
                 list_segment_numbers(settings.segments, len(respondents), "segments")
         return settings

@@ -52,9 +52,10 @@ def run_fit(
     slides: Path | None = None,
 ) -> None:
     """Fit a model to data, print the results and write them."""
-    spec, alias = find_implied_model(typed), ""
     if model_name is not None:
         spec, alias = find_model(model_name)
+    else:
+        spec, alias = find_implied_model(typed), ""
     request, read_arguments = None, {}
     # Check options before a large file is read, whatever the data are.
     if spec is None:

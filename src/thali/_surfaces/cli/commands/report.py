@@ -44,9 +44,11 @@ def run_report(
 
     if slides is not None:
         check_folder(slides, "--slides")
-    file = out_file or results_path.with_suffix(".html")
-    if out_file is None and results_path.is_dir():
+    file = out_file
+    if file is None and results_path.is_dir():
         file = results_path / "report.html"
+    elif file is None:
+        file = results_path.with_suffix(".html")
     check_path(file)
     saved = load_results(terminal, results_path)
     cover = {word: text or saved.cover.get(word, "") for word, text in cover.items()}
