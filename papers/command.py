@@ -261,5 +261,5 @@ def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> No
         contents[f"{entry.name}-{number}.csv"] = files.format_csv(table, index=False)
     with Figures() as figures:
         for name, draw in found.pictures.items():
-            contents[f"{entry.name}-{name}.png"] = files.draw_picture(figures, _Own(draw), "png")
+            contents[f"{entry.name}-{name}.png"] = figures.save(_Own(draw), "png")
     files.write_together(folder, contents)
