@@ -278,7 +278,7 @@ def build_evidence_table(
     log_factors = models.loc[best, "log_evidence"] - table["log_evidence"]
     errors = np.hypot(table["std_error"], models.loc[best, "std_error"])
     table["log_bayes_factor"] = log_factors
-    table["log_bayes_factor_se"] = errors.where(log_factors != 0.0, 0.0)
+    table["log_bayes_factor_se"] = np.where(log_factors != 0.0, errors, 0.0)
     table["evidence_against"] = log_factors.map(classify_evidence)
     table.loc[best, "evidence_against"] = ""
     table["usable"] = table.pop("usable")

@@ -311,5 +311,5 @@ def cross_validate(
     elif len(missing):
         fault = missing.iloc[0]
     columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
-    fold, *costs = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
-    return Scores(fold, *costs, folds, no_scores.seed, fault)
+    arrays = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
+    return Scores._make((*arrays, folds, no_scores.seed, fault))

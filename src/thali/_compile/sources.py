@@ -239,8 +239,6 @@ def _is_versioned(module: str) -> bool:
 
 def format_constant(value: Any) -> str | None:
     """Return a compiled constant as text; None if text cannot identify it."""
-    if isinstance(value, types.ModuleType) and _is_versioned(value.__name__):
-        return value.__name__
     if (
         value is None
         or value is Ellipsis
@@ -255,6 +253,8 @@ def format_constant(value: Any) -> str | None:
             return f"{type(value).__name__} {parts!r}"
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
         return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, types.ModuleType) and _is_versioned(value.__name__):
+        return value.__name__
     return None
 
 

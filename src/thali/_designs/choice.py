@@ -595,7 +595,7 @@ def _tabulate_design(
     """Tabulate the design by version and task; hold-out tasks come last in each version."""
     import pandas as pd
 
-    columns: dict[str, list[Any]] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}
+    columns: dict[str, Any] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}
     columns |= {name: [] for name in (*attributes.names, HELD_OUT)}
     for version, version_products in enumerate(products.reshape(-1, tasks, *products.shape[1:]), 1):
         version_tasks = [

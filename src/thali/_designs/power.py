@@ -459,7 +459,7 @@ def _draw_log_worths(
     worths = []
     for label in labels:
         worth = worth_of_label.get(label)
-        if not isinstance(worth, Real) or not 0.0 < worth < np.inf:
+        if not isinstance(worth, Real) or not 0.0 < float(worth) < np.inf:
             raise ArgumentError(
                 Argument("prior"),
                 f" must give each option a positive worth; {label!r} has none.",

@@ -225,7 +225,8 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
 
 def _list_best_scores(table: "pandas.DataFrame") -> str:
     """List the options with the highest scores, in a sentence."""
-    best = table["score"].sort_values(ascending=False, kind="stable").head(NAMED)
+    scores: Any = table["score"]
+    best = scores.sort_values(ascending=False, kind="stable").head(NAMED)
     return list_names([f"{option} ({format_number(score)})" for option, score in best.items()])
 
 

@@ -8,7 +8,7 @@ to the power :math:`1 / \max(1, \delta)` (Pauli, Racugno & Ventura 2011; Rao & S
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -119,7 +119,7 @@ def choose_chain_dependence(
     return replace(dependence, effect=effect)
 
 
-def _list_parts(data: Any) -> list[Any]:
+def _list_parts(data: Any) -> Sequence[Any]:
     """Return the data of each group, or the data without groups as the only part."""
     if isinstance(data, GroupedData):
         return data.data

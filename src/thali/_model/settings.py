@@ -132,6 +132,7 @@ def build_settings(
                 f"findings() has no setting {name!r} for this model; available:"
                 f" {shorten(names, 99)}.{suggest(name, names)}"
             )
-        if value is not None and name in options and options[name].check is not None:
-            options[name].check(name, value)
+        option = options.get(name)
+        if value is not None and option is not None and option.check is not None:
+            option.check(name, value)
     return AnswerSettings(**arguments)

@@ -140,7 +140,7 @@ def member_coordinates(data: "Choices") -> dict[Any, Any]:
 
 def set_size_variables(data: "Choices", rule: str) -> dict[Any, Any]:
     """Return variables with the size of each set and the rule of best and worst."""
-    variables = {"shown_size": ("shown_set", data.sizes)}
+    variables: dict[Any, Any] = {"shown_size": ("shown_set", data.sizes)}
     if data.worst is not None:
         variables["best_worst"] = rule
     return variables

@@ -101,7 +101,7 @@ def _describe_omitted(names: list[str], n_drawn: int) -> str:
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Report ranks and ratings with intervals."""
-    columns = list(_MAIN_COLUMNS)
+    columns: list[str] = list(_MAIN_COLUMNS)
     if board.effects is not None:
         columns += _COVARIATE_COLUMNS
     notes: list[Text] = [f"{board.title}.", board.note]

@@ -114,8 +114,9 @@ def transitivity(data: Any) -> Transitivity:
         for row in rows
     ]
     violations = pd.DataFrame(violation_rows, columns=["kind", "a", "b", "c", "deviation"])
+    weak, moderate, strong = n_violations.tolist()
     return Transitivity(
-        "Stochastic transitivity", table, "", *n_violations.tolist(), tests, violations
+        "Stochastic transitivity", table, "", weak, moderate, strong, tests, violations
     )
 
 

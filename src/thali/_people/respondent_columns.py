@@ -210,6 +210,7 @@ class RespondentCovariates(NamedTuple):
                     f"The model depends on the respondent column {name!r}, which the data do not"
                     " contain; add the column."
                 )
+        assert table is not None  # there is a source
         return pd.DataFrame(self.standardise_rows(table)[:, 1:], index=table.index)
 
     def find_unknown_labels(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:

@@ -463,7 +463,7 @@ def _describe_differences(
             best_indices = best_indices[:1]
         named_indices = [k for k in best_indices if scores[k] >= _WORTH_NAMING]
         for k in named_indices:
-            level = levels[level_indices[k]]
+            level = levels[int(level_indices[k])]
             preferred.append((scores[k], _WORDS.get(level, " ".join(level))))
         spread_loss = np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
         if not named_indices and spread_loss >= 2 * _WORTH_NAMING:

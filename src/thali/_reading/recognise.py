@@ -478,10 +478,10 @@ def _unread_error(
             f"{problem}. {list_reasons(tried_shapes, table)}", (), requested_kinds
         )
     if not near_shapes:
-        shapes = "; or ".join(shape.expected for shape in tried_shapes)
+        layouts = "; or ".join(shape.expected for shape in tried_shapes)
         if len(expected_kinds) > 1:
-            shapes = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
-        return RecognitionError(f"{problem}; expected {shapes}.", (), requested_kinds)
+            layouts = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
+        return RecognitionError(f"{problem}; expected {layouts}.", (), requested_kinds)
     shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
     argument_hint: Any = ""
     if lack.option:

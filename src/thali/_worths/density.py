@@ -51,7 +51,7 @@ class DistinctComparisons(NamedTuple):
     def select(self, row_indices: Any) -> "DistinctComparisons":
         """Return selected rows."""
         arrays = (array[row_indices] for array in self[:8])
-        return DistinctComparisons(*arrays, self.lapse, self.has_ties)
+        return self._make((*arrays, self.lapse, self.has_ties))
 
 
 class Spreads(NamedTuple):

@@ -135,12 +135,12 @@ def read_wide_occasions(
         raise DataError("The table has no rows, so it contains no choices.")
     _check_offers(alternatives, available)
     column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
-    chosen = column_by_role["chosen"]
+    answer = column_by_role["chosen"]
     options = alternatives or ()
     if alternatives is None and available is None:
-        options = [chosen]
-    frame = select_answered_rows(frame, [chosen], options, map(format_label, available or ()))
-    winners = list_texts(frame, chosen)
+        options = [answer]
+    frame = select_answered_rows(frame, [answer], options, map(format_label, available or ()))
+    winners = list_texts(frame, answer)
     if "" in winners:
         raise DataError(
             f"Row {frame.index[winners.index('')]} has no chosen alternative; fill it in or remove"
@@ -150,7 +150,7 @@ def read_wide_occasions(
     if labels is not None:
         option_labels = check_labels(labels)
     else:
-        option_labels = _list_wide_labels(frame, chosen, chain(winners, *offered))
+        option_labels = _list_wide_labels(frame, answer, chain(winners, *offered))
     if not offered:
         offered = [[label] * len(frame) for label in option_labels]
     offers = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]

@@ -552,7 +552,7 @@ def _read_long_rankings(
         & ~np.isnan(rank_values[rows[:-1]])
     )
     if is_repeated.any():
-        row, hint = rows[1:][is_repeated].min(), ""
+        row, hint = int(rows[1:][is_repeated].min()), ""
         if columns.group is None:
             hint = "; if the respondent has several rankings, number them in a column 'task'"
         raise DataError(

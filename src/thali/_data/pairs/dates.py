@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PERIODS = ("day", "week", "month", "year")
 # units of time: days since 1970, or the integers of a column
 DAY, STEP = "day", "step"
-_LETTERS = {"month": "M", "year": "Y"}  # NumPy's letters of periods
+_LETTERS: dict[str, Any] = {"month": "M", "year": "Y"}  # NumPy's letters of periods
 _FORMATS = (
     "ISO8601",
     "%Y/%m/%d",

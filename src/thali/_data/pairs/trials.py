@@ -604,7 +604,7 @@ def read_trial_outcomes(
     times = read_counts(rows, columns.count, weights)
     option_columns = columns.first, columns.second
     names, first_indices, second_indices = encode_labels(
-        *(get_column(rows, name) for name in option_columns), times, labels
+        get_column(rows, columns.first), get_column(rows, columns.second), times, labels
     )
     is_first_chosen = outcome != SECOND
     winner = np.where(is_first_chosen, first_indices, second_indices)

@@ -72,7 +72,7 @@ class GroupsEngine(IndividualsEngine):
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
         return pd.concat(tables, names=["group"]).reset_index("group").reset_index(drop=True)
 
-    def sample_prior(self, *arguments: Any) -> PriorSample:
+    def sample_prior(self, *arguments: Any, **named: Any) -> PriorSample:
         raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
 
     simulate_data = sample_prior  # type: ignore[assignment]

@@ -66,7 +66,8 @@ class IndividualsEngine(LaplaceEngine):
             complete_tree=self.complete_tree,
         )
 
-    def complete_tree(self, tree: Any) -> Any:
+    @staticmethod
+    def complete_tree(tree: Any) -> Any:
         """Add quantities that depend on all draws together; there are none."""
         return tree
 

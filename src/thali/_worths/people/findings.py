@@ -89,7 +89,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
     if of_one.has_score_finding(model, settings):
         make = partial(_report_segment_scores, settings)
         scores.append(("segment_scores", "Preference scores by segment", make))
-    segments = make_segment_makers(settings, make_segment_function(settings), scores)
+    segments = make_segment_makers(settings, make_segment_function(settings), tuple(scores))
     return (*_FIRST, *segments, *_LAST)
 
 

@@ -32,11 +32,11 @@ def estimate_log_predictive(
     draws = space_evenly(respondent_draws.n_draws, NEW_PEOPLE)
     copies = np.repeat(draws, -(-NEW_PEOPLE // len(draws)))
     worths, respondent_draws = worths.take(copies), respondent_draws.take(copies)
-    x, log_probabilities = None, {}
+    x, rows, log_probabilities = None, None, {}
     if respondent_draws.covariates is not None:
         rows = respondent_draws.covariates.encode_table(data.people)
     for name, choices in data.by_respondent().items():
-        if respondent_draws.covariates is not None:
+        if rows is not None:
             x = rows.loc[name].to_numpy()
         log_probabilities[name] = _estimate_log_mean(worths, respondent_draws, choices, x)
     return pd.Series(
