@@ -180,7 +180,7 @@ class Scheme:
         if not self.none:
             return np.zeros(len(products), bool)
         if self.has_inside:
-            return np.asarray(products[:, 0] == 0)
+            return (products[:, :1] == 0).all(axis=1)
         return (products < 0).all(axis=1)
 
     def with_numbers(
