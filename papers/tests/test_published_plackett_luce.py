@@ -104,7 +104,7 @@ def test_same_seed_same_draws_as_ever():
     def make(**arguments):
         return published_plackett_luce("published").make(arguments, None)
 
-    row = SmallModelCase(make, small_models.build_rows, run, small_models.predict_first_rows)
+    row = SmallModelCase(make, small_models.build_rows, small_models.predict_first_rows, run)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = digests_of(row.build_fitted(), row)

@@ -123,11 +123,11 @@ DIGESTS = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8")
 SMALLEST = {
     "elimination-by-aspects": SmallModelCase(
         lambda: use_published_sampler(th.EliminationByAspects()),
-        *(small_models.build_pairs, small_models.CHAINS, small_models.predict_first_pair),
+        *(small_models.build_pairs, small_models.predict_first_pair),
     ),
     "additive-clustering": SmallModelCase(
         lambda: use_published_sampler(th.AdditiveClustering()),
-        *(small_models.build_similarities, small_models.CHAINS, small_models.estimate_similarity),
+        *(small_models.build_similarities, small_models.estimate_similarity),
     ),
 }
 SHORT = {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}

@@ -113,7 +113,7 @@ def _format_memory(n_bytes: int) -> str:
     return f"{1e-9 * n_bytes:,.2g} GB"
 
 
-def _name_non_finite(number: float) -> str:
+def _name_non_finite(number: Any) -> str:
     """Return "NaN" or "inf" for a number that is not finite."""
     if math.isnan(number):
         return "NaN"
@@ -370,7 +370,7 @@ def compute_standardization(
         )
     unit = np.where(constant, 1.0, np.maximum(np.maximum(-low, high), np.finfo(float).tiny))
     if counts is None:
-        counts = np.ones(matrix.shape[0])
+        counts = np.ones(int(matrix.shape[0]))
     compute_moments = _compute_dense_moments
     if is_sparse(matrix):
         compute_moments = _compute_sparse_moments

@@ -163,25 +163,14 @@ def run_comparison(
         seeds = seed.spawn(len(parts))
         for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
             for name, model in models.items():
-                fit_arguments = (
-                    name,
-                    clone(model, {}),
-                    splitter,
-                    scorer,
-                    part_index,
-                    part,
-                    part_seed,
+                held_out = (part_index, part, part_seed)
+                fit = HeldOutFit(
+                    name, clone(model, {}), splitter, scorer, *held_out, fit_settings, os.getpid()
                 )
-                tasks.append(HeldOutFit(*fit_arguments, fit_settings, os.getpid()))
+                tasks.append(fit)
         if folder is not None:
             folder.plan({format_fit_key(fit_key): fit_key[0] for fit_key in fits}, "fits")
-        batch = Batch(
-            tasks,
-            lambda task: format_fit_key((task.name, task.part_index)),
-            run,
-            _make_record,
-            folder,
-        )
+        batch = Batch(tasks, _format_task_key, run, _make_record, folder)
         progress = _build_progress(progressbar, len(tasks))
         interrupted = batch.finish(
             progress,
@@ -195,6 +184,11 @@ def run_comparison(
     table.attrs.update(interrupted=interrupted, lapses=lapses)
     warn_about_fits(table, splitter, advise_resuming(job))
     return table
+
+
+def _format_task_key(task: HeldOutFit) -> str:
+    """Return the key of a fit in its job."""
+    return format_fit_key((task.name, task.part_index))
 
 
 def _build_progress(progressbar: bool, n_fits: int) -> Progress:

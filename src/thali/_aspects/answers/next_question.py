@@ -117,12 +117,12 @@ def _build_aspect_target(
             f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}."
         )
     aspect = goal["aspect"]
-    if not is_list(aspect) or not len(aspect):
+    if not is_list(aspect) or not (members := list(aspect)):
         raise ArgumentError(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
     is_member = np.zeros(columns.n_options, bool)
-    is_member[[label_index(format_label(member), labels, "goal") for member in aspect]] = True
+    is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
     n_shared = np.zeros(0)
     if len(columns.sizes):
         n_shared = np.add.reduceat(is_member[columns.owners], columns.owner_offsets[:-1])

@@ -128,6 +128,7 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options by the population weights."""
     rank_finding = ranks(model, settings)
+    assert rank_finding is not None
     return replace(rank_finding, notes=(*rank_finding.notes, ENGLISH["ranks.common"]))
 
 

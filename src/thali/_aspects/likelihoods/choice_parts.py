@@ -204,9 +204,11 @@ def build_sets_part(
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= member_coordinates(data)
 
-        def compute_answers() -> np.ndarray:
+        def get_answers() -> np.ndarray:
             """Return the probability of every member of every set, (draws, members)."""
             return answers
+
+        compute_answers = get_answers
 
     return replace(
         build_data_part(stored, unique),

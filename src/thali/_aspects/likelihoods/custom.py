@@ -292,6 +292,7 @@ class Custom:
                 "Simulating data requires a function simulate(data, features, weights, rng); pass"
                 " it to Custom(..., simulate=...)."
             )
+        assert self.simulate is not None
         owners, weights = columns.to_dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
         original = self.wrap_data(data).original

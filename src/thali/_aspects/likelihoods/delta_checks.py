@@ -183,7 +183,7 @@ class StateChanges:
                     f" {self._format_owners(self.features[:, k])}",
                 )
 
-    def _delta_weight(self, k: int, m: int, d: float) -> float:
+    def _delta_weight(self, k: int, m: Any, d: Any) -> float:
         """Return the difference if the weight of the column in row k, of m owners, grows by d."""
         return operations.delta_weight(self.likelihood, self.cache, self.state, k, m, d)
 

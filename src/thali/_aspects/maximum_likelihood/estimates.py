@@ -318,7 +318,7 @@ class Estimates:
             np.median(self._scores.degrees_of_freedom(self._jacobian[self._known, :, None]))
         )
 
-    def tail(self, z: np.ndarray, df: np.ndarray | None = None) -> np.ndarray:
+    def tail(self, z: np.ndarray, df: np.ndarray | float | None = None) -> np.ndarray:
         """Return P(|Z| >= |z|) of estimates over standard errors; `df` of each, or of all."""
         from scipy.special import stdtr
 

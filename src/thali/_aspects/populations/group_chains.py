@@ -64,6 +64,7 @@ MIN_FIRST_DRAWS = 250  # draws per chain before the first convergence check
 class GroupSamplingTask(SamplingTask):
     """A kernel for groups, its model and the length of a run."""
 
+    model: Any  # a GroupModel
     make_cache: Any  # of each group: likelihood -> a chain's cache
 
     @property

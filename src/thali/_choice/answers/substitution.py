@@ -87,7 +87,7 @@ def tabulate_elasticities(
 
 def _choose_steps(
     chooser: Chooser, market: Market, attribute: str, change: Any
-) -> dict[str, tuple[float, float, float]]:
+) -> dict[str, tuple[float, ...]]:
     """Return current, lower and upper number of each product with the attribute."""
     # Shares at the lower and the upper number are compared.
     names = chooser.data.scheme.names

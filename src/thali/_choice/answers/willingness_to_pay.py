@@ -560,7 +560,7 @@ def _describe_amounts(
     amounts = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float)
     tested = float(np.ptp(prices.numbers))
     notes = []
-    is_endless = np.isinf(amounts).any(axis=1)
+    is_endless = np.any(np.isinf(amounts), axis=1)
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
     if is_established and is_endless.any():
         unbounded = f"the amount for {shorten(list(compress(names, is_endless)), 3)}"

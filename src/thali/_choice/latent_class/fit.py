@@ -29,7 +29,7 @@ from ..logit import (
     fisher_information,
     maximise_log_likelihood,
 )
-from .membership import Membership, build_equal_classes
+from .membership import ClassesByColumns, Membership, build_equal_classes
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -541,6 +541,7 @@ def build_fitted_attributes(
     column_units = np.append(1.0, covariates.sd)
     labels = pd.Index(np.arange(1, n_classes + 1), name="latent_class")
     if covariates.names:
+        assert isinstance(parameters.classes, ClassesByColumns)
         columns = pd.Index([CONSTANT_NAME, *covariates.names], name="column")
         membership_coef = pd.DataFrame(parameters.classes.odds / column_units, labels, columns)
         fitted_covariates, expected = covariates, parameters.classes.probabilities

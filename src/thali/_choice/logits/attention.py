@@ -79,7 +79,7 @@ def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding
     """Check the argument `attention`; return the attributes that respondents may ignore."""
     names = [name for name in data.attributes if not _is_constant(name, data)]
     owned = build_attention(names, data.attributes, coding).owned
-    names = compress(names, owned.any(axis=1))
+    names = compress(names, np.any(owned, axis=1))
     eligible = build_attention(names, data.attributes, coding)
     if len(eligible.names) < 2:
         named = "none"

@@ -72,7 +72,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
     def problem() -> Any:
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        people = covariates.matrix, attention.owned, scale.price
+        people: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
         if attention.people is not None:
             people = *people, attention.people.matrix
         return build_problem(scaled, source.first_task, prior, scale.sign, *people)

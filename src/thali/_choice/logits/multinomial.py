@@ -247,7 +247,7 @@ class MultinomialLogit(LogitReports, Model):
         """Yield warnings of unidentified or infinite coefficients."""
         from ..logit import NOT_CONVERGED, list_unidentified_warnings
 
-        yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna()])
+        yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna().to_numpy()])
         if self._unbounded_:
             yield EstimateWarning(
                 "The likelihood keeps increasing along"

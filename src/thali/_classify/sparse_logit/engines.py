@@ -226,7 +226,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             """Return the fitted attributes: posterior means, convergence and bound."""
             normal = fit_posterior()[1]
-            attributes = {"converged_": normal.converged}
+            attributes: dict[str, Any] = {"converged_": normal.converged}
             if model._used_engine.has_bound:
                 attributes["lower_bound_"] = normal.lower_bound
             if dask_posterior is not None:

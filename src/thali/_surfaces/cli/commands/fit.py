@@ -78,19 +78,9 @@ def run_fit(
     notify(data_sentence)
     model = _build_model(request, data)
     settings = model._complete_settings(data, request.settings(named_data, data))
-    command_arguments: dict[str, Any] = {
-        "data_name": data_name,
-        "model_name": model_name,
-        "typed": typed,
-    }
-    command_arguments["formats"] = list(formats)
-    if page is not None:
-        command_arguments |= {"page": page.absolute(), "cover": cover}
-    if slides is not None:
-        command_arguments |= {"slides": slides.absolute()}
-    output = FitOutput(
-        command_arguments, build_job_note("fit", command_arguments), out, overwrite, page, slides
-    )
+    command = {"data_name": data_name, "model_name": model_name, "typed": typed}
+    command |= _list_file_arguments(formats, page, cover, slides)
+    output = FitOutput(command, build_job_note("fit", command), out, overwrite, page, slides)
     _fit_model(terminal, request, model, data, output)
     if model._interrupted_:
         _report_early_stop(model, out)
@@ -118,6 +108,18 @@ class FitOutput(NamedTuple):
     overwrite: bool
     page: Path | None
     slides: Path | None
+
+
+def _list_file_arguments(
+    formats: Sequence[str], page: Path | None, cover: dict[str, str], slides: Path | None
+) -> dict[str, Any]:
+    """Return the arguments of `run_fit` about files, with absolute paths."""
+    arguments: dict[str, Any] = {"formats": list(formats)}
+    if page is not None:
+        arguments |= {"page": page.absolute(), "cover": cover}
+    if slides is not None:
+        arguments["slides"] = slides.absolute()
+    return arguments
 
 
 def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
