@@ -180,8 +180,8 @@ class Scheme:
         if not self.none:
             return np.zeros(len(products), bool)
         if self.has_inside:
-            return (products[:, :1] == 0).all(axis=1)
-        return (products < 0).all(axis=1)
+            return products[:, 0] == 0
+        return np.all(products < 0, axis=1)
 
     def with_numbers(
         self, names: Sequence[str], new_tasks: "pd.DataFrame | SchemeTasks"
