@@ -414,7 +414,7 @@ def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 @delta_block.register(object)
 @scalar
 def _delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    """Return `delta_compensated_member` for the scratch row, the signed sum of flipped columns."""
+    """Return the log-likelihood change if option i gains the sum of flipped columns."""
     return delta_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 

@@ -114,7 +114,7 @@ def _create_panels(n_panels: int, side: float) -> "list[Axes]":
 def _choose_panels(
     table: "pandas.DataFrame", scores: "pandas.DataFrame", max_models: int
 ) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """Return the models to draw, and the two models of each panel."""
+    """Return the models to draw, and the pair of each panel; of many, each with the best."""
     models = [row for row in table.index if row not in (BASE, EMP) and row in scores]
     if not models:
         raise ArgumentError(

@@ -149,7 +149,7 @@ def _label_periods(ax: "Axes", periods: list[str]) -> None:
 
 
 def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
-    """Move heights of labels apart, as little as needed for a minimal gap."""
+    """Push heights of labels apart until none is closer than a gap, for at most 200 passes."""
     order = np.argsort(heights)
     separated = np.array(heights, float)[order]
     for _ in range(200):

@@ -209,7 +209,7 @@ def _describe(arguments: Any) -> str:
 
 
 def _shorten_repr(returned: Any) -> str:
-    """Return a repr of at most 60 characters."""
+    """Return a repr; one of 60 characters or more is cut, with the name of its type."""
     text = repr(returned).replace("\n", " ")
     if len(text) < 60:
         return text

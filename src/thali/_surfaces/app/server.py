@@ -577,7 +577,7 @@ def _render_http_error(request: Request, error: HTTPException) -> Response:
 
 
 def _redirect(study: StudyFolder, screen: str = "") -> Response:
-    """Return the response that leads to a screen of a study."""
+    """Return JSON with the address of the screen that the page goes to next."""
     address = f"/study/{study.name}"
     if screen:
         address += f"/{screen}"
