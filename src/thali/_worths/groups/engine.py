@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas
 
 
+_NO_SIMULATION = "Data cannot be simulated for groups; simulate those of one group."
+
+
 class GroupsEngine(IndividualsEngine):
     """Chains of the worths of groups; most results require one group."""
 
@@ -72,10 +75,11 @@ class GroupsEngine(IndividualsEngine):
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
         return pd.concat(tables, names=["group"]).reset_index("group").reset_index(drop=True)
 
-    def sample_prior(self, *arguments: Any, **named: Any) -> PriorSample:
-        raise ArgumentError("Data cannot be simulated for groups; simulate those of one group.")
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        raise ArgumentError(_NO_SIMULATION)
 
-    simulate_data = sample_prior  # type: ignore[assignment]
+    def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        raise ArgumentError(_NO_SIMULATION)
 
 
 GROUPS = GroupsEngine()
