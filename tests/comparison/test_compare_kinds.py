@@ -11,6 +11,7 @@ from helpers.short_comparisons import folds_of, sentences
 from helpers.tiny_models import TINY
 from joblib import parallel_config
 from scipy import stats
+from scipy.sparse import csr_array
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
@@ -358,3 +359,20 @@ def test_the_open_combination_is_compared():
         "open": 0.02,
         "same": 0.02,
     }
+
+
+def test_sparse_covariates_are_compared_as_dense_ones():
+    X = np.random.default_rng(0).random((60, 4))
+    X[X < 0.5] = 0.0
+    labels = (X[:, 0] > X[:, 1]).astype(int)
+    sparse, dense = (
+        th.compare(
+            {"MAP": th.SparseMultinomialLogit(method="map", eta=1.0)},
+            (covariates, labels),
+            folds=3,
+            random_seed=1,
+            progressbar=False,
+        )
+        for covariates in (csr_array(X), X)
+    )
+    assert sparse["log_loss"].to_numpy() == pytest.approx(dense["log_loss"].to_numpy())
