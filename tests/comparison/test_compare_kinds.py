@@ -361,6 +361,7 @@ def test_the_open_combination_is_compared():
     }
 
 
+@pytest.mark.fit
 def test_sparse_covariates_are_compared_as_dense_ones():
     X = np.random.default_rng(0).random((60, 4))
     X[X < 0.5] = 0.0
