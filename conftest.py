@@ -168,6 +168,14 @@ class TogetherScheduling(LoadFileScheduling):
     def _split_scope(self, nodeid):
         return scope_of(nodeid)
 
+    def remove_node(self, node):
+        """Hand out what a crashed worker left undone; of finished files no worker would report."""
+        files = self.assigned_work[node]
+        self.assigned_work[node] = {
+            f: tests for f, tests in files.items() if not all(tests.values())
+        }
+        return super().remove_node(node)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
