@@ -132,7 +132,7 @@ def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the finding makers (summary, data, convergence) of models without a findings module."""
+    """Return the makers of summary, data and convergence, for models without a findings module."""
     return (summary, data, convergence)
 
 
