@@ -140,7 +140,7 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
     """Read the columns of a design and the rows of its tasks."""
     names = map_plain_names(column_names(frame))
     version, task = VERSION.find_column(names), TASK.find_column(names)
-    alternative = next(ALTERNATIVE.surely(names), None)
+    alternative = next(ALTERNATIVE.find_certain_columns(names), None)
     if task is None:
         raise DataError(
             "A design needs a column of task numbers, such as 'task'; this design has none."

@@ -84,7 +84,7 @@ class SeveralGroups(Population):
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
         groups = convert_groups(fit_data, self.weights)
         if isinstance(groups, GroupedData):
-            return groups.mapped(convert)
+            return groups.map_groups(convert)
         return convert(groups)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:

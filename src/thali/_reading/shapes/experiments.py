@@ -48,7 +48,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     if has_position_labels(table):
         other_kind = CHOICES
     convert = partial(_read_long, table, options)
-    availability_columns = AVAILABLE.each(map_plain_names(table.names))
+    availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
     return Reading(
         EXPERIMENTS,
         _LONG,
