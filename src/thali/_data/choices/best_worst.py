@@ -201,10 +201,7 @@ def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str
 
 
 def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
-    """Return the index of the column that a cell names, such as "option2" or "B".
-
-    None for other cells.
-    """
+    """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
     for k, name in enumerate(columns):
@@ -238,10 +235,7 @@ def _find_chosen_index(
     cell_position: str,
     by_position: bool = False,
 ) -> int:
-    """Return the index of the offered option that an answer names by label or column.
-
-    Raises DataError if the answer names none of them.
-    """
+    """Return the index of the option that an answer names by label or column; else raise."""
     if text in offered and not by_position:
         return offered.index(text)
     position = _find_position(text, offered, columns)

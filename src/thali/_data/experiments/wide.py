@@ -128,10 +128,7 @@ def find_wide_tasks(
 def _list_groupings(
     names: list[str], listed_names: tuple[str, ...], picked: set[str]
 ) -> Iterator[tuple[ColumnGroups, bool]]:
-    """Yield groupings of columns by attribute and alternative.
-
-    Also yield whether a separator joins the two in the names.
-    """
+    """Yield (columns by attribute and alternative, whether a separator joins the two)."""
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
             yield _group_columns(names, separator, is_suffix), True

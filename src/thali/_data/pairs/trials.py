@@ -214,10 +214,7 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
 def _decode_labels(
     codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]
 ) -> np.ndarray:
-    """Decode cells that contain a chosen option's label or a word for a tie.
-
-    Other cells are NaN.
-    """
+    """Decode cells that contain a chosen option's label or a word for a tie; else NaN."""
     code_by_text: dict[str, int] = {}
 
     def numbered(codes: np.ndarray, texts: list[str]) -> np.ndarray:
@@ -244,10 +241,7 @@ def _decode_labels(
 def _map_sides(
     texts: list[str], ties: set[str], option_columns: tuple[str, str], game: bool
 ) -> dict[str, float] | None:
-    """Return the outcome of each text if all are side words, numbers or ties.
-
-    Otherwise None.
-    """
+    """Return the outcome of each text if all are sides, numbers or ties; else None."""
     answers = [text for text in texts if text and text not in ties]
     if not answers:
         return None
