@@ -1,4 +1,7 @@
-"""Length of a run without a fixed length, computed from the size of the data, not from a clock."""
+"""Number of draws of a run without a fixed length, within a budget of CPU time.
+
+It depends on the size of the data, not on a clock.
+"""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +16,7 @@ MIN_DRAWS = 100  # per chain, in any case, and the same number of warm-up draws
 
 
 class BudgetedRun(NamedTuple):
-    """A run that fits the time budget."""
+    """Run settings within the budget of CPU seconds."""
 
     run: Run
     thin: int  # sweeps per draw
@@ -24,7 +27,7 @@ class BudgetedRun(NamedTuple):
 
     @property
     def forecast(self) -> Forecast:
-        """Expected run time."""
+        """Forecast CPU seconds of the run."""
         seconds = self.run.chains * self.thin * self.sweep
         return Forecast(
             seconds * (self.run.tune + self.first_draws),
@@ -34,7 +37,7 @@ class BudgetedRun(NamedTuple):
 
 
 def remaining_budget(sweeps: int, sweep: float) -> float:
-    """Return the share of the budget left after sweeps of `sweep` seconds each."""
+    """Return the share of the CPU budget left after sweeps of `sweep` seconds each."""
     return 1.0 - sweeps * sweep / BUDGET
 
 
@@ -45,7 +48,7 @@ def limit_run(
     first_draws: int = FIRST_DRAWS,
     share: float = 1.0,
 ) -> BudgetedRun:
-    """Shorten a run whose sweeps take `sweep` seconds to a share of the budget.
+    """Reduce thinning, warm-up and draws of a run to a share of the CPU budget.
 
     A slow run has fewer sweeps per draw unless `thin` was set. If one sweep per draw is still too
     slow, a run without a fixed length has fewer draws and warm-up draws. Requested numbers of draws
