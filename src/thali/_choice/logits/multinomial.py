@@ -1,4 +1,4 @@
-"""`MultinomialLogit`: all respondents have the same tastes."""
+"""`MultinomialLogit`, the model that users fit: equal tastes of all respondents."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -184,7 +184,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
-        """Check the data and the arguments, and return the job of the fit."""
+        """Check data and arguments; return the job of the fit."""
         import pandas as pd
 
         from ..logit import (
@@ -209,6 +209,7 @@ class MultinomialLogit(LogitReports, Model):
         scaled = tasks._replace(matrix=tasks.matrix / scale)
 
         def work() -> dict[str, Any]:
+            """Maximise the likelihood; return the fitted attributes by name."""
             estimate = maximise_log_likelihood(scaled)
             names = list(coding.names)
             separating = find_separating_columns(scaled, estimate.beta)
@@ -260,7 +261,7 @@ class MultinomialLogit(LogitReports, Model):
             yield EstimateWarning(NOT_CONVERGED)
 
     def _headline_facts(self) -> Facts:
-        """Return the key numbers to show with a fit, such as log-likelihood and AIC."""
+        """Return (name, value) facts to show with a fit."""
         facts = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
@@ -288,7 +289,7 @@ class MultinomialLogit(LogitReports, Model):
         return tabulate_coefficients(self.coef_.to_numpy(), errors, self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
-        """Return coefficients of utility, (p,), 0 where not identified."""
+        """Return utility coefficients, shape (p,), 0 where not identified."""
         coef = np.nan_to_num(self.coef_.to_numpy())
         if self._price_ is None:
             return coef
@@ -339,7 +340,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
-        """Build the chooser from the estimate and draws about it."""
+        """Build the `Chooser` from the estimate and normal draws around it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))
