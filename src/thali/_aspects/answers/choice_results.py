@@ -41,7 +41,7 @@ from .new_respondents import log_predictive_by_individual, predict_from_populati
 from .posterior_results import GroupResults, IndividualResults, PosteriorResults
 from .predict import outcome_draws, outcomes_table, predict_choices
 from .quantities import Quantities
-from .registry import load_results
+from .result_classes import load_results
 
 if TYPE_CHECKING:
     import pandas

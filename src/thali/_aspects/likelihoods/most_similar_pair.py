@@ -11,9 +11,9 @@ from thali._data.triplets import Triplets
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
+from .normal_approximation import approximate_answers
 from .pair_set_operations import make_pair_set_cache
 from .pair_sets import arrange_pair_sets
-from .second_order import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
 LINKS = (EXP, RATIO)

@@ -20,9 +20,9 @@ from thali._posterior.interval import INTERVAL, interval_tails
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
-from .goodness import FitTest, run_fit_test
+from .fit_tests import FitTest, run_fit_test
 from .maximum import Maximum, estimate_maximum, maximise
-from .problem import PairProblem, compute_exclusive_aspects, compute_shares
+from .pair_problem import PairProblem, compute_exclusive_aspects, compute_shares
 
 if TYPE_CHECKING:
     import pandas

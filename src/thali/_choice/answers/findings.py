@@ -48,12 +48,12 @@ from ..coding import (
     parse_linear,
     require_experiment,
 )
-from .check import format_check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
 from .holdouts import refuse_non_choices
 from .market import parse_markets
-from .rules import ShareSettings
+from .predictive_check import format_check_sentence
+from .share_settings import ShareSettings
 from .shares import tabulate_demand
 from .simulator import (
     apply_share_settings,

@@ -30,7 +30,7 @@ from .chooser import (
     standard_error,
 )
 from .effects import choice_change, select_products, select_tasks
-from .methods import MarketAnswers
+from .market_answers import MarketAnswers
 from .simulator import (
     MarketDraws,
     Product,

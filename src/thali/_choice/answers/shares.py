@@ -31,7 +31,7 @@ from .market import (
     parse_markets,
     parse_single_market,
 )
-from .rules import ShareSettings
+from .share_settings import ShareSettings
 
 if TYPE_CHECKING:
     import pandas

@@ -20,7 +20,7 @@ from thali.errors import DataWarning
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED, drop_estimate
 from .english import ENGLISH
 from .market import parse_markets
-from .rules import ShareSettings, average_over_sets, list_available_sets
+from .share_settings import ShareSettings, average_over_sets, list_available_sets
 
 if TYPE_CHECKING:
     import pandas

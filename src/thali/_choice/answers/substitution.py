@@ -13,7 +13,7 @@ from thali.errors import Argument, ArgumentError, Setting
 
 from .chooser import LOGIT, Chooser, check_probability, point_estimate
 from .market import Market, apply_change, draw_market_weights, find_product, parse_single_market
-from .rules import ShareSettings
+from .share_settings import ShareSettings
 from .shares import summarize_draws
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
-from ..logit import maximise_log_likelihood
+from ..logit_likelihood import maximise_log_likelihood
 from .fit import (
     RIDGE,
     ClassParameters,

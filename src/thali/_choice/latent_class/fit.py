@@ -19,7 +19,7 @@ from thali._model.engine import Forecast
 from thali._model.run_budget import BUDGET
 from thali.errors import Argument, DataError, Setting
 
-from ..logit import (
+from ..logit_likelihood import (
     SECONDS_PER_CELL,
     EncodedTasks,
     LocalLikelihood,

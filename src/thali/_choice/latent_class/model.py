@@ -24,8 +24,8 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.check import ChoiceModelCheck
 from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.predictive_check import ChoiceModelCheck
 from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
@@ -231,7 +231,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         """Check data and arguments; return the job of the fit."""
         from thali._inference.progress import Progress, build_duration_warning
 
-        from ..logit import find_independent_columns
+        from ..logit_likelihood import find_independent_columns
 
         data = require_experiment(data, self.constants)
         choose = check_allowed("choose", self.choose, CRITERIA)
@@ -290,7 +290,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings: identification, diverging estimates, superfluous classes, convergence."""
-        from ..logit import NOT_CONVERGED, list_unidentified_warnings
+        from ..logit_likelihood import NOT_CONVERGED, list_unidentified_warnings
 
         yield from list_unidentified_warnings(self.coef_.columns[self.coef_.isna().any()])
         if self._coincide():
@@ -463,7 +463,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
-        from ..logit import choice_probabilities
+        from ..logit_likelihood import choice_probabilities
 
         self._require_fitted()
         matrix, encoded = encode_new_tasks(
@@ -611,7 +611,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
         """Return the data, and choices simulated at up to `max_draws` draws."""
-        from ..logit import draw_logit_choices, encode_choices
+        from ..logit_likelihood import draw_logit_choices, encode_choices
 
         self._require_fitted()
         draw_indices = space_evenly(len(self._draws_.sizes), max_draws)
@@ -674,7 +674,7 @@ def tabulate_summary(
     odds: np.ndarray,
 ) -> "pd.DataFrame":
     """Return a table of sizes, coefficients and log odds with standard errors."""
-    from ..logit import tabulate_coefficients
+    from ..logit_likelihood import tabulate_coefficients
 
     columns = ["size", *coef.columns]
     names = [f"class {label}: {name}" for label in sizes.index for name in columns]

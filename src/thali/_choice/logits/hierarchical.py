@@ -19,9 +19,9 @@ from thali._posterior.store import build_tree
 from thali._posterior.view import flatten_chains
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
 from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.predictive_check import ChoiceModelCheck, read_summary_rows
 from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
@@ -32,7 +32,7 @@ from ..coding import (
     refuse_many_levels,
     require_experiment,
 )
-from ..logit import (
+from ..logit_likelihood import (
     describe_contradicted_directions,
     draw_logit_choices,
     encode_choices,
@@ -59,7 +59,8 @@ from .hierarchical_fit import (
     build_sampling,
     sample_taste_prior,
 )
-from .money import (
+from .spec import check_priors
+from .willingness_to_pay_space import (
     MONEY,
     PREFERENCE,
     SPACES,
@@ -67,7 +68,6 @@ from .money import (
     refuse_rising_demand,
     require_price,
 )
-from .spec import check_priors
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from thali._model.run_budget import limit_run
 from thali._model.sampling import Sampling
 from thali._posterior.view import PosteriorTree
 
-from ..logit import choice_probabilities, encode_choices
+from ..logit_likelihood import choice_probabilities, encode_choices
 from .attention import Attention
 from .hierarchical_draws import (
     FitArguments,

@@ -29,7 +29,7 @@ import numpy as np
 from thali._compile.jit import allocating, scalar
 from thali._inference.chains import FixedChain
 
-from ..logit import EncodedTasks, maximise_log_likelihood
+from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
 from .hierarchical_attention import sample_attention, sample_rates, write_heeded_mask
 from .hierarchical_moves import (
     add_curvature,

@@ -26,7 +26,7 @@ from ..coding import (
     refuse_many_levels,
     require_experiment,
 )
-from .money import (
+from .willingness_to_pay_space import (
     MONEY,
     PREFERENCE,
     SPACES,
@@ -187,7 +187,7 @@ class MultinomialLogit(LogitReports, Model):
         """Check data and arguments; return the job of the fit."""
         import pandas as pd
 
-        from ..logit import (
+        from ..logit_likelihood import (
             SECONDS_PER_CELL,
             compute_covariance,
             encode_choices,
@@ -246,7 +246,7 @@ class MultinomialLogit(LogitReports, Model):
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings of unidentified or infinite coefficients."""
-        from ..logit import NOT_CONVERGED, list_unidentified_warnings
+        from ..logit_likelihood import NOT_CONVERGED, list_unidentified_warnings
 
         yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna().to_numpy()])
         if self._unbounded_:
@@ -281,7 +281,7 @@ class MultinomialLogit(LogitReports, Model):
         NotFittedError
             Before `fit`.
         """
-        from ..logit import tabulate_coefficients
+        from ..logit_likelihood import tabulate_coefficients
 
         self._require_fitted()
         with np.errstate(invalid="ignore"):
@@ -322,7 +322,7 @@ class MultinomialLogit(LogitReports, Model):
             If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
-        from ..logit import choice_probabilities
+        from ..logit_likelihood import choice_probabilities
 
         self._require_fitted()
         rows, encoded = encode_new_tasks(self._coding_, self._scheme_, new)

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import DataError, Message, Setting
 
-from ..logit import encode_directions
+from ..logit_likelihood import encode_directions
 from .particles import choose_spacing
 
 if TYPE_CHECKING:

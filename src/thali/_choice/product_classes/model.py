@@ -36,7 +36,7 @@ from thali.errors import (
 )
 
 from ..coding import refuse_many_levels
-from ..logit import describe_contradicted_directions, parse_directions
+from ..logit_likelihood import describe_contradicted_directions, parse_directions
 from .arguments import (
     CHAINS,
     FIRST_DRAWS,
@@ -56,7 +56,7 @@ from .arguments import (
 )
 from .convergence import describe_parameters, estimate_climb, format_chain_remarks
 from .engines.lapse_path import USABLE
-from .reports.methods import ProductClassReports
+from .reports.class_reports import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:

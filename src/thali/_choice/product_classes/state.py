@@ -10,7 +10,7 @@ from thali._compile.jit import scalar
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
 
-from ..logit import encode_directions
+from ..logit_likelihood import encode_directions
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment

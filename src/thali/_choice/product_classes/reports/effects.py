@@ -11,15 +11,15 @@ from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, select_segment_draws
 
-from ...answers.check import (
+from ...answers.chooser import LevelEffects, select_draws, standard_error
+from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
+from ...answers.predictive_check import (
     build_level_indicators,
     build_report_arrays,
     list_effect_names,
     list_reference_pairs,
     list_share_names,
 )
-from ...answers.chooser import LevelEffects, select_draws, standard_error
-from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
 from ...answers.segments import average_preferences, list_all_level_pairs
 from ..arguments import OCCASIONS
 from .choice_kernels import (

@@ -10,8 +10,8 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.check import ChoiceModelCheck, read_summary_rows
-from ...answers.methods import MarketAnswers
+from ...answers.market_answers import MarketAnswers
+from ...answers.predictive_check import ChoiceModelCheck, read_summary_rows
 from .class_table import MIN_OVERLAP, build_class_table
 
 if TYPE_CHECKING:

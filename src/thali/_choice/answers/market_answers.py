@@ -177,7 +177,7 @@ class MarketAnswers:
         (2009), Discrete choice methods with simulation, section 2.8 (constants by actual shares);
         Rubin (1981), The Bayesian bootstrap.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .shares import tabulate_market_shares
 
         settings = ShareSettings(rule, scale, availability, actual)
@@ -252,7 +252,7 @@ class MarketAnswers:
         ----------
         Train (2009), Discrete choice methods with simulation, section 2.6.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .substitution import tabulate_elasticities
 
         settings = ShareSettings(rule, scale, availability, actual)
@@ -350,7 +350,7 @@ class MarketAnswers:
         ArgumentError
             As `market_shares`, or if a new product is not in the market, or every product is new.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .substitution import tabulate_source_of_volume
 
         return tabulate_source_of_volume(
@@ -418,7 +418,7 @@ class MarketAnswers:
         ArgumentError
             As `market_shares`, or if the product or attribute is unknown.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .shares import tabulate_demand
 
         settings = ShareSettings(rule, scale, availability, actual)

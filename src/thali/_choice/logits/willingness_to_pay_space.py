@@ -10,7 +10,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.willingness_to_pay import find_price_attribute
 from ..coding import Coding
-from ..logit import encode_choices, maximise_log_likelihood
+from ..logit_likelihood import encode_choices, maximise_log_likelihood
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
