@@ -55,7 +55,7 @@ PLACES = {
     "NotSaved": "thali._model.model_files:UnsavedFunction",
     "Observed": "thali._data.observed:Observed",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
-    "PairProblem": "thali._aspects.maximum_likelihood.problem:PairProblem",
+    "PairProblem": "thali._aspects.maximum_likelihood.pair_problem:PairProblem",
     "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",
     "Part": "thali._choice.coding:AttributeCoding",
     "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",

@@ -1,4 +1,4 @@
-"""Move 5: columns split and join.
+"""Move 5 of the sampler: a feature splits in two, or two features join.
 
 A column gives up the owners of another column, if they are a subset of its owners, together with
 their weight; or it takes over the owners of a column with which it has none in common. Only
@@ -17,7 +17,7 @@ from ..weight_priors import is_positive_prior, log_density_ratio
 
 @scalar
 def draw_column_pair(rng: Any, b: Any) -> Any:
-    """Draw an ordered pair of columns (k, l); return it with sign and owners.
+    """Draw an ordered pair of features (k, l); return it, split or join sign, new size.
 
     The sign is that of the weight that l gains; the last value is the number of owners that k then
     has. The sign is 1 if the owners of l are a subset of the owners of k, which gives them up, -1
@@ -42,7 +42,7 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
 
 @scalar
 def write_split_or_join(b: Any, k: Any, partner: Any, sign: Any) -> Any:
-    """Write the new owners of column k into the scratch row; return it."""
+    """Write the owners that feature k would have into the scratch row; return the row."""
     scratch_row = scratch_index(b)
     for i in range(b.Z.shape[1] - 1):
         b.Z[scratch_row, i] = b.Z[k, i] - sign * b.Z[partner, i]
@@ -51,7 +51,7 @@ def write_split_or_join(b: Any, k: Any, partner: Any, sign: Any) -> Any:
 
 @scalar
 def propose_split_or_join(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Propose that a random ordered pair of columns (k, l) splits or joins.
+    """Move 5: propose that a random ordered pair of features splits or joins.
 
     If the owners of l are a subset of the owners of k, k gives them up and w[l] grows by w[k]. If
     the two have no owner in common and w[l] > w[k], or weights may have either sign, k also takes

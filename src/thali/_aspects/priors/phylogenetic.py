@@ -80,7 +80,7 @@ class PhylogeneticBuffet:
             )
 
     def for_labels(self, labels: Any) -> "PhylogeneticBuffet":
-        """Return the same prior with the leaves in the order of these labels.
+        """Return the prior with the tree's leaves in the order of these labels.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class PhylogeneticBuffet:
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "PhylogeneticColumns":
-        """Return the prior for n options in compiled form."""
+        """Return the prior for n options as kernels read it."""
         self._check_leaves(n)
         tree = self.tree
         tree_rates = TreeRates.from_tree(tree, count_grid_nodes(n))
@@ -141,7 +141,7 @@ class PhylogeneticBuffet:
         )
 
     def _check_leaves(self, n: int) -> None:
-        """Raise unless the tree has n leaves."""
+        """Raise DataError unless the tree has n leaves."""
         if n != self.tree.n_leaves:
             raise DataError(
                 f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give"
@@ -149,7 +149,7 @@ class PhylogeneticBuffet:
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
-        """Return the columns of a matrix as rows; raise if one is empty."""
+        """Return the owners of each feature as rows; raise DataError if one has no owner."""
         owners = np.asarray(matrix, bool).T
         self._check_leaves(owners.shape[1])
         if not owners.any(axis=1).all():
@@ -160,7 +160,7 @@ class PhylogeneticBuffet:
         return owners
 
     def _single_rates(self) -> np.ndarray:
-        """Return lambda of each single-option pattern, shape (n,)."""
+        """Return the rate of features that only option i owns, shape (n,)."""
         # By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
         from scipy.special import digamma
 
@@ -168,7 +168,7 @@ class PhylogeneticBuffet:
         return digamma(1.0 + total) - digamma(1.0 + total - edge)
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw a binary matrix exactly.
+        """Draw an ownership matrix exactly from the prior.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class PhylogeneticBuffet:
         return float(np.sum(np.log(alpha) + log_rates) - alpha * total_rate)
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """Return `log_prob` of every draw.
+        """Return the log density of each draw's ownership, shape (n_draws,).
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class PhylogeneticBuffet:
         return columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates) - alpha * total
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Return the log probability of the multiset of columns with several owners.
+        """Return the log probability of the features with several owners, unordered.
 
         This is the sum over these columns of log(alpha lambda_h), minus alpha times their total
         rate, minus log K_h! for the K_h columns with the same owners.
@@ -280,7 +280,7 @@ class PhylogeneticBuffet:
         )
 
     def _log_shared_rate(self, column: np.ndarray) -> float:
-        """Return the log prior rate of the feature `column`, with two or more owners; cached."""
+        """Return the log rate of a feature with these owners, two or more; cached."""
         log_rates, key = self._rates_by_pattern, column.tobytes()
         if key not in log_rates:
             gains = self._tree_rates.sum_gains(column, self.tree.parents)
@@ -289,17 +289,17 @@ class PhylogeneticBuffet:
 
     @cached_property
     def _rates_by_pattern(self) -> dict[bytes, float]:
-        """Log rates computed so far, by the bytes of their pattern."""
+        """Log rates computed so far, by the bytes of the owners' mask."""
         return {}
 
     @cached_property
     def _tree_rates(self) -> TreeRates:
-        """Rates on the tree with the quadrature's grid."""
+        """Quantities of the tree from which rates are computed on a grid."""
         return TreeRates.from_tree(self.tree, count_grid_nodes(self.tree.n_leaves))
 
     @cached_property
     def _shared_total(self) -> float:
-        """Total rate of the patterns with at least two owners."""
+        """Total rate of features with at least two owners, per alpha."""
         from scipy.special import digamma
 
         return float(
@@ -307,7 +307,7 @@ class PhylogeneticBuffet:
         )
 
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
-        """Draw the probability π of each feature given its owners, shape (K,).
+        """Draw the probability pi of each feature given its owners, shape (K,).
 
         p(π | h) ∝ P(h | π) / π, on the quadrature's grid.
 
@@ -345,7 +345,7 @@ def draw_feature_gamma(total: float, rng: np.random.Generator) -> float:
 
 
 def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw which edges gain the feature, given that at least one does."""
+    """Draw a mask of tree edges on which the feature is gained, at least one."""
     # The first position is drawn conditionally, later edges independently.
     ends = np.cumsum(lengths)
     position = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
@@ -359,7 +359,7 @@ def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Genera
 
 
 def _list_children(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return first child and next sibling of each node, -1 for none."""
+    """Return first child and next sibling of each tree node, -1 for none."""
     child, sibling = np.full(len(parents), -1), np.full(len(parents), -1)
     for v in range(len(parents) - 2, -1, -1):
         sibling[v] = child[parents[v]]

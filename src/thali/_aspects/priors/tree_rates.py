@@ -1,4 +1,4 @@
-"""The arrival rates of patterns on a tree, by quadrature over the probability of a feature.
+"""Rates of sets of owners under the phylogenetic prior, by quadrature over a grid.
 
 Given gamma = -log(1 - pi), a pattern h arises when every maximal clade whose leaves all own the
 feature gained it (at its stem or below), and no other edge gained it:
@@ -26,7 +26,7 @@ MAX_GRID_GAMMA = 2.4e5
 
 @dataclass(frozen=True)
 class TreeRates:
-    """A tree prepared for rates; it has V nodes as in `Tree`, n leaves."""
+    """A tree's quantities on a grid of gamma, from which rates of owner sets follow."""
 
     gamma: np.ndarray  # (G,) the grid
     base: np.ndarray  # (G,) log weight - gamma T
@@ -38,7 +38,7 @@ class TreeRates:
 
     @classmethod
     def from_tree(cls, tree: Tree, n_points: int) -> "TreeRates":
-        """Prepare a tree with a grid of `n_points` gammas."""
+        """Compute the quantities of a tree on a grid of `n_points` values of gamma."""
         parents, lengths, n_leaves = tree.parents, tree.lengths, tree.n_leaves
         max_gamma = min(MAX_GRID_GAMMA, MAX_GAMMA / lengths[:n_leaves].min())
         x = np.linspace(np.log(MIN_GAMMA / (1.0 + lengths.sum())), np.log(max_gamma), n_points)
@@ -75,7 +75,7 @@ class TreeRates:
         )
 
     def log_rates(self, sums: np.ndarray) -> np.ndarray:
-        """Return log lambda of patterns from gain sums (patterns, G), which are overwritten."""
+        """Return log rates of owner sets from their summed gains (n_sets, G), overwritten."""
         sums += self.base
         top = sums.max(axis=-1, keepdims=True)
         sums -= top
@@ -83,7 +83,7 @@ class TreeRates:
         return np.log(sums.sum(axis=-1)) + top[..., 0]
 
     def sum_gains(self, owners: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        """Return the summed gains of a pattern's maximal owning clades, shape (G,)."""
+        """Return summed gains of the largest clades that own the feature, shape (G,)."""
         n_owners = np.concatenate([owners, np.zeros(len(parents) - len(owners))]).astype(np.int64)
         for v in range(len(parents) - 1):
             n_owners[parents[v]] += n_owners[v]
@@ -92,7 +92,7 @@ class TreeRates:
         return self.gain[is_complete & ~is_complete[parents]].sum(axis=0)
 
     def build_table(self, parents: np.ndarray) -> np.ndarray:
-        """Return log lambda of every pattern, shape (2^n,), indexed by its bits.
+        """Return log rates of all 2^n sets of owners, indexed by their bits.
 
         Bit i is set if leaf i owns the feature; the rate without owners is 0.
         """
