@@ -1,4 +1,4 @@
-"""Reliability of a leaderboard, as comparative judgement reports it."""
+"""Reliability table of a leaderboard, as comparative judgement reports it."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
-    """Return measures of reliability; None without a prior or for two options."""
+    """Return a table of reliability measures; None without prior or for two options."""
     from thali._worths.reliability import estimate_split_halves, tabulate_reliability
 
     assert estimates.pose is not None

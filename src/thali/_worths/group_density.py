@@ -1,5 +1,4 @@
-"""The posterior density of worths in several parts of the comparisons, such as languages, about
-common ones."""
+"""Posterior density of worths in several parts of the data, which vary around common worths."""
 
 import numpy as np
 
@@ -29,7 +28,7 @@ class GroupDensity(Density):
         return points[self.common]
 
     def deviations(self, points: np.ndarray) -> np.ndarray:
-        """Return L - m, shape (parts, options, points)."""
+        """Return log worths minus common log worths, (n_parts, n_options, n_points)."""
         return self.worths_by_period(points) - points[self.common]
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
@@ -43,18 +42,20 @@ class GroupDensity(Density):
         return self.n_options
 
     def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
+        """Return points with worths or deviations times a factor."""
         points = super().scale_coordinates(points, k, factor)
         if k == WORTHS:
             points[self.common] *= factor
         return points
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
-        """Add the slope of the log prior of deviations and common worths to the gradient."""
+        """Add the log prior's gradient by deviations and common worths."""
         pull = self.deviations(points) / spreads.drift**2
         gradient[self.worths] -= pull.reshape(-1, points.shape[1])
         gradient[self.common] += pull.sum(axis=0) - points[self.common] / spreads.worths**2
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
+        """Return the negative Hessian of the log prior, as a bordered matrix."""
         parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
         border, coordinates = (
             np.zeros((parts * n, self.size - self.worths.stop)),
