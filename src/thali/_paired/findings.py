@@ -26,11 +26,11 @@ from thali._model.predictive_check import describe_check
 from thali._posterior.certain_signs import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
 
-from . import board_report
-from .board import Leaderboard
+from . import leaderboard_report
+from .leaderboard_result import Leaderboard
+from .leaderboard_worths import MIN_JUDGE_COMPARISONS
 from .more_votes import CHANCES, FIRST, find_votes_needed
 from .vote_counts import name_parts
-from .worths import MIN_JUDGE_COMPARISONS
 
 _MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
     60,
@@ -81,10 +81,10 @@ def build_board_findings(board: Leaderboard) -> Findings:
             order,
             votes_by_pair,
             check,
-            board_report.data,
-            board_report.methods,
-            board_report.convergence,
-            board_report.independence,
+            leaderboard_report.data,
+            leaderboard_report.methods,
+            leaderboard_report.convergence,
+            leaderboard_report.independence,
         ),
     )
 

@@ -22,14 +22,14 @@ from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
-from .board import Leaderboard
-from .board_check import check_votes
-from .board_table import build_board
-from .estimates import WorthEstimates, estimate_worths, fit_individuals
+from .leaderboard_check import check_votes
+from .leaderboard_result import Leaderboard
+from .leaderboard_table import build_board
+from .leaderboard_worths import WorthsRequest, prior_required_error
 from .more_votes import FIRST, forecast_separation
-from .pooled import PooledWorths, check_pool, pool_worths
+from .pooled_worths import PooledWorths, check_pool, pool_worths
+from .rating_scale import WorthScale
 from .reliability import measure_reliability
-from .scale import WorthScale
 from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
@@ -41,7 +41,7 @@ from .vote_counts import (
     name_parts,
     treat_ties,
 )
-from .worths import WorthsRequest, prior_required_error
+from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 
 if TYPE_CHECKING:
     import pandas

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from .estimates import WorthEstimates
-from .worths import build_worth_problem, has_all_judges
+from .leaderboard_worths import build_worth_problem, has_all_judges
+from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas

@@ -16,7 +16,7 @@ from thali._labels import format_plural
 from thali._printed import PrintedResult
 from thali.errors import ArgumentError, DataError, InPython
 
-from .order import estimate_advantage
+from .order_effects import estimate_advantage
 from .vote_counts import merge_orders, prepare_pairs, split_by_order
 
 if TYPE_CHECKING:

@@ -13,9 +13,7 @@ from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
 
-from .scale import WorthScale
-from .vote_counts import Judgements
-from .worths import (
+from .leaderboard_worths import (
     BoardProblem,
     JudgedWorths,
     WorthsRequest,
@@ -24,6 +22,8 @@ from .worths import (
     check_worth_chains,
     tabulate_judged_worths,
 )
+from .rating_scale import WorthScale
+from .vote_counts import Judgements
 
 if TYPE_CHECKING:
     from thali._worths.density import Spreads

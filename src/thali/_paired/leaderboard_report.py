@@ -31,9 +31,9 @@ from thali._model.versions import describe_program
 from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, describe_interval
 
-from .board import Leaderboard
+from .leaderboard_result import Leaderboard
+from .leaderboard_worths import WorthsRequest
 from .vote_counts import Judgements, convert_to_judgements
-from .worths import WorthsRequest
 
 _NAMED = 12  # maximum of covariates, or columns, in a sentence
 _TIES = {"half": "Each tie counted as half a win for each option.", "drop": "Ties were excluded."}

@@ -11,9 +11,9 @@ from thali._labels import shorten
 from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .estimates import DRAWS, WorthEstimates
+from .leaderboard_worths import WorthsRequest, check_worth_chains
 from .vote_counts import list_names_argument
-from .worths import WorthsRequest, check_worth_chains
+from .worth_estimates import DRAWS, WorthEstimates
 
 if TYPE_CHECKING:
     from thali._worths.group_density import GroupDensity

@@ -17,10 +17,10 @@ from thali._posterior.interval import (
     describe_interval,
 )
 
-from .board import Leaderboard
-from .estimates import WorthEstimates
-from .scale import SCALE, WorthScale
+from .leaderboard_result import Leaderboard
+from .rating_scale import SCALE, WorthScale
 from .vote_counts import Judgements
+from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
 from thali.errors import DataError
 
-from .estimates import WorthEstimates
+from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas

@@ -24,7 +24,7 @@ from thali._posterior.interval import (
 from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
-from .scale import WorthScale
+from .rating_scale import WorthScale
 from .vote_counts import Judgements
 
 if TYPE_CHECKING:
