@@ -417,6 +417,15 @@ def test_eight_first_compilations_at_once(tmp_path):
     assert answer(start(tmp_path)) == ([str(RIGHT), "1"], "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other variables")
+@pytest.mark.parametrize("place", ["", "caches"])
+def test_a_cache_folder_that_is_empty_or_relative_is_ignored(place, monkeypatch, tmp_path):
+    keep_code_in(monkeypatch, "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", place)
+    assert store.find_cache_root() == tmp_path / ".cache" / "thali"
+
+
 @pytest.mark.long
 @posix
 def test_places_where_code_is_kept_or_not(tmp_path):

@@ -1,4 +1,4 @@
-"""Stack the likelihoods of several groups into one with a group axis.
+"""Likelihoods of several groups of respondents, stacked as arrays with a group axis.
 
 A likelihood for groups registers `select_group_likelihood`, which selects one group, and a function
 in `_STACKERS`, which stacks the likelihoods of all groups. If groups have different numbers of
@@ -22,7 +22,7 @@ from .likelihoods.residuals import Judgements
 
 
 def _register_pair_selection(cls: Any) -> None:
-    """Register, for pairs of class `cls`, the function that selects the pairs of one group."""
+    """Register how to select one group's pairs from stacked pairs of class `cls`."""
 
     @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
@@ -39,7 +39,7 @@ def _register_pair_selection(cls: Any) -> None:
 
 
 def _register_covariate_selection(cls: Any) -> None:
-    """Register, for pairs with covariates of class `cls`, the function that selects one group."""
+    """Register how to select one group's pairs with covariates, of class `cls`."""
 
     @select_group_likelihood.register(cls)
     def _pairs(pairs: Any, g: Any) -> Any:
@@ -58,7 +58,7 @@ def _register_covariate_selection(cls: Any) -> None:
 
 @select_group_likelihood.register(Judgements)
 def _select_judgements(judgements: Any, g: Any) -> Any:
-    """Return the judgements of group g."""
+    """Return the similarities of group g from those of all groups."""
     return Judgements(
         judgements.value[g],
         judgements.measured[g],
@@ -79,7 +79,7 @@ def _select_judgements(judgements: Any, g: Any) -> Any:
 
 @select_group_likelihood.register(OfferedSets)
 def _select_sets(sets: Any, g: Any) -> Any:
-    """Return the offered sets of group g."""
+    """Return the choice sets of group g from those of all groups."""
     return OfferedSets(
         sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse
     )
@@ -87,7 +87,7 @@ def _select_sets(sets: Any, g: Any) -> Any:
 
 @select_group_likelihood.register(AnsweredPairSets)
 def _select_pair_sets(sets: Any, g: Any) -> Any:
-    """Return the pair sets of group g."""
+    """Return the sets of pairs (triplets) of group g from those of all groups."""
     return AnsweredPairSets(
         sets.start[g],
         sets.pair[g],
@@ -141,12 +141,12 @@ _PAIR_FIELDS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
 def stack_likelihoods(parts: Sequence[Any]) -> Any:
-    """Stack likelihoods of one class."""
+    """Stack the likelihoods of all groups, of one class, into one with a group axis."""
     return _STACKERS[type(parts[0])](parts)
 
 
 def _stack_fields(parts: Sequence[Any], names: Sequence[str]) -> Any:
-    """Return the first part with these arrays of all parts, padded with 0."""
+    """Stack the named arrays of all groups, padded with 0, in a copy of the first."""
     return parts[0]._replace(
         **{
             name: _pad_and_stack([np.asarray(getattr(part, name)) for part in parts])
@@ -156,26 +156,26 @@ def _stack_fields(parts: Sequence[Any], names: Sequence[str]) -> Any:
 
 
 def _stack_judgements(parts: Sequence[Any]) -> Any:
-    """Stack the judgements of groups."""
+    """Stack the similarities of all groups along a new first axis."""
     return parts[0]._replace(
         **{name: np.array([getattr(part, name) for part in parts]) for name in _JUDGEMENT_FIELDS}
     )
 
 
 def _stack_sets(parts: Sequence[Any]) -> Any:
-    """Stack the offered sets of groups."""
+    """Stack the choice sets of all groups along a new first axis."""
     return _stack_fields(parts, _SET_FIELDS)._replace(
         start=_pad_and_stack([part.start for part in parts], pad_mode="edge")
     )
 
 
 def _stack_pair_sets(parts: Sequence[Any]) -> Any:
-    """Stack the pair sets of groups, with equal numbers of sets."""
+    """Stack the sets of pairs of all groups, padded to equal numbers of sets."""
     return _stack_fields(_add_rows(parts, "pair", [0]), _PAIR_SET_FIELDS)
 
 
 def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
-    """Add sets to the parts so that all have the same number."""
+    """Pad each group with sets without answers, so that all have the same number."""
     # The field `name` of a new set contains `row`.
     max_size = max(part.start.size for part in parts)
     padded_parts = []
@@ -193,13 +193,13 @@ def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
 
 
 def _stack_pairs(parts: Sequence[Any]) -> Any:
-    """Stack pairs over groups, padded to equal numbers of blocks."""
+    """Stack the compared pairs of all groups, padded to equal numbers of blocks."""
     max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
     return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in parts], _PAIR_FIELDS)
 
 
 def _stack_covariate_pairs(parts: Sequence[Any]) -> Any:
-    """Stack pairs and their covariates over groups, padded to equal numbers of blocks."""
+    """Stack the pairs with covariates of all groups, padded to equal sizes."""
     n_blocks = max(part.x.shape[1] for part in parts)
     x = np.stack(
         [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in parts]
@@ -217,7 +217,7 @@ _STACKERS: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
 
 
 def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
-    """List a function per group that makes its cache, of equal shapes."""
+    """Return one function per group that makes its cache, all of equal shapes."""
     if not isinstance(group_likelihoods[0][0], OfferedSets):
         return [make_cache for _, make_cache in group_likelihoods]
     largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
@@ -225,7 +225,7 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:
-    """Stack arrays of different lengths, padded with 0 or their last element."""
+    """Stack arrays of different lengths, padded with 0 or with their last element."""
     # A repeated last element of set starts means sets without options.
     max_length = max(array.shape[0] for array in arrays)
     widths = [[(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays]
@@ -235,7 +235,7 @@ def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> 
 
 
 def _add_blocks(pairs: Any, n_blocks: int) -> Any:
-    """Add empty blocks to pairs: they belong to no option and have no counts."""
+    """Pad compared pairs with empty blocks, which belong to no option."""
     n_missing, n = n_blocks - pairs.neighbour.shape[0], pairs.start.size - 1
     no_counts = np.zeros((n_missing, WIDTH))
     slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
@@ -251,7 +251,7 @@ def _add_blocks(pairs: Any, n_blocks: int) -> Any:
 
 
 def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
-    """Build the answers of all respondents for a compiled likelihood."""
+    """Return all respondents' answers as kernels of latent classes read them."""
     questions = data.questions()
     given_answers, answer = questions.given, questions.given.answer
     if type(likelihood) in _COMPARISON_CLASSES:
@@ -268,7 +268,7 @@ def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
 
 
 def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
-    """Return flat positions of the outcomes of cells among the blocks."""
+    """Return where each outcome of each comparison is stored in the blocks of pairs."""
     # They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
     # 2.
     cells = data.cells
@@ -282,7 +282,7 @@ def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
 
 
 def _find_sets(data: Any, sets: Any) -> np.ndarray:
-    """Return the set index of each member of the sets."""
+    """Return the set that each entry of `sets.member` belongs to."""
     return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
 
 

@@ -38,7 +38,7 @@ SLOPE_SD = 0.5
 
 
 class GroupModel(NamedTuple):
-    """A prior over columns, the likelihoods of all groups, and their link; read-only."""
+    """Prior of features, likelihoods of all groups, and how weights are linked; read-only."""
 
     prior: object
     likelihood: object  # of all groups, stacked
@@ -55,7 +55,7 @@ class GroupModel(NamedTuple):
 
 
 class CommonWeights(NamedTuple):
-    """The common weights, their similarity kappa across groups, and the factors of each group."""
+    """Weights common to all groups, kappa, and each group's covariate factors."""
 
     v: np.ndarray  # (rows,) common weight of each column
     unique: np.ndarray  # (n,) common unique weight of each option
@@ -70,7 +70,7 @@ class CommonWeights(NamedTuple):
 
 @scalar
 def select_common_weights(levels: Any, t: Any) -> Any:
-    """Return the common weights at level t, as views."""
+    """Return views of the common weights at temperature t."""
     return CommonWeights(
         levels.v[t],
         levels.unique[t],
@@ -84,7 +84,7 @@ def select_common_weights(levels: Any, t: Any) -> Any:
 
 @scalar
 def expected_weight(base: Any, k: Any, g: Any) -> Any:
-    """Return the prior mean of the weight of column k in group g."""
+    """Return the prior mean of the weight of feature k in group g."""
     return base.v[k] * base.covariate_factor[g, k]
 
 
@@ -96,7 +96,7 @@ def expected_unique_weight(base: Any, i: Any, g: Any) -> Any:
 
 @scalar
 def fill_weight_factors(known: Any, slope: Any, covariate_factor: Any, k: Any) -> None:
-    """Fill the factors of weight k for all groups, from its slopes."""
+    """Fill the covariate factors of weight k for all groups, from its slopes."""
     for g in range(known.shape[0]):
         total = 0.0
         for j in range(known.shape[1]):
@@ -106,7 +106,7 @@ def fill_weight_factors(known: Any, slope: Any, covariate_factor: Any, k: Any) -
 
 @scalar
 def draw_new_slopes(rng: Any, model: Any, base: Any, k: Any) -> None:
-    """Draw the slopes of a proposed column from their prior."""
+    """Draw the covariate slopes of a proposed feature from their prior."""
     if model.known.shape[1] > 0:
         for j in range(model.known.shape[1]):
             base.slope[k, j] = SLOPE_SD * rng.standard_normal()
@@ -116,7 +116,7 @@ def draw_new_slopes(rng: Any, model: Any, base: Any, k: Any) -> None:
 def make_common_weights(
     n_options: int, n_columns: int, model: GroupModel, n_groups: int
 ) -> CommonWeights:
-    """Start common weights of all columns and options at the prior mean."""
+    """Return common weights of all features and options, each at its prior mean."""
     mean_weight = model.shape / model.rate
     kappa = model.kappa
     if not model.similar:
@@ -136,7 +136,7 @@ def make_common_weights(
 
 
 def add_rows(base: CommonWeights, rows: int) -> CommonWeights:
-    """Return the common weights with room for `rows` columns."""
+    """Return the common weights with room for `rows` features."""
     n_new = rows - base.v.size
     return base._replace(
         v=np.append(base.v, np.full(n_new, base.v[-1])),
@@ -170,7 +170,7 @@ def double_group_capacity(
 
 @scalar
 def copy_proposed_pattern(states: Any, m: Any) -> None:
-    """Copy the proposed pattern in row K, of m owners, to all groups."""
+    """Copy the owners of the proposed feature (row K, m owners) to all groups."""
     first_group = replica(states, 0)
     k = first_group.whole[COLUMNS]
     for g in range(states.w.shape[0]):
@@ -182,7 +182,7 @@ def copy_proposed_pattern(states: Any, m: Any) -> None:
 
 @scalar
 def append_proposed_column(states: Any, rate: Any) -> None:
-    """Append the pattern in row K as a column with log rate `rate`."""
+    """Make the proposed feature in row K, with log rate `rate`, part of all groups."""
     for g in range(states.w.shape[0]):
         b = replica(states, g)
         k = b.whole[COLUMNS]
@@ -192,7 +192,7 @@ def append_proposed_column(states: Any, rate: Any) -> None:
 
 @scalar
 def remove_group_column(states: Any, base: Any, k: Any) -> None:
-    """Remove column k from all groups; the last column takes its row."""
+    """Remove feature k from all groups; the last feature takes its row."""
     last = replica(states, 0).whole[COLUMNS] - 1
     base.v[k] = base.v[last]
     for j in range(base.slope.shape[1]):
@@ -204,7 +204,7 @@ def remove_group_column(states: Any, base: Any, k: Any) -> None:
 
 @scalar
 def toggle_group_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
-    """Toggle option i in column k of all groups.
+    """Toggle whether option i owns feature k, in all groups.
 
     The column then has m owners and log rate `rate`.
     """
@@ -214,18 +214,18 @@ def toggle_group_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
 
 @generic
 def select_group_likelihood(likelihood: Any, g: Any) -> None:
-    """Return the likelihood of group g, from the stacked one."""
+    """Return the likelihood of group g from the stacked likelihood of all groups."""
 
 
 @scalar
 def level_caches(model: Any, caches: Any, t: Any) -> Any:
-    """Return the caches of all groups at level t."""
+    """Return views of the caches of all groups at temperature t."""
     return select_cache(select_group_likelihood(model.likelihood, 0), caches, t)
 
 
 @scalar
 def select_group(model: Any, caches: Any, states: Any, g: Any) -> Any:
-    """Return likelihood, cache and state of group g, from those of a level."""
+    """Return likelihood, cache and state of group g at one temperature."""
     likelihood = select_group_likelihood(model.likelihood, g)
     return likelihood, select_cache(likelihood, caches, g), replica(states, g)
 
@@ -238,7 +238,7 @@ def select_group(model: Any, caches: Any, states: Any, g: Any) -> Any:
 
 
 class ClassAnswers(NamedTuple):
-    """The answers of all respondents, one row per answer; read-only."""
+    """The answers of all respondents, one entry per distinct answer; read-only."""
 
     start: np.ndarray  # (people + 1,) int64: person p has rows start[p] to start[p + 1] - 1
     answer: np.ndarray  # (rows,) int64 position in `place`
@@ -247,14 +247,14 @@ class ClassAnswers(NamedTuple):
 
 
 class LatentClassModel(NamedTuple):
-    """Latent classes as groups, and the respondents; read-only."""
+    """Latent classes (as groups) and the respondents to assign to them; read-only."""
 
     groups: GroupModel
     people: ClassAnswers
 
 
 class ClassMembership(NamedTuple):
-    """The class of each respondent, for one temperature."""
+    """The latent class of each respondent and related counts, at one temperature."""
 
     of: np.ndarray  # (people,) int64 class index
     size: np.ndarray  # (classes,) int64 number of members
@@ -264,14 +264,14 @@ class ClassMembership(NamedTuple):
 
 @scalar
 def select_membership(levels: Any, t: Any) -> Any:
-    """Return the class membership at level t, as views."""
+    """Return views of the class membership at temperature t."""
     return ClassMembership(levels.of[t], levels.size[t], levels.proposed[t], levels.logs[t])
 
 
 def draw_initial_classes(
     rng: np.random.Generator, people: ClassAnswers, n_classes: int
 ) -> ClassMembership:
-    """Draw a random class for every respondent."""
+    """Draw a uniformly random latent class for every respondent."""
     class_indices = rng.integers(0, n_classes, people.start.size - 1)
     size = np.bincount(class_indices, minlength=n_classes)
     return ClassMembership(

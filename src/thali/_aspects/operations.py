@@ -1,4 +1,4 @@
-"""The operations that a prior and a likelihood implement.
+"""Kernel operations (generic functions) that every prior and every likelihood implements.
 
 Moves use these operations only, not the classes of models. `b` is the state, `c` the cache of the
 likelihood, `k` the row number of a pattern, `m` its number of owners, `i` an option, `d` a signed
@@ -21,7 +21,7 @@ from .state import ALPHA, COLUMNS
 
 @generic
 def log_rate(prior: Any, b: Any, k: Any, m: Any) -> None:
-    """Return the log arrival rate of the pattern in row k.
+    """Return the prior's log rate (or probability) of the feature in row k with m owners.
 
     With a fixed number of columns it is a log probability.
     """
@@ -29,12 +29,12 @@ def log_rate(prior: Any, b: Any, k: Any, m: Any) -> None:
 
 @generic
 def open_column(prior: Any, b: Any, k: Any) -> None:
-    """Prepare for toggles of options of the pattern in row k; default: nothing."""
+    """Prepare the prior for repeated toggles of owners of row k; default: nothing."""
 
 
 @generic
 def log_rate_after_toggle(prior: Any, b: Any, k: Any, i: Any, m: Any) -> None:
-    """Return the log arrival rate of the open pattern after toggling option i.
+    """Return the prior's log rate of the feature in row k after toggling option i.
 
     It then has m owners.
     """
@@ -42,7 +42,7 @@ def log_rate_after_toggle(prior: Any, b: Any, k: Any, i: Any, m: Any) -> None:
 
 @generic
 def record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Record that option i of the open pattern is about to be toggled permanently.
+    """Update what `open_column` prepared, before option i is toggled for good.
 
     The default does nothing.
     """
@@ -50,17 +50,17 @@ def record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @generic
 def rate_by_size_range(prior: Any, lo: Any, hi: Any) -> None:
-    """Return the arrival rate of patterns with lo to hi owners, per alpha; default: 0."""
+    """Return the prior's total rate of features with lo to hi owners, per alpha."""
 
 
 @generic
 def rate_single(prior: Any, i: Any) -> None:
-    """Return the arrival rate of the pattern {i}, per alpha; default: 0."""
+    """Return the prior's rate of features that only option i owns, per alpha."""
 
 
 @generic
 def draw_pattern(prior: Any, rng: Any, b: Any, k: Any, lo: Any, hi: Any) -> None:
-    """Draw a pattern with lo to hi owners into row k; return its size.
+    """Draw a set of lo to hi owners from the prior into row k; return its size.
 
     Patterns are drawn in proportion to their rates.
     """
@@ -68,7 +68,7 @@ def draw_pattern(prior: Any, rng: Any, b: Any, k: Any, lo: Any, hi: Any) -> None
 
 @generic
 def is_exchangeable(prior: Any) -> None:
-    """Return whether the rate depends only on the number of owners.
+    """Return whether the prior depends on owners only through their number.
 
     The rates are then stored in b.by_size.
     """
@@ -76,22 +76,22 @@ def is_exchangeable(prior: Any) -> None:
 
 @generic
 def keeps_empty(prior: Any) -> None:
-    """Return whether the number of columns is fixed, so empty columns remain."""
+    """Return whether features without owners remain, as their number is fixed."""
 
 
 @generic
 def may_flip(prior: Any) -> None:
-    """Return whether ownership is random."""
+    """Return whether the prior leaves ownership random."""
 
 
 @generic
 def set_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store the concentration in b.real[ALPHA] and update dependent rates."""
+    """Store the concentration alpha in the state and update rates that depend on it."""
 
 
 @scalar
 def fill_rates(prior: Any, b: Any) -> None:
-    """Fill the log rates of all columns, and the other rates that follow from alpha."""
+    """Fill the prior's log rates of all features, and other rates that depend on alpha."""
     set_alpha(prior, b, b.real[ALPHA])
     for k in range(b.whole[COLUMNS]):
         b.log_rate[k] = log_rate(prior, b, k, b.m[k])
@@ -99,7 +99,7 @@ def fill_rates(prior: Any, b: Any) -> None:
 
 @generic
 def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
-    """Draw alpha given the columns, under its Gamma(1, 1) prior; return it.
+    """Draw alpha given the features, under its Gamma(1, 1) prior; return it.
 
     For an infinite prior, `columns` columns have arrived at `rate` per unit of alpha.
     """
@@ -107,26 +107,26 @@ def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
 
 @rate_by_size_range.register(object)
 def _no_arrivals(prior: Any, lo: Any, hi: Any) -> Any:
-    """Return 0: by default, no new columns arrive."""
+    """Return 0: by default, no new features arrive."""
     return 0.0
 
 
 @rate_single.register(object)
 def _no_single_arrivals(prior: Any, i: Any) -> Any:
-    """Return 0: by default, no new columns arrive."""
+    """Return 0: by default, no new features of one owner arrive."""
     return 0.0
 
 
 @open_column.register(object)
 def _prepare_nothing(prior: Any, b: Any, k: Any) -> None:
-    """Do nothing: by default, toggles of a pattern require no preparation."""
+    """Do nothing: by default, toggles of owners need no preparation."""
     pass
 
 
 @log_rate_after_toggle.register(object)
 @scalar
 def log_rate_after_flip(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
-    """Return `log_rate_after_toggle` for a pattern that may not be open."""
+    """Return the log rate of feature k after toggling i, without prior `open_column`."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     rate = log_rate(prior, b, k, m)
     b.Z[k, i] = 1.0 - b.Z[k, i]
@@ -135,7 +135,7 @@ def log_rate_after_flip(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 
 @record_toggle.register(object)
 def _record_no_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Do nothing: by default, no stored sums change with the open pattern."""
+    """Do nothing: by default, a toggle changes no stored sums of the prior."""
     pass
 
 
@@ -145,17 +145,17 @@ def _record_no_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @generic
 def sees_full(likelihood: Any) -> None:
-    """Return whether the likelihood depends on columns that all options own."""
+    """Return whether the likelihood depends on features that all options own."""
 
 
 @generic
 def sees_single(likelihood: Any) -> None:
-    """Return whether the likelihood depends on single-owner columns; default: True."""
+    """Return whether the likelihood depends on features of one owner; default: True."""
 
 
 @generic
 def sums_duplicates(likelihood: Any) -> None:
-    """Return whether duplicate columns affect the likelihood only by their weight sum.
+    """Return whether features with equal owners matter only by their summed weight.
 
     The default is True.
     """
@@ -163,22 +163,22 @@ def sums_duplicates(likelihood: Any) -> None:
 
 @generic
 def select_cache(likelihood: Any, caches: Any, t: Any) -> None:
-    """Return cache number t of stacked caches, one per temperature."""
+    """Return views of the likelihood cache at temperature t."""
 
 
 @generic
 def is_scale_free(likelihood: Any) -> None:
-    """Return whether scaling all weights leaves the likelihood unchanged."""
+    """Return whether multiplying all weights leaves the likelihood unchanged."""
 
 
 @generic
 def delta_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Return the log-likelihood change if the unique weight s[i] grows by d."""
+    """Return the log-likelihood change if option i's unique weight s[i] grows by d."""
 
 
 @generic
 def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Return the log-likelihood change if option i joins pattern k or leaves it.
+    """Return the log-likelihood change if option i joins or leaves feature k.
 
     d is w[k] or -w[k].
     """
@@ -186,7 +186,7 @@ def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Non
 
 @generic
 def is_quick(likelihood: Any) -> None:
-    """Return whether `delta_open_member` costs no more than a random number.
+    """Return whether `delta_open_member` is as cheap as drawing a random number.
 
     It then needs no early rejection. The default is False.
     """
@@ -194,22 +194,22 @@ def is_quick(likelihood: Any) -> None:
 
 @generic
 def open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
-    """Prepare for toggles of the owners of pattern k; default: nothing."""
+    """Prepare the cache for repeated toggles of owners of row k; default: nothing."""
 
 
 @generic
 def delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Return `delta_member` for the open pattern; default: delta_member."""
+    """Return the log-likelihood change of a toggle of i, after `open_members`."""
 
 
 @generic
 def apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Apply `apply_member` to the open pattern; default: apply_member."""
+    """Update the cache after a toggle of option i, following `open_members`."""
 
 
 @generic
 def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
-    """Return the derivative by a weight that option i shares with pattern k.
+    """Return the log-likelihood slope by a weight that i shares with owners of k.
 
     Only the sampler `sweep_conjugate` needs it.
     """
@@ -217,7 +217,7 @@ def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
 
 @generic
 def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> None:
-    """Return minus the derivative of `weight_gradient` by another pattern's weight.
+    """Return minus the cross derivative by weights of features k and `partner`.
 
     It is defined if the log-likelihood is quadratic.
     """
@@ -225,7 +225,7 @@ def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: A
 
 @generic
 def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Return the log-likelihood change if the weight of pattern k grows by d.
+    """Return the log-likelihood change if the weight of feature k grows by d.
 
     Row K is the birth of a column; d = -w[k] is a death.
     """
@@ -233,7 +233,7 @@ def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Non
 
 @generic
 def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Return the log-likelihood change if option i joins column k and s[i] falls by d.
+    """Return the log-likelihood change if option i joins feature k and s[i] falls by d.
 
     Mass d moves from {i} and from pattern k to their union. Row k may be real-valued if
     `delta_block` or `delta_transfer` has its default.
@@ -242,7 +242,7 @@ def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d:
 
 @generic
 def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Return the log-likelihood change if several memberships of option i are flipped.
+    """Return the log-likelihood change if option i's memberships in `code` are flipped.
 
     Columns b.order[t] are flipped for the bits t < size of code, and s[i] -= mass. The default is
     delta_compensated_member of the scratch row, which contains the signed sum of these columns; it
@@ -252,7 +252,7 @@ def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, m
 
 @generic
 def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Return the log-likelihood change if column k becomes the scratch row.
+    """Return the log-likelihood change if feature k takes or loses owners of `partner`.
 
     Column k loses or gains the owners of `partner`, and w[partner] -= d with d = +-w[k]. The
     default is delta_compensated_member of each of these owners and the other owners of k; it is
@@ -262,47 +262,47 @@ def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any
 
 @generic
 def delta_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Return the log-likelihood change if w[k] grows by d and each owner's s[i] falls by d."""
+    """Return the log-likelihood change if w[k] grows by d and owners' s[i] fall by d."""
 
 
 @generic
 def apply_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Update the cache as in `delta_unique`."""
+    """Update the cache: option i's unique weight s[i] grows by d."""
 
 
 @generic
 def apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the cache as in `delta_member`."""
+    """Update the cache: option i joins or leaves feature k."""
 
 
 @generic
 def apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the cache as in `delta_weight`."""
+    """Update the cache: the weight of feature k grows by d."""
 
 
 @generic
 def apply_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    """Update the cache as in `delta_compensated_member`."""
+    """Update the cache: option i joins feature k and s[i] falls by d."""
 
 
 @generic
 def apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Update the cache as in `delta_block`."""
+    """Update the cache: option i's memberships in `code` are flipped."""
 
 
 @generic
 def apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Update the cache as in `delta_transfer`."""
+    """Update the cache: feature k takes or loses the owners of `partner`."""
 
 
 @generic
 def apply_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the cache as in `delta_compensated_weight`."""
+    """Update the cache: w[k] grows by d and owners' s[i] fall by d."""
 
 
 @generic
 def apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    """Divide the weight of pattern k among `extra` additional columns.
+    """Update the cache: the weight of feature k is divided among `extra` more copies.
 
     A negative number removes columns. The default does nothing.
     """
@@ -315,17 +315,17 @@ def apply_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
 
 @generic
 def rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
-    """Fill the cache from the state."""
+    """Fill the likelihood's cache from features and weights of the state."""
 
 
 @generic
 def log_likelihood(likelihood: Any, c: Any, b: Any) -> None:
-    """Return the log-likelihood of all data in full precision, without constants."""
+    """Return the log-likelihood of all data, without constants, in full precision."""
 
 
 @generic
 def draw_weights(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw the weight of every column exactly from its conditional.
+    """Draw every feature weight from its full conditional (conjugate likelihoods).
 
     Only the sampler `sweep_conjugate` needs it.
     """
@@ -333,12 +333,12 @@ def draw_weights(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 @generic
 def draw_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw the likelihood's parameters at inverse temperature b.real[BETA]; default: none."""
+    """Draw the likelihood's own parameters given all else; default: none."""
 
 
 @generic
 def draw_group_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw the parameters that each of several groups has separately.
+    """Draw the likelihood parameters of one group that groups do not share.
 
     They are the parameters for which a common factor with the weights is not drawn jointly. The
     default is draw_parameters.
@@ -347,7 +347,7 @@ def draw_group_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 @generic
 def is_group_scale_free(likelihood: Any) -> None:
-    """Return whether scaling weights and parameters leaves the likelihood unchanged.
+    """Return whether one factor of weights and parameters leaves the likelihood equal.
 
     The parameters are those of `sum_scaled_priors`. The default is is_scale_free.
     """
@@ -355,7 +355,7 @@ def is_group_scale_free(likelihood: Any) -> None:
 
 @generic
 def sum_scaled_priors(likelihood: Any, c: Any) -> None:
-    """Return prior sums of the parameters that `apply_scale` scales.
+    """Return (summed shapes, summed rate times value) of priors of scaled parameters.
 
     They are the sum of the shapes of the Gamma priors, and the sum of rate times value; default: 0
     and 0.
@@ -372,7 +372,7 @@ def compute_answer_logs(likelihood: Any, c: Any, b: Any, people: Any, logs: Any)
 
 @generic
 def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Add an answer with log probability `log` to the cache, `times` times.
+    """Count an answer with log probability `log` in the cache, `times` times.
 
     A negative number removes answers.
     """
@@ -380,7 +380,7 @@ def add_answer(likelihood: Any, c: Any, people: Any, answer: Any, times: Any, lo
 
 @generic
 def clear_answers(likelihood: Any, c: Any) -> None:
-    """Set all counts in the cache to 0."""
+    """Set all answer counts in the cache to 0."""
 
 
 @generic
@@ -393,41 +393,41 @@ register_answers(object, {sees_single: True, sums_duplicates: True, is_quick: Fa
 
 @open_members.register(object)
 def _open_no_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
-    """Do nothing: by default, changes of members require no preparation."""
+    """Do nothing: by default, toggles of owners need no preparation of the cache."""
     pass
 
 
 @delta_open_member.register(object)
 @scalar
 def _delta_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change for a pattern that need not be open."""
+    """Default of `delta_open_member`: call `delta_member`."""
     return delta_member(likelihood, c, b, k, i, d)
 
 
 @apply_open_member.register(object)
 @scalar
 def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Apply the change to a pattern that need not be open."""
+    """Default of `apply_open_member`: call `apply_member`."""
     apply_member(likelihood, c, b, k, i, d)
 
 
 @delta_block.register(object)
 @scalar
 def _delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    """Return the log-likelihood change if option i gains the sum of flipped columns."""
+    """Default of `delta_block`: change if option i gains the signed sum of features."""
     return delta_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 
 @apply_block.register(object)
 @scalar
 def _apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Call `apply_compensated_member` for the scratch row, the signed sum of flipped columns."""
+    """Default of `apply_block`: call `apply_compensated_member` for the summed features."""
     apply_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
 
 
 @scalar
 def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
-    """Return the row of the owners of k other than its partner's, in a transfer of weight d.
+    """Return the row with owners of k that are not owners of its transfer partner.
 
     It is k, if k gains the partner's owners (d > 0), else the scratch row, which lacks them.
     """
@@ -439,7 +439,7 @@ def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
 @delta_transfer.register(object)
 @scalar
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Add up `delta_compensated_member` over owners of `partner` that k gains (d > 0) or loses."""
+    """Default of `delta_transfer`: sum `delta_compensated_member` over moved owners."""
     remaining_row = select_remaining_row(b, k, d)
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
@@ -451,7 +451,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 @apply_transfer.register(object)
 @scalar
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Call `apply_compensated_member` for owners of `partner` that k gains (d > 0) or loses."""
+    """Default of `apply_transfer`: call `apply_compensated_member` for moved owners."""
     remaining_row = select_remaining_row(b, k, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
@@ -460,44 +460,44 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 @apply_scale.register(object)
 def _apply_no_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
-    """Do nothing: by default, the cache does not depend on the scale of the weights."""
+    """Do nothing: by default, the cache does not depend on the scale of weights."""
     pass
 
 
 @apply_copies.register(object)
 def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    """Do nothing: by default, the cache does not depend on the number of duplicate columns."""
+    """Do nothing: by default, the cache ignores how many copies share a weight."""
     pass
 
 
 @draw_parameters.register(object)
 def _draw_no_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Do nothing: by default, the likelihood has no unknown parameters."""
+    """Do nothing: by default, the likelihood has no parameters of its own."""
     pass
 
 
 @draw_group_parameters.register(object)
 @scalar
 def _draw_all_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
-    """Draw all parameters."""
+    """Default of `draw_group_parameters`: call `draw_parameters`."""
     draw_parameters(likelihood, rng, c, b)
 
 
 @is_group_scale_free.register(object)
 def _default_group_scale_free(likelihood: Any) -> Any:
-    """Return whether the likelihood is scale-free."""
+    """Default of `is_group_scale_free`: return `is_scale_free`."""
     return is_scale_free(likelihood)
 
 
 @sum_scaled_priors.register(object)
 def _sum_no_priors(likelihood: Any, c: Any) -> Any:
-    """Return sums without any parameter."""
+    """Return (0, 0): by default, scaling changes no parameter with a prior."""
     return 0.0, 0.0
 
 
 @record_parameters.register(object)
 def _record_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Do nothing: by default, the likelihood has no unknown parameters."""
+    """Do nothing: by default, the likelihood has no parameters to record."""
     pass
 
 
@@ -506,12 +506,12 @@ def _record_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any
 
 
 def _no_unique_change(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    """Return minus infinity, for a model without unique weights."""
+    """Return minus infinity: a model without unique weights cannot change them."""
     return -np.inf
 
 
 def _no_change(likelihood: Any, c: Any, b: Any, x: Any, y: Any, d: Any) -> Any:
-    """Return minus infinity, for a model without unique weights."""
+    """Return minus infinity: a model without unique weights cannot compensate."""
     return -np.inf
 
 

@@ -1,4 +1,4 @@
-"""Names, options and answers of the latent-feature models, without loading them."""
+"""Options, arguments and answers of latent-feature models, listed without loading them."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ _SAMPLED = ("mcmc",)
 
 
 def _limit_run_lengths(option: Option) -> Option:
-    """Return an option of a run; lengths of a run apply to sampling only."""
+    """Return a command-line option; `draws`, `tune`, `thin` only for sampling methods."""
     if option in (TUNE, THIN, DRAWS):
         return option.but(methods=_SAMPLED)
     return option

@@ -1,4 +1,4 @@
-"""The state of one chain: weighted columns (a Poisson process), unique weights, concentration.
+"""The state of one Markov chain: features with owners and weights, unique weights, alpha.
 
 The arrays are allocated once and changed in place. Columns 0 to K-1 are rows 0 to K-1 of `Z`; a new
 column is proposed in row K, and the last row is scratch space. A pattern is referred to by its row
@@ -24,7 +24,7 @@ MIN_FREE_ROWS = 32
 
 
 class ChainModel(NamedTuple):
-    """A prior over columns, a likelihood, and how the two are joined; read-only."""
+    """Prior, likelihood and weight prior of a chain as kernels read them; read-only."""
 
     prior: object
     likelihood: object
@@ -37,7 +37,7 @@ class ChainModel(NamedTuple):
 
 
 class FeatureState(NamedTuple):
-    """The state of one chain."""
+    """State of a chain: owners (rows of Z), weights w, unique weights s, alpha and scratch."""
 
     # (rows, n + 1) 0.0 or 1.0; entry n is always 0, so that a missing neighbour owns nothing
     Z: np.ndarray
@@ -70,7 +70,7 @@ class FeatureState(NamedTuple):
 
 
 def count_grid_nodes(n: int) -> int:
-    """Return the quadrature nodes for the probability of a column of n options.
+    """Return how many quadrature nodes the tree sampler uses for n options.
 
     The logarithm of gamma = -log(1 - pi) has a standard deviation of 1.24 / sqrt(n) at the least,
     given the owners. Steps of 1.45 / sqrt(n) keep relative errors of the trapezoidal rule below
@@ -80,7 +80,7 @@ def count_grid_nodes(n: int) -> int:
 
 
 def make_empty_state(n: int, capacity: int, n_nodes: int | None = None) -> FeatureState:
-    """Make a state without columns for n options.
+    """Make a state without features for n options.
 
     `n_nodes` is the number of nodes of a tree, 2 n if None.
     """
@@ -113,7 +113,7 @@ def make_empty_state(n: int, capacity: int, n_nodes: int | None = None) -> Featu
 
 
 def resize_state(state: FeatureState, n_columns_max: int) -> FeatureState:
-    """Return a state with room for `n_columns_max` columns, a copy if the room changes."""
+    """Return a state with room for `n_columns_max` features, a copy if that changes."""
     if n_columns_max == capacity(state):
         return state
     new_state = make_empty_state(state.Z.shape[1] - 1, n_columns_max, state.owning.shape[1])
@@ -140,14 +140,14 @@ def append_rows(stacked: Any, rows: Any) -> Any:
 
 
 def double_capacity(states: FeatureState) -> FeatureState:
-    """Copy stacked states into arrays with twice the room for columns."""
+    """Copy stacked states into arrays with twice the room for features."""
     copies = [replica(states, t) for t in range(states.w.shape[0])]
     return stack_states([resize_state(b, 2 * capacity(b)) for b in copies])
 
 
 @scalar
 def replica(states: Any, t: Any) -> Any:
-    """Return state number t of stacked states, as views."""
+    """Return views of state number t of stacked states."""
     return FeatureState(
         states.Z[t],
         states.w[t],
@@ -175,19 +175,19 @@ def replica(states: Any, t: Any) -> Any:
 
 @scalar
 def capacity(b: Any) -> Any:
-    """Return the maximum number of columns."""
+    """Return the maximum number of features in the state's arrays."""
     return b.Z.shape[0] - 2
 
 
 @scalar
 def scratch_index(b: Any) -> Any:
-    """Return the row number of the scratch pattern."""
+    """Return the row of Z that moves use as scratch space for owners."""
     return b.Z.shape[0] - 1
 
 
 @scalar
 def is_crowded(b: Any) -> Any:
-    """Return whether a sweep could run out of rows for columns."""
+    """Return whether a sweep could run out of rows for new features."""
     needed = b.whole[COLUMNS] + b.whole[FULL]
     for i in range(b.singles.shape[0]):
         needed += b.singles[i]
@@ -196,14 +196,14 @@ def is_crowded(b: Any) -> Any:
 
 @scalar
 def clear_row(b: Any, k: Any) -> None:
-    """Remove all owners of the pattern in row k."""
+    """Remove all owners from row k."""
     for i in range(b.Z.shape[1]):
         b.Z[k, i] = 0.0
 
 
 @scalar
 def write_owner_range(b: Any, k: Any, i: Any, m: Any) -> None:
-    """Give the pattern in row k the owners i to i + m - 1."""
+    """Make options i to i + m - 1 owners of row k."""
     clear_row(b, k)
     for j in range(i, i + m):
         b.Z[k, j] = 1.0
@@ -211,14 +211,14 @@ def write_owner_range(b: Any, k: Any, i: Any, m: Any) -> None:
 
 @scalar
 def copy_row(b: Any, source: Any, target: Any) -> None:
-    """Copy the owners of one row to another."""
+    """Copy the owners of row `source` to row `target`."""
     for i in range(b.Z.shape[1]):
         b.Z[target, i] = b.Z[source, i]
 
 
 @scalar
 def count_born_columns(b: Any, k: Any, d: Any) -> Any:
-    """Return the change in the number of columns if w[k] grows by d.
+    """Return +1, -1 or 0: features gained if the weight of feature k grows by d.
 
     It is 1 at a birth, -1 at a death, and 0 otherwise.
     """
@@ -231,7 +231,7 @@ def count_born_columns(b: Any, k: Any, d: Any) -> Any:
 
 @scalar
 def sum_weights(b: Any) -> Any:
-    """Return the sum of all column weights and unique weights."""
+    """Return the sum of all feature weights and unique weights."""
     total = 0.0
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
@@ -242,7 +242,7 @@ def sum_weights(b: Any) -> Any:
 
 @scalar
 def count_after_flip(b: Any, k: Any, i: Any) -> Any:
-    """Return the number of owners of column k after option i joins it or leaves it."""
+    """Return the number of owners of feature k after option i joins or leaves it."""
     if b.Z[k, i] == 0.0:
         return b.m[k] + 1
     return b.m[k] - 1
@@ -250,7 +250,7 @@ def count_after_flip(b: Any, k: Any, i: Any) -> Any:
 
 @scalar
 def flipped_weight(b: Any, k: Any, i: Any) -> Any:
-    """Return the weight that option i gains by joining column k, or (negative) by leaving it."""
+    """Return the weight that option i gains by joining feature k, or loses by leaving."""
     if b.Z[k, i] == 0.0:
         return b.w[k]
     return -b.w[k]
@@ -258,7 +258,7 @@ def flipped_weight(b: Any, k: Any, i: Any) -> Any:
 
 @scalar
 def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
-    """Toggle option i in column k, which then has m owners and this log rate."""
+    """Toggle whether option i owns feature k, which then has m owners and this log rate."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     b.m[k] = m
     b.log_rate[k] = rate
@@ -266,7 +266,7 @@ def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
 
 @scalar
 def remove_column(b: Any, k: Any) -> None:
-    """Remove column k; the last column takes its row."""
+    """Remove feature k; the last feature takes its row."""
     last = b.whole[COLUMNS] - 1
     if k != last:
         copy_column(b, last, k)
@@ -275,7 +275,7 @@ def remove_column(b: Any, k: Any) -> None:
 
 @scalar
 def copy_column(b: Any, source: Any, target: Any) -> None:
-    """Copy a column, without the node arrays of the published tree sampler."""
+    """Copy a feature's owners, weight and log rate from row `source` to row `target`."""
     copy_row(b, source, target)
     b.w[target] = b.w[source]
     b.m[target] = b.m[source]
@@ -285,7 +285,7 @@ def copy_column(b: Any, source: Any, target: Any) -> None:
 
 @scalar
 def min_over_owners(unique_weights: Any, b: Any, k: Any) -> Any:
-    """Return the smallest of the unique weights of the owners of pattern k."""
+    """Return the smallest unique weight of the owners of feature k."""
     smallest = np.inf
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
@@ -295,14 +295,14 @@ def min_over_owners(unique_weights: Any, b: Any, k: Any) -> Any:
 
 @scalar
 def subtract_from_owners(unique_weights: Any, b: Any, k: Any, d: Any) -> None:
-    """Subtract d from the unique weight of every owner of pattern k."""
+    """Subtract d from the unique weight of every owner of feature k."""
     for i in range(b.Z.shape[1] - 1):
         unique_weights[i] -= d * b.Z[k, i]
 
 
 @scalar
 def scale_all_weights(b: Any, factor: Any) -> None:
-    """Multiply all column weights and unique weights by the factor."""
+    """Multiply all feature weights and unique weights by a factor."""
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
     for i in range(b.Z.shape[1] - 1):
@@ -311,7 +311,7 @@ def scale_all_weights(b: Any, factor: Any) -> None:
 
 @scalar
 def has_free_singles(model: Any) -> Any:
-    """Return whether single-option columns are drawn from the prior with alpha.
+    """Return whether features of one owner are drawn from the prior with alpha.
 
     That holds if the likelihood does not depend on them.
     """
@@ -323,7 +323,7 @@ def has_free_singles(model: Any) -> Any:
 
 @scalar
 def shuffle_columns(rng: Any, b: Any) -> Any:
-    """Fill b.order with all columns in uniformly random order; return their number.
+    """Fill b.order with all features in random order; return their number.
 
     New columns are stored last, so the order of storage depends on weights and owners.
     """

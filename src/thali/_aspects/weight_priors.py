@@ -1,4 +1,4 @@
-"""Priors of weights: Gamma, or Normal for likelihoods with weights of either sign.
+"""Priors of feature weights: Gamma, or normal for likelihoods with weights of either sign.
 
 The moves use only these operations, not the classes. A random walk of a weight takes steps on the
 scale on which the prior has no bound.
@@ -13,7 +13,7 @@ from thali._compile.jit import generic, register_answers, scalar
 
 
 class GammaWeights(NamedTuple):
-    """Gamma(shape, rate) prior of positive weights."""
+    """Gamma(shape, rate) prior of positive feature weights."""
 
     shape: float = 1.0
     rate: float = 1.0
@@ -23,7 +23,7 @@ class GammaWeights(NamedTuple):
         return rng.gamma(self.shape, 1.0 / self.rate, size)
 
     def expected(self) -> float:
-        """Return the prior mean."""
+        """Return the prior mean of a weight."""
         return self.shape / self.rate
 
     def log_density(self, weights: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ EXPONENTIAL = GammaWeights()
 
 
 class NormalWeights(NamedTuple):
-    """Normal(mean, sd) prior of weights of either sign."""
+    """Normal(mean, sd) prior of feature weights of either sign."""
 
     mean: float = 0.0
     sd: float = 1.0
@@ -48,7 +48,7 @@ class NormalWeights(NamedTuple):
         return rng.normal(self.mean, self.sd, size)
 
     def expected(self) -> float:
-        """Return the prior mean."""
+        """Return the prior mean of a weight."""
         return self.mean
 
     def log_density(self, weights: np.ndarray) -> np.ndarray:
@@ -67,7 +67,7 @@ def is_positive_prior(weights: Any) -> None:
 
 @generic
 def is_exponential_prior(weights: Any) -> None:
-    """Return whether the prior is an exponential distribution.
+    """Return whether the prior of weights is an exponential distribution.
 
     A sum of exponential weights carries no information on how it is split.
     """
@@ -85,22 +85,22 @@ def gamma_rate(weights: Any) -> None:
 
 @generic
 def draw_weight(weights: Any, rng: Any) -> None:
-    """Draw a weight from the prior."""
+    """Draw one weight from the prior."""
 
 
 @generic
 def log_density_ratio(weights: Any, w: Any, d: Any) -> None:
-    """Return log p(w + d) - log p(w)."""
+    """Return the prior's log p(w + d) - log p(w)."""
 
 
 @generic
 def step_weight(weights: Any, w: Any, move: Any) -> None:
-    """Return the weight after a random-walk step of size `move`."""
+    """Return weight w after a random-walk step `move`, in logs for a Gamma prior."""
 
 
 @generic
 def log_step_derivative(weights: Any, move: Any) -> None:
-    """Return the log derivative of the new weight with respect to the old one."""
+    """Return the log derivative of the new weight by the old one, for a step."""
 
 
 register_answers(GammaWeights, {is_positive_prior: True})
@@ -109,32 +109,32 @@ register_answers(NormalWeights, {is_positive_prior: False, is_exponential_prior:
 
 @is_exponential_prior.register(GammaWeights)
 def _gamma_exponential(weights: Any) -> Any:
-    """Return whether the shape is 1."""
+    """Return whether the Gamma prior has shape 1."""
     return weights.shape == 1.0
 
 
 @gamma_shape.register(GammaWeights)
 def _gamma_shape(weights: Any) -> Any:
-    """Return the shape."""
+    """Return the shape of the Gamma prior."""
     return weights.shape
 
 
 @gamma_rate.register(GammaWeights)
 def _gamma_rate(weights: Any) -> Any:
-    """Return the rate."""
+    """Return the rate of the Gamma prior."""
     return weights.rate
 
 
 @gamma_shape.register(NormalWeights)
 @gamma_rate.register(NormalWeights)
 def _no_gamma_parameter(weights: Any) -> Any:
-    """Return NaN."""
+    """Return NaN: a normal prior has no shape or rate."""
     return np.nan
 
 
 @draw_weight.register(GammaWeights)
 def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
-    """Draw a Gamma weight."""
+    """Draw one weight from the Gamma prior."""
     if weights.shape == 1.0:
         return rng.standard_exponential() / weights.rate
     return rng.standard_gamma(weights.shape) / weights.rate
@@ -142,7 +142,7 @@ def _draw_gamma_weight(weights: Any, rng: Any) -> Any:
 
 @draw_weight.register(NormalWeights)
 def _draw_normal_weight(weights: Any, rng: Any) -> Any:
-    """Draw a normal weight."""
+    """Draw one weight from the normal prior."""
     return weights.mean + weights.sd * rng.standard_normal()
 
 
@@ -163,31 +163,31 @@ def _normal_ratio(weights: Any, w: Any, d: Any) -> Any:
 
 @step_weight.register(GammaWeights)
 def _step_gamma_weight(weights: Any, w: Any, move: Any) -> Any:
-    """Return the weight after a step on the log scale."""
+    """Return weight w after a random-walk step on the log scale."""
     return w * math.exp(move)
 
 
 @step_weight.register(NormalWeights)
 def _step_normal_weight(weights: Any, w: Any, move: Any) -> Any:
-    """Return the weight after a step in units of the standard deviation."""
+    """Return weight w after a random-walk step, in units of the prior sd."""
     return w + weights.sd * move
 
 
 @log_step_derivative.register(GammaWeights)
 def _gamma_step_derivative(weights: Any, move: Any) -> Any:
-    """Return the step: log of exp(move)."""
+    """Return `move`, the log derivative of w exp(move) by w."""
     return move
 
 
 @log_step_derivative.register(NormalWeights)
 def _normal_step_derivative(weights: Any, move: Any) -> Any:
-    """Return 0: normal weights take steps on their original scale."""
+    """Return 0, the log derivative: normal weights step on their own scale."""
     return 0.0
 
 
 @scalar
 def is_possible(weights: Any, w: Any, d: Any) -> Any:
-    """Return whether weight w may become w + d.
+    """Return whether the prior allows weight w to become w + d.
 
     A change d = -w would be a death, and rounding may produce one.
     """
@@ -199,5 +199,5 @@ def is_possible(weights: Any, w: Any, d: Any) -> Any:
 
 @scalar
 def draw_prior_weight(rng: Any, model: Any) -> Any:
-    """Draw a weight from the prior of the model."""
+    """Draw one weight from the weight prior of the model."""
     return draw_weight(model.weights, rng)

@@ -263,7 +263,10 @@ def find_cache_root() -> Path:
     configured = getattr(config, "CACHE_DIR", "")
     if configured:
         return Path(configured)
-    return Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
+    folder = Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
+    if not folder.is_absolute():  # of XDG_CACHE_HOME, whose specification ignores such values
+        folder = Path.home() / ".cache" / "thali"
+    return folder
 
 
 def build_folder(tag: str, parent: Path) -> KernelFolder:

@@ -253,8 +253,8 @@ def simulate_studies(
     mixing_matrix: np.ndarray,  # (p, p) maps normal noise to differences between respondents
 ) -> tuple[np.ndarray, np.ndarray]:
     """Simulate and fit studies; return estimates (studies, p) and covariances (studies, p, p)."""
-    from thali._choice.logit import clustered_covariance
-    from thali._choice.logit import encode_choices as code_tasks
+    from thali._choice.logit_likelihood import clustered_covariance
+    from thali._choice.logit_likelihood import encode_choices as code_tasks
     from thali._choice.logits.multinomial import MultinomialLogit
 
     answered_tasks = _assign_versions(tasks, np.arange(n_respondents) % tasks.n_respondents)

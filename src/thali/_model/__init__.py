@@ -1,1 +1,1 @@
-"""The models that a user fits."""
+"""Code shared by all models: base classes, engines, findings, checks, files, registry."""

@@ -6,7 +6,7 @@ ALIASES_OF_ASPECTS = dict.fromkeys(_IEBA, "ibp")
 
 
 def normalise_name(name: str) -> str:
-    """Return a name without case, blanks, hyphens, dashes and underscores.
+    """Return a model's or method's name in lower case without blanks, hyphens, underscores.
 
     Examples
     --------
@@ -17,7 +17,7 @@ def normalise_name(name: str) -> str:
 
 
 def normalise_aspects(word: str) -> str:
-    """Return "unique" or "ibp" for any of their names; else the word itself.
+    """Return "unique" or "ibp" for any of their aliases; other words unchanged.
 
     Examples
     --------
@@ -37,7 +37,7 @@ METHODS = {
 
 
 def normalise_method(word: object) -> object:
-    """Return "maximum-likelihood" for any of its names; else the word itself."""
+    """Return "maximum-likelihood" for any of its aliases; other values unchanged."""
     if isinstance(word, str):
         return METHODS.get(normalise_name(word), word)
     return word

@@ -1,11 +1,6 @@
-"""Model checks and predictions computed from questions and answer probabilities.
+"""Posterior predictive check, and table of observed and predicted answers, of any choice data.
 
-The posterior predictive check, and the table of observed and predicted answers, access the data
-only by `questions()` and the probabilities of the answers of each respondent.
-
-The posterior predictive check, and the table of what was observed beside what is predicted, know
-the kind of the data only by `questions()` of the data and by the probabilities of the answers to a
-question, whoever answered.
+Both access the data only by `questions()` and the probabilities of the answers of each respondent.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +30,7 @@ MAX_ROWS = 2_000  # of the table of observed and predicted proportions
 
 
 class EqualRespondents(NamedTuple):
-    """Respondents whose answers have equal probabilities."""
+    """A group of respondents with equal answer probabilities, and their numbers of answers."""
 
     probabilities: AnswerProbabilities
     # number of answers to some questions, shape (questions, draws or 1)
@@ -45,7 +40,7 @@ class EqualRespondents(NamedTuple):
     def from_times(
         cls, probabilities: AnswerProbabilities, times: np.ndarray
     ) -> "EqualRespondents":
-        """Build a group from the answers to each question, shape (questions,)."""
+        """Build a group from the number of answers to each question, shape (questions,)."""
         return cls(probabilities, lambda questions: times[questions, None])
 
 
@@ -59,7 +54,7 @@ def check_answers(
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Compare observed answers with replicates from Multinomial(n, p), per question and draw.
+    """Compare observed answer counts with Multinomial(n, p) counts simulated at each draw.
 
     p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2). The overall
     p-value compares sum (x - E x)² / E x over all rows.
@@ -100,7 +95,8 @@ def check_answers(
 def _split_groups(
     questions: Questions, groups: slice, numbers: int
 ) -> Iterator[tuple[np.ndarray, slice]]:
-    """Yield rows and questions of groups in blocks; `numbers` are held per answer."""
+    """Yield (row indices, slice of questions) in blocks that fit in memory."""
+    # `numbers` is the count of numbers in memory for each answer.
     group_start = questions.rows.group
     row_start = questions.rows.group_row
     size = int(np.diff(questions.start[group_start]).max())
@@ -112,7 +108,7 @@ def _split_groups(
 
 
 def check_unweighted(questions: Questions) -> None:
-    """Raise if counts are not integers."""
+    """Raise DataError if any answer count is fractional: it cannot be simulated."""
     is_fractional = questions.counts != np.floor(questions.counts)
     row, answer = questions.rows.counted[:, is_fractional].nonzero()
     if not len(row):
@@ -132,7 +128,7 @@ def check_unweighted(questions: Questions) -> None:
 def predict_answers(
     questions: Questions, respondents: list[EqualRespondents], draws: int, ci: float
 ) -> "pandas.DataFrame":
-    """Return n, observed and predicted proportions with intervals, one row each.
+    """Return the table of observed and predicted answer proportions, with intervals.
 
     Of more than 2,000 rows, the questions with the most answers are kept; ``attrs["of"]`` is the
     total number of rows.
@@ -166,7 +162,7 @@ def predict_answers(
 
 
 def _select_most_answered(questions: Questions, n_shown: np.ndarray) -> list[slice]:
-    """Return slices of the most answered question groups, at most `MAX_ROWS` rows in total."""
+    """Return slices of the most answered question groups, at most `MAX_ROWS` table rows."""
     order = np.argsort(-np.add.reduceat(questions.totals, questions.rows.group[:-1]), kind="stable")
     n_groups = int((np.cumsum(n_shown[order]) <= MAX_ROWS).sum())
     groups = np.sort(order[: max(1, n_groups)])
@@ -182,7 +178,7 @@ def _sum_answers(
     draws: int,
     rng: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return expected counts and replicates of rows, each (rows, draws)."""
+    """Return expected and simulated answer counts of table rows, each (rows, draws)."""
     # Replicates are 0 without `rng`.
     expected, replicates = np.zeros((2, len(rows), draws))
     size = int(np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max())

@@ -1,4 +1,4 @@
-"""Probability of one answer to a set, and its derivatives by log weights."""
+"""Log probability of one answer to a set, its gradient and Hessian by log weights."""
 
 from itertools import permutations
 from typing import NamedTuple
@@ -9,7 +9,10 @@ from .best_worst import RANKING, REVERSED
 
 
 class AnswerDerivatives(NamedTuple):
-    """Log probability of answers to sets of m options, and its derivatives by log weights."""
+    """Log probability of an answer to a set of m options, its gradient and Hessian.
+
+    Derivatives are by the log weights of the options.
+    """
 
     log_p: np.ndarray  # (rows,)
     gradient: np.ndarray  # (rows, m)
@@ -17,19 +20,19 @@ class AnswerDerivatives(NamedTuple):
 
 
 def outer_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the outer product of vectors along the last axis."""
+    """Return the outer products a b' of vectors (..., m), shape (..., m, m)."""
     return a[..., :, None] * b[..., None, :]
 
 
 def diagonal_matrix(a: np.ndarray) -> np.ndarray:
-    """Return diagonal matrices of vectors along the last axis."""
+    """Return matrices (..., m, m) with the vectors (..., m) on their diagonals."""
     return a[..., :, None] * np.eye(a.shape[-1])
 
 
 def choice_derivatives(
     q: np.ndarray, chosen: np.ndarray, options: int, lapse: float, has_hessian: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | float]:
-    """Return p (..., 1), gradient and Hessian of a choice with shares q (..., m).
+    """Return P(choice), shape (..., 1), and gradient and Hessian of its logarithm.
 
     `chosen` is 1 at the chosen option; the sets have `options` members.
     """
@@ -50,7 +53,7 @@ def choice_derivatives(
 def _differentiate_choices(
     weights: np.ndarray, lapse: float, has_hessian: bool = True
 ) -> AnswerDerivatives:
-    """Return log probability and derivatives of choosing the first option; weights (rows, m)."""
+    """Differentiate ln P(option 0 is chosen) by log weights; weights (rows, m)."""
     m = weights.shape[1]
     p, gradient, hessian = choice_derivatives(
         weights / weights.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, has_hessian
@@ -58,10 +61,10 @@ def _differentiate_choices(
     return AnswerDerivatives(np.log(p[:, 0]), gradient, np.asarray(hessian))
 
 
-def _answer_rankings(
+def _differentiate_ranking_rule(
     weights: np.ndarray, lapse: float, has_hessian: bool = True
 ) -> AnswerDerivatives:
-    """Differentiate best and worst, options 0 and 1, under the rule "ranking"."""
+    """Differentiate ln P(option 0 best, 1 worst) by log weights, rule "ranking"."""
     # The probability sums over rankings, :math:`P = \sum_\sigma P_\sigma`.
     # The gradient g and Hessian H of each :math:`\ln P_\sigma` are sums over its choices, as in
     # `LuceProblem.compute_derivatives`. The gradient of ln P is the mean of g, its Hessian the
@@ -98,7 +101,7 @@ def _answer_rankings(
 def _differentiate_reversed_rule(
     weights: np.ndarray, lapse: float, has_hessian: bool = True
 ) -> AnswerDerivatives:
-    r"""Return ln P(option 0 best, 1 worst) and its derivatives under the rule "reversed"."""
+    r"""Differentiate ln P(option 0 best, 1 worst) by log weights, rule "reversed"."""
     # The pair that differs most is chosen, :math:`p_{bw} \propto v_b / v_w`, mixed with lapses.
     # Without lapses the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best
     # and j the worst. With the share r of p in the mixture, the derivatives are rg and
@@ -131,6 +134,6 @@ def _differentiate_reversed_rule(
 CHOICE = "choice"  # in addition to the rules of best and worst
 ANSWER_DERIVATIVES = {
     CHOICE: _differentiate_choices,
-    RANKING: _answer_rankings,
+    RANKING: _differentiate_ranking_rule,
     REVERSED: _differentiate_reversed_rule,
 }

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """Base of every model.
+    """Base class of every model: constructor arguments, fit, results, files.
 
     `fit` of a subclass checks its arguments, builds a `Job` and passes it to `_run_job`. `Job.run`
     returns the fitted attributes; with the parameters they are the complete state of a fitted
@@ -65,7 +65,7 @@ class Model:
 
     @classmethod
     def _get_parameters(cls) -> dict[str, inspect.Parameter]:
-        """Return the parameters of the constructor."""
+        """Return the constructor's parameters (`inspect.Parameter`) by name, without `self`."""
         parameters = inspect.signature(cls.__init__).parameters
         return {name: p for name, p in parameters.items() if name != "self"}
 
@@ -103,7 +103,7 @@ class Model:
         return self
 
     def __dir__(self) -> Iterable[str]:
-        """Return the names of available results; before a fit all names."""
+        """Return attribute names; after a fit, without results that this fit lacks."""
         names = super().__dir__()
         if not self._is_fitted():
             return names
@@ -112,14 +112,14 @@ class Model:
 
     @property
     def _method(self) -> str:
-        """Method with its name in the spec; "" for a model without methods."""
+        """The fitting method, normalised, such as "mcmc"; "" if the model has only one."""
         if "" in self._ENGINES:
             return ""
         return check_allowed("method", normalise_method(self.method), tuple(self._ENGINES))
 
     @property
     def _engine(self) -> Any:
-        """Engine of the method."""
+        """The `Engine` object that implements the fitting method."""
         return self._ENGINES[self._method]
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ class Model:
         return call
 
     def _format_call(self) -> str:
-        """Return the call that builds this model, without default arguments."""
+        """Format the constructor call, such as "BradleyTerryLuce(lapse=0.1)", without defaults."""
         arguments = []
         signature = self._get_parameters()
         for name, value in self.get_params().items():
@@ -139,7 +139,7 @@ class Model:
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def _repr_html_(self) -> str:
-        """Format the model for a notebook."""
+        """Return the HTML that a notebook shows for the model."""
         return format_html(self._description())
 
     def __str__(self) -> str:
@@ -148,7 +148,7 @@ class Model:
         return repr(self)
 
     def _description(self) -> Description:
-        """Return what `repr` and pages show of the model: its call, data and convergence."""
+        """Return what `print` and notebooks show: constructor call, data, convergence."""
         if not self._is_fitted():
             return Description(self._format_call(), note="Not fitted yet.")
         convergence = self.convergence()
@@ -161,16 +161,16 @@ class Model:
         )
 
     def _headline_facts(self) -> Facts:
-        """Return two or three key numbers to show with a fit."""
+        """Return two or three (name, number) pairs to print below a fit."""
         return self._engine.facts(self)
 
     @property
     def _posterior(self) -> "xarray.DataTree | None":
-        """Posterior draws; None before a fit and for methods without draws."""
+        """The DataTree of posterior draws; None before a fit or without draws."""
         return vars(self).get("posterior_")
 
     def _run_job(self, job: Job) -> Self:
-        """Run a checked fit: warn about the data, fit, store results, warn about results."""
+        """Run a fit whose arguments are checked; store its results and warn about problems."""
         for remark in job.remarks:
             warn(DataWarning(remark))
         fitted_attributes = job.run()
@@ -183,23 +183,23 @@ class Model:
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:
-        """Run the checks of a fit that need no fit; models may override it."""
+        """Check the arguments of a fit without running it; return the prepared fit."""
         return PreparedFit()
 
     def _get_comparison_run(self) -> dict[str, Any]:
-        """Return the arguments of `fit` in `th.compare`, if they differ from those of `fit`."""
+        """Return `fit` arguments that `th.compare` uses instead of the defaults."""
         return {}
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
-        """Yield the warnings of a finished fit."""
+        """Yield warnings about a finished fit, such as chains that disagree."""
         yield from self._engine.list_warnings(self, job)
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
-        """Reword a warning of `_list_warnings` for `fit`."""
+        """Return a warning of `_list_warnings` in the words that `fit` uses."""
         return warning
 
     def convergence(self) -> "ConvergenceCheck":
-        """Return whether the fit is reliable, and remedies if not.
+        """Return the convergence check of the fit, with remedies for problems.
 
         Returns
         -------
@@ -215,15 +215,15 @@ class Model:
         return self._engine.convergence(self)
 
     def _get_fitted_attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes; as in scikit-learn, names end in an underscore."""
+        """Return the attributes that a fit sets, by name (ending in an underscore)."""
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of a copy, without cached results, which may not be picklable."""
+        """Return the attributes to copy or pickle, without cached results."""
         return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def _compute_once(self, name: Any, compute: Callable[[], Any]) -> Any:
-        """Compute a result of the fit once and cache it by name."""
+        """Return the result cached under this name; compute it at the first request."""
         fitted_attributes = self._get_fitted_attributes()
         cache = vars(self).setdefault("_kept", {})
         if name not in cache or not _are_identical(cache[name][0], fitted_attributes):
@@ -231,57 +231,57 @@ class Model:
         return cache[name][1]
 
     def _select_storable_attributes(self) -> dict[str, Any]:
-        """Return the fitted attributes that a file can contain."""
+        """Return the fitted attributes that `save` can write, by name."""
         return self._get_fitted_attributes()
 
     def _clear_fit(self) -> None:
-        """Remove the attributes of an earlier fit."""
+        """Delete all fitted attributes of an earlier fit."""
         for name in self._get_fitted_attributes():
             delattr(self, name)
 
     def _is_fitted(self) -> bool:
-        """Return whether the model has fitted attributes."""
+        """Return whether `fit` has set any fitted attribute."""
         return bool(self._get_fitted_attributes())
 
     def _require_fitted(self) -> None:
-        """Raise a NotFittedError before `fit`."""
+        """Raise NotFittedError if the model has not been fitted."""
         if not self._is_fitted():
             raise NotFittedError(
                 f"This {type(self).__name__} has not been fitted yet; call fit(data) first."
             )
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
-        """Set fitted attributes that were read from a file."""
+        """Set the fitted attributes that `load` read from the file `path`."""
         vars(self).update(fitted_attributes)
 
     def _get_run_settings(self) -> dict[str, Any]:
-        """Return the arguments of `fit` that repeat this fit: run length and seed."""
+        """Return the `fit` arguments that repeat this fit, such as draws and random_seed."""
         self._require_fitted()
         return {}
 
     def _format_python(self) -> str:
-        """Return Python code that repeats the fit."""
+        """Return Python code that constructs and fits this model again."""
         code = f"import thali as th\n\nmodel = th.{' '.join(self._format_call().split())}\n"
         settings = [f"{name}={value}" for name, value in self._get_run_settings().items()]
         return f"{code}model.fit({', '.join(['data', *settings])})"
 
     def _get_fit_data(self) -> Any:
-        """Return the data of the fit, as far as they are stored; else None."""
+        """Return the data that the model was fitted to; None if they are not stored."""
         return self._engine.data_of_fit(self)
 
     def _get_fitted_labels(self) -> list[str]:
-        """Return the labels that compared data must share; [] if they may differ."""
+        """Return the option labels that data of a comparison must share; [] if any."""
         return []
 
     def _describe_fitted_data(self) -> Facts:
-        """Return facts about the data of the fit; () if they are not stored."""
+        """Return (name, text) facts about the fitted data; () if they are not stored."""
         data = self._get_fit_data()
         if data is None:
             return ()
         return data._facts()
 
     def _get_market_draws(self) -> "MarketDraws | None":
-        """Return posterior draws of choices in any market; None without choice experiments."""
+        """Return posterior draws that predict market shares; None for other data."""
         return None
 
     def findings(self, ci: float = INTERVAL, **settings: Any) -> "Findings":
@@ -331,7 +331,7 @@ class Model:
         )
 
     def plot(self, name: str, ax: Any = None) -> Any:
-        """Draw a picture of the fit.
+        """Draw one picture of the fit, such as "ranks"; return its axes.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class Model:
         return self.findings().plot(name, ax)
 
     def _build_findings(self, settings: "AnswerSettings") -> "Findings":
-        """Build the findings for these settings; reuse them for equal settings."""
+        """Build the findings of the fit for these settings; cache the latest."""
         from importlib import import_module
 
         from .finding import Findings
@@ -369,7 +369,7 @@ class Model:
         return cache["found"]
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Check settings of findings against the data, before the fit."""
+        """Check the settings of findings against the data; return them with defaults filled in."""
         return settings
 
     def report(self, path: Any) -> None:
@@ -413,17 +413,18 @@ class Model:
 
 
 def _are_identical(attributes: dict[str, Any], other_attributes: dict[str, Any]) -> bool:
-    """Return whether two fits share all objects; the second may have more."""
+    """Return whether both dicts have the same object under each name of the first."""
     return all(value is other_attributes.get(name) for name, value in attributes.items())
 
 
 def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a constructor or `fit` so that unknown arguments raise."""
+    """Wrap a constructor or `fit` so that unknown keyword arguments raise helpful errors."""
     parameters = inspect.signature(function).parameters
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        """Call the function; raise UnknownArgumentError for an unknown keyword."""
         for name in kwargs:
             if name not in parameters and not takes_any:
                 raise _unknown_argument_error(type(args[0]), function.__name__ == "fit", name)
@@ -433,7 +434,7 @@ def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any
 
 
 def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
-    """Return the error that names where an unknown argument belongs."""
+    """Return the error for an unknown argument; it names the call that takes it."""
     place = cls.__name__
     names = list(cls._get_parameters())
     other_names = list(inspect.signature(cls.fit).parameters)[1:]  # without `self`
@@ -451,7 +452,7 @@ def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumen
 
 
 class SampledModel(Model):
-    """Base of a model whose fit has posterior draws, `posterior_`.
+    """Base class of models whose fit stores posterior draws as `posterior_`.
 
     A subclass has `_get_quantities`, and `_get_advice` if its remedy is not a longer run.
     """
@@ -461,19 +462,19 @@ class SampledModel(Model):
     _VIEW: ClassVar[type[PosteriorTree]] = PosteriorTree  # class that reads the posterior
 
     def _require_posterior(self) -> "xarray.DataTree":
-        """Return the posterior; raise for methods without draws."""
+        """Return the DataTree of posterior draws; raise if the fit has none."""
         self._require_fitted()
         self._check_draws_method()
         return self.posterior_
 
     @property
     def _view(self) -> Any:
-        """View of the posterior, cached; raises as `_require_posterior`."""
+        """The posterior as arrays and labels (`_VIEW`), cached; raises without draws."""
         tree = self._require_posterior()
         return self._compute_once("view", lambda: self._VIEW(tree))
 
     def _check_draws_method(self) -> None:
-        """Raise if the method has no draws."""
+        """Raise ArgumentError if the fitting method makes no posterior draws."""
         if not self._engine.draws:
             method_names = (name for name, engine in self._ENGINES.items() if engine.draws)
             methods = [
@@ -490,7 +491,7 @@ class SampledModel(Model):
             )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of the quantities of the summary, by name."""
+        """Return posterior draws (chain, draw, ...) of the summarised quantities, by name."""
         raise NotImplementedError
 
     def to_inference_data(self, tree: "xarray.DataTree | None" = None) -> Any:
@@ -523,7 +524,7 @@ class SampledModel(Model):
         return to_inference_data(tree)
 
     def _get_advice(self) -> "Advice":
-        """Return the remedy for chains that disagree."""
+        """Return the remedy that the convergence check prints if chains disagree."""
         from thali._posterior.convergence import Advice
 
         return Advice()
@@ -552,5 +553,5 @@ class SampledModel(Model):
         return self._engine.summary(self, ci)
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":
-        """Return the rows that decide whether the chains agree."""
+        """Return the summary rows on which the convergence check is based."""
         return self.summary()

@@ -1,4 +1,4 @@
-r"""Probabilities of best and worst of a set whose options have one weight each.
+r"""Probabilities that options of a set are chosen as best and as worst, from option weights.
 
 An answer is an ordered pair of members (b, w) of a set S of m options. Under the rule "ranking" it
 is any ranking of the set in which b is the first and w the last. Every choice of a ranking, of the
@@ -33,7 +33,7 @@ MIN_SHARE = 1e-100
 
 
 def default_rule(data: Any) -> str:
-    """Return the default rule for the best and worst of the data."""
+    """Return the default rule of best and worst, "ranking" or "reversed", for the data."""
     if data.worst is not None and data.sizes.max() > LARGEST_RANKED:
         return REVERSED
     return RANKING
@@ -42,7 +42,7 @@ def default_rule(data: Any) -> str:
 def answer_probabilities(
     weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float, rule: str
 ) -> np.ndarray:
-    """Return the probability of every answer, shape (draws, answers).
+    """Return probabilities of all answers to all sets, shape (draws, answers).
 
     Weights have shape (draws, options).
     """
@@ -63,7 +63,7 @@ def answer_probabilities(
 
 
 def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
-    """Return P(best, worst) of each ordered pair as ends of a ranking; weights (..., m)."""
+    """Return P(i first, j last of a ranking) of ordered pairs; weights (..., m)."""
     # All subsets are visited, small ones first.
     m = weights.shape[-1]
     is_in_subset = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
@@ -86,7 +86,7 @@ def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
 
 
 def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
-    """Return the probability that each option is chosen, lapses included."""
+    """Return the probability that each option of a set is chosen, lapses included."""
     total = weights.sum(axis=-1, keepdims=True)
     m = weights.shape[-1]
     q = np.divide(weights, total, out=np.full(weights.shape, 1.0 / m), where=total > 0.0)
@@ -94,13 +94,13 @@ def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
 
 
 def floor_weights(weights: np.ndarray) -> np.ndarray:
-    """Replace weights of 0 by small ones, or by equal ones if all are 0."""
+    """Replace option weights of 0 by tiny ones, or by equal ones if all are 0."""
     largest = weights.max(axis=-1, keepdims=True)
     return np.maximum(weights, np.where(largest > 0.0, MIN_SHARE * largest, 1.0))
 
 
 def _difference_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
-    """Return P(best, worst) of each ordered pair by maximum difference; weights (..., m)."""
+    """Return P(i best, j worst) of ordered pairs, proportional to w_i / w_j."""
     m = weights.shape[-1]
     best, worst = list_ordered_pairs(m)
     weights = floor_weights(weights)

@@ -1,4 +1,4 @@
-"""Base of models fitted by Markov chains, which can be continued and have a prior."""
+"""Base class of models fitted by Markov chains: continue a fit, draw from prior and posterior."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def require_stored_chains(model: Any, name: str) -> None:
-    """Require chains whose state is stored."""
+    """Raise if the fit does not store the chain states that `continue_fit` needs."""
     model._require_fitted()
     model._engine.check_continuable()
     if "_state_" not in vars(model):
@@ -35,7 +35,7 @@ def require_stored_chains(model: Any, name: str) -> None:
 
 
 def require_prior(model: Any, name: str) -> None:
-    """Require a method with a prior."""
+    """Raise ArgumentError if the fitting method has no prior to draw from."""
     if not model._engine.has_prior:
         raise ArgumentError(
             "There is no prior to draw from with ", Setting("method", model.method), "."
@@ -43,7 +43,7 @@ def require_prior(model: Any, name: str) -> None:
 
 
 class MarkovChainModel(SampledModel):
-    """Base of a model whose draws come from chains that can be stored and continued.
+    """Base class of models fitted by Markov chains that can be stored and continued.
 
     Its engines have `sampling(model, source, run)`, or a subclass has `_build_sampling(source,
     run)`. It has `_sample_prior(rngs, *design)`, `_simulate_replicates(rng, *design)` and
@@ -55,6 +55,7 @@ class MarkovChainModel(SampledModel):
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
 
     def _get_run_settings(self) -> dict[str, Any]:
+        """Return the `fit` arguments draws, tune, chains and random_seed of this fit."""
         self._require_fitted()
         if "_state_" not in vars(self):
             return {}
@@ -66,13 +67,13 @@ class MarkovChainModel(SampledModel):
         } | format_seed_setting(run.random_seed)
 
     def _build_sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        """Prepare the chains of a fit to data that passed every check."""
+        """Build the chains for checked data, and the functions that store their draws."""
         return self._engine.sampling(self, source, run)
 
     def _build_job(
         self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()
     ) -> Job:
-        """Build the fit by chains to data of this size."""
+        """Build the `Job` that runs these chains; `data` describes the data's size."""
         from .sampling import run_sampling
 
         return Job(
@@ -137,7 +138,7 @@ class MarkovChainModel(SampledModel):
         check_unchanged(self)
 
         def continue_run() -> dict[str, Any]:
-            """Return all fitted attributes after the additional draws."""
+            """Draw more; return all fitted attributes of the longer fit."""
             return self._get_fitted_attributes() | continue_sampling(self, run)
 
         return self._run_job(
@@ -147,7 +148,7 @@ class MarkovChainModel(SampledModel):
     def _update_fit(
         self, data: Any, draws: int, tune: int, cores: int | None, progressbar: bool
     ) -> Self:
-        """Fit to slightly more data, starting from the states of the last fit."""
+        """Refit to slightly more data, with chains started where the last fit ended."""
         from .sampling import update_sampling
 
         run = build_run(draws, tune, 1, None, cores, None, progressbar)
@@ -156,7 +157,8 @@ class MarkovChainModel(SampledModel):
         )
 
     def _copy_with_posterior(self, tree: "xarray.DataTree", part_name: str) -> Self:
-        """Return a copy with the posterior of some respondents; it cannot be continued."""
+        """Return a copy with another posterior, such as that of one group."""
+        # The copy cannot be continued; `part_name` names its respondents.
         copied_model = copy.copy(self)
         vars(copied_model).pop("_state_", None)
         copied_model.posterior_ = tree
@@ -164,6 +166,7 @@ class MarkovChainModel(SampledModel):
         return copied_model
 
     def _select_storable_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes to save, without data that a file cannot contain."""
         from .model_files import can_store
 
         fitted_attributes = self._get_fitted_attributes()
@@ -172,41 +175,42 @@ class MarkovChainModel(SampledModel):
         return fitted_attributes
 
     def _convert_data(self, data: Any) -> Any:
-        """Return the argument of `fit` in the form that is stored."""
+        """Convert the data argument of `fit` to the object that the fit stores."""
         return data
 
     def _compute_log_evidence(self, data: Any, run: "EvidenceRun") -> "LogEvidence":
-        """Compute the log evidence of the model with its arguments, for these data."""
+        """Compute the log evidence (marginal likelihood) of the model for these data."""
         raise NotImplementedError
 
     def _sample_prior(
         self, rngs: Sequence[np.random.Generator], *design: Any, **kwargs: Any
     ) -> "PriorSample":
-        """Draw parameters from the prior with each generator, and data for them."""
+        """Draw parameters from the prior and simulate data, once for each generator."""
         raise NotImplementedError
 
     def _simulate_replicates(
         self, rng: np.random.Generator, *design: Any, **kwargs: Any
     ) -> dict[str, np.ndarray]:
-        """Simulate data at every draw; arrays (chain, draw, ...) by name in `observed_data`."""
+        """Simulate data at every posterior draw; return arrays (chain, draw, ...) by name."""
+        # Names are those of the group `observed_data`.
         raise NotImplementedError
 
     def _build_observed(self, *design: Any, **kwargs: Any) -> dict[str, np.ndarray]:
-        """Return the variables of `observed_data` after a fit to these data."""
+        """Return the arrays that `observed_data` contains after a fit to these data."""
         raise NotImplementedError
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return the data arguments of `fit` from the single design argument of other methods."""
+        """Return the tuple of data arguments for `fit` from one `data` argument."""
         return (design,)
 
     def _copy_with_fixed_prior(self, *design: Any, **kwargs: Any) -> Any:
-        """Return an unfitted copy whose prior depends on the design only, not on answers."""
+        """Return an unfitted copy whose prior does not depend on the answers."""
         return type(self)(**self.get_params())
 
     def _refit_posterior(
         self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]
     ) -> "xarray.DataTree":
-        """Fit on one core; return the posterior."""
+        """Fit this model to other data on one core; return its posterior."""
         model: Any = self
         return model.fit(
             *data, random_seed=random_seed, cores=1, progressbar=False, **settings

@@ -1,4 +1,4 @@
-"""Findings about choices, shared by models and leaderboards: ranks, scores, checks, respondents."""
+"""Findings about choices: ranks, scores, predictive checks, dependence of respondents' answers."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,7 @@ MAX_RANKED = 60  # options; above, ranks are not drawn
 
 
 def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
-    """Build the finding about ranks: sentence, table of every rank, picture."""
+    """Build the finding "ranks" from a table of option ranks."""
     (best, first_rank), (worst, last_rank) = (
         (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
@@ -113,20 +113,20 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
 
 
 def format_ranks(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
-    """Return options and their ranks or rank intervals, such as ("tea", "1-2")."""
+    """Return (option, rank) pairs, such as ("tea", "1-2"), from a table of ranks."""
     rows = table[["rank_low", "rank_high"]].itertuples()
     return tuple((str(name), _format_range(low, high)) for name, low, high in rows)
 
 
 def _format_range(low: float, high: float) -> str:
-    """Format a range of ranks, such as "1-2"; equal ranks as one number."""
+    """Format an interval of ranks as "1-2", or as "1" if its ends are equal."""
     if low == high:
         return f"{low:.0f}"
     return f"{low:.0f}-{high:.0f}"
 
 
 def describe_best(table: Any) -> str:
-    """Return the sentence that names the best option, or the candidates."""
+    """Return the sentence that names the best option, or the options that may be best."""
     likely = table["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= SURE:
         return SENTENCES["ranks.sure"].format(
@@ -141,7 +141,7 @@ def describe_best(table: Any) -> str:
 def build_covariate_finding(
     table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()
 ) -> Finding:
-    """Build the finding about effects of covariates."""
+    """Build the finding about effects of covariates from their table and draws."""
     factors = list_names(
         [f"{format_factor(np.exp(effect))} for {name!r}" for name, effect in effects.items()]
     )
@@ -156,7 +156,7 @@ def build_covariate_finding(
 
 
 def build_prediction_finding(table: "pandas.DataFrame") -> Finding:
-    """Build the finding of observed and predicted proportions."""
+    """Build the finding that tabulates observed and predicted choice proportions."""
     picture = Picture(
         "predictions", SENTENCES["choice_probabilities.caption"], table, file="choice_probabilities"
     )
@@ -164,19 +164,19 @@ def build_prediction_finding(table: "pandas.DataFrame") -> Finding:
 
 
 def describe_best_worst(rule: str) -> Text:
-    """Return the methods sentence about the rule of best and worst."""
+    """Return the sentence for a paper on the rule of best and worst."""
     key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
     return phrase(SENTENCES, key, source=Cite("marley2005"))
 
 
 def describe_ties(prior: str = "") -> Text:
-    """Return the methods sentence about the rule of ties."""
+    """Return the sentence for a paper on the model of ties."""
     return phrase(SENTENCES, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report scores of options, by group if there are several."""
+    """Report option scores from 0 to 100, of each group if there are several."""
     if model._view.best_worst is None and settings.none is None:
         return None
     table = model.scores(random_seed=settings.random_seed, none=settings.none, ci=settings.ci)
@@ -184,7 +184,7 @@ def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
-    """Build the finding about scores; `title`: its phrase, `key`: its file."""
+    """Build the finding about option scores; `title` heads it, `key` names its file."""
     brief_table = table
     if table.index.nlevels == 1:
         brief_table = table.sort_values("score", ascending=False, kind="stable")
@@ -224,7 +224,7 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
 
 
 def _list_best_scores(table: "pandas.DataFrame") -> str:
-    """List the options with the highest scores, in a sentence."""
+    """Return the phrase that lists the options with the highest scores."""
     scores: Any = table["score"]
     best = scores.sort_values(ascending=False, kind="stable").head(NAMED)
     return list_names([f"{option} ({format_number(score)})" for option, score in best.items()])
@@ -232,7 +232,7 @@ def _list_best_scores(table: "pandas.DataFrame") -> str:
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the observed proportions that the model misses."""
+    """Report the posterior predictive check of choice proportions."""
     try:
         table = model.check(settings.random_seed, settings.ci)
     except DataError as error:  # fractional counts have no replicates
@@ -249,7 +249,7 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def format_row(summary: "pandas.DataFrame", name: str) -> str:
-    """Format mean and interval of a row of a summary."""
+    """Format mean and interval of the summary row `name`."""
     ci = summary.attrs["interval"]
     mean, low, high = (
         round(float(summary.loc[name, column]), 3) for column in ("mean", *interval_columns(ci))
@@ -258,7 +258,7 @@ def format_row(summary: "pandas.DataFrame", name: str) -> str:
 
 
 def build_dependence_finding(dependence: Dependence) -> Finding | None:
-    """Build the finding on dependence of a respondent's answers; None if negligible."""
+    """Build the finding on dependence between answers of one respondent; None if negligible."""
     if (sentence := dependence.sentence) is None:
         return None
     headline = ""
@@ -272,7 +272,7 @@ def build_dependence_finding(dependence: Dependence) -> Finding | None:
 
 
 def describe_dependence(dependence: Dependence | None) -> tuple[Text, ...]:
-    """Return the methods sentences about respondents; () if unknown or fewer than two."""
+    """Return sentences for a paper on dependence between a respondent's answers."""
     if dependence is None or dependence.number < 2:
         return ()
     key = "independence.methods.independent"

@@ -1,4 +1,4 @@
-"""Findings about latent classes: their number, preferences and members."""
+"""Findings about latent classes of respondents: their number, preferences and members."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ question = make_question_maker(lambda model: SENTENCES["asked"])
 
 @finding("latent_classes", "Latent classes", ON_SCREEN)
 def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the latent classes, their sizes and preferences."""
+    """Report number, sizes and best options of the latent classes of respondents."""
     class_table: Any = model.respondents.classes(settings.ci)
     numbers = class_table.attrs["n_classes"]
     n_classes = max(numbers, key=numbers.get)
@@ -90,7 +90,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def occupied_class_models(model: Any) -> dict[int, Any]:
-    """Return the models of classes most probable for some respondent, by number."""
+    """Return the models of classes that are some respondent's most probable, by number."""
     class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
     return {
         class_index + 1: model.respondents.of_class(class_index + 1)
@@ -99,13 +99,13 @@ def occupied_class_models(model: Any) -> dict[int, Any]:
 
 
 def _describe_preference(model: Any) -> Text:
-    """Name the options with the best mean ranks."""
+    """Return the phrase that names the options with the best mean ranks."""
     return phrase(SENTENCES, "liked", liked=list_names(model.ranks().index[:_LIKED]))
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the ranks of the options in each class."""
+    """Report the ranks of the options in each latent class."""
     tables = {
         class_number: class_model.ranks(every_rank=True, ci=settings.ci)
         for class_number, class_model in occupied_class_models(model).items()
@@ -115,18 +115,18 @@ def ranks(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("assignment", "Class membership", FILE)
 def assignment(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the class of each respondent."""
+    """Report the most probable latent class of each respondent."""
     return Finding(table=model.respondents.membership())
 
 
 @finding("same_class", "Probability of sharing a class", FILE)
 def same_class(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the probability that two respondents are in the same class."""
+    """Report, per pair of respondents, the probability of sharing a latent class."""
     return Finding(table=model.respondents.same_class())
 
 
 def class_notes(rows: "pandas.DataFrame") -> tuple[Text, ...]:
-    """Return notes on the number of classes and their agreement, if there are any."""
+    """Return the sentences on estimated number and agreement of classes, from summary rows."""
     if "n_classes" not in rows.index:
         return ()
     return (
@@ -136,7 +136,7 @@ def class_notes(rows: "pandas.DataFrame") -> tuple[Text, ...]:
 
 
 def describe_matching() -> Text:
-    """Return the methods sentence on matching classes across draws."""
+    """Return the sentence for a paper on relabelling classes across draws."""
     return phrase(SENTENCES, "methods.matched", source=Cite("stephens2000"))
 
 
@@ -147,7 +147,7 @@ def join_rank_tables(
     title: str,
     leads: bool | None = None,
 ) -> Finding:
-    """Join rank tables of groups or classes into one finding."""
+    """Join the rank tables of several groups or classes into one finding."""
     import pandas as pd
 
     joined = pd.concat(tables, names=[column])

@@ -1,4 +1,4 @@
-"""Stable names of classes in files, jobs and digests of data."""
+"""Names that files use for classes of the library, stable when modules move."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ PLACES = {
     "NotSaved": "thali._model.model_files:UnsavedFunction",
     "Observed": "thali._data.observed:Observed",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
-    "PairProblem": "thali._aspects.maximum_likelihood.problem:PairProblem",
+    "PairProblem": "thali._aspects.maximum_likelihood.pair_problem:PairProblem",
     "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",
     "Part": "thali._choice.coding:AttributeCoding",
     "PhylogeneticBuffet": "thali._aspects.priors.phylogenetic:PhylogeneticBuffet",
@@ -78,13 +78,13 @@ PLACES = {
 
 
 def class_name_in_file(cls: type[Any]) -> str:
-    """Return the name of a class of the library in files."""
+    """Return the name that files use for a class of the library."""
     names = {place: name for name, place in PLACES.items()}
     return names[f"{cls.__module__}:{cls.__name__}"]
 
 
 def load_class(name: str) -> Any:
-    """Return the class with this name in files."""
+    """Import and return the class that files call by this name."""
     if name not in PLACES:
         raise DataError(
             f"The file contains {name!r}, which is not part of thali; it may be from another"

@@ -1,4 +1,4 @@
-r"""Answers of each respondent, and tests of fit that allow for their dependence.
+r"""Counts of each respondent's answers, and tests of fit that allow for dependent answers.
 
 If the answers of a respondent depend on each other, G² is distributed as a sum of chi-square
 variables, each times a design effect (Rao & Scott 1984). With the standardised residuals
@@ -16,13 +16,13 @@ BLOCK = 2**21  # entries of an array
 
 
 class AnswersByRespondent(NamedTuple):
-    """Counts of each answer by each of S respondents."""
+    """Sparse counts of each possible answer by each of S respondents."""
 
     tally: Any  # sparse (S, outcomes), outcomes as in a problem
 
     @property
     def n_respondents(self) -> int:
-        """Number of respondents with an answer."""
+        """Number S of respondents with at least one answer."""
         return self.tally.shape[0]
 
     @property
@@ -31,7 +31,10 @@ class AnswersByRespondent(NamedTuple):
         return np.asarray(self.tally.sum(axis=1)).ravel()
 
     def residuals(self, problem: Any, p: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield blocks of z for fitted probabilities p, shape (respondents, outcomes)."""
+        """Yield standardised residuals of blocks of respondents, shape (respondents, outcomes).
+
+        `p` has the fitted probability of each outcome.
+        """
         starts = np.cumsum(problem.sizes) - problem.sizes
         expected = np.repeat(problem.totals, problem.sizes) * p
         step = max(1, BLOCK // len(p))
@@ -45,7 +48,10 @@ class AnswersByRespondent(NamedTuple):
 
 
 class DesignEffect(NamedTuple):
-    """Distribution of a likelihood ratio over respondents, by two moments."""
+    """Distribution of a likelihood ratio if a respondent's answers are dependent.
+
+    It is `scale` times a chi-square variable with `df` degrees of freedom.
+    """
 
     people: int
     mean: float  # mean design effect
@@ -53,7 +59,7 @@ class DesignEffect(NamedTuple):
     df: float
 
     def p_value(self, statistic: float) -> float:
-        """Return P(a times chi-square >= statistic)."""
+        """Return P(likelihood ratio >= statistic) under dependent answers."""
         from scipy.special import chdtrc
 
         if self.scale > 0.0:
@@ -68,7 +74,7 @@ def compute_design_effect(
     smaller: np.ndarray,
     df: int,
 ) -> DesignEffect:
-    """Compute the design effect of the ratio between two models.
+    """Compute the design effect of the likelihood ratio between two nested models.
 
     Columns of `larger` and `smaller` span what the models can change; None: the saturated model.
     """
@@ -78,7 +84,7 @@ def compute_design_effect(
         large_basis = compute_orthonormal_basis(larger)
 
     def project(block: np.ndarray) -> np.ndarray:
-        """Project onto the large model, orthogonal to the small one."""
+        """Project residual rows onto what the larger model adds to the smaller."""
         if large_basis is not None:
             block = (block @ large_basis) @ large_basis.T
         return block - (block @ small_basis) @ small_basis.T
@@ -100,7 +106,7 @@ def compute_design_effect(
 
 
 def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
-    """Count answers by respondent; None if fewer than two respondents are identified."""
+    """Count each respondent's answers; None if fewer than two respondents are identified."""
     questions = data.questions(ties)
     if questions is None:  # similarities are measured: every judgement is an outcome
         if (judgements := data.answers) is None:
@@ -125,6 +131,6 @@ def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
 
 
 def compute_orthonormal_basis(columns: np.ndarray) -> np.ndarray:
-    """Return orthonormal columns with the same span."""
+    """Return an orthonormal basis of the column space."""
     u, singular_values, _ = np.linalg.svd(columns, full_matrices=False)
     return u[:, singular_values > 1e-9 * singular_values.max(initial=0.0)]

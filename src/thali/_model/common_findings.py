@@ -1,4 +1,4 @@
-"""Findings of every model: data, agreement of the chains, estimates with errors."""
+"""Findings of every model: data, convergence, parameter estimates, text for a paper."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -61,13 +61,13 @@ _TRACE = "trace"
 
 
 def has_draws(model: Any) -> bool:
-    """Return whether a fit has more than one posterior draw."""
+    """Return whether the fit has at least two posterior draws."""
     return model._posterior is not None and model._view.n_draws > 1
 
 
 @finding("data", "Description of the data", READ, chapter=DATA)
 def data(model: Any, settings: AnswerSettings) -> Finding:
-    """Describe the data of the fit."""
+    """Report the size and kind of the fitted data."""
     import pandas as pd
 
     facts = model._describe_fitted_data()
@@ -81,7 +81,7 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def summary(model: Any, settings: AnswerSettings) -> Finding:
-    """Report every quantity with interval, Monte Carlo error and R-hat."""
+    """Report mean, interval, Monte Carlo error and R-hat of every parameter."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
@@ -113,26 +113,26 @@ def convergence(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def describe_agreement(agrees: bool) -> str:
-    """Return the headline on whether the chains agree."""
+    """Return "the chains agree" or its opposite, as a headline."""
     if agrees:
         return SENTENCES["chains agree"]
     return SENTENCES["chains differ"]
 
 
 def build_chain_brief(check: Any) -> Brief:
-    """Build the one-screen summary of the convergence of chains."""
+    """Build the one-screen summary of the convergence check of chains."""
     if not check.agrees or "r_hat" not in check.facts:
         return Brief("Chains")
     return Brief("Chains", phrase(SENTENCES, "chains brief", **_format_convergence(check.facts)))
 
 
 def _format_convergence(facts: dict[str, Any]) -> dict[str, str]:
-    """Format R-hat and effective sample size."""
+    """Format R-hat and effective sample size as texts by name."""
     return {"r_hat": format_r_hat(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of findings of a model without a findings module."""
+    """Return the makers of summary, data and convergence, for models without a findings module."""
     return (summary, data, convergence)
 
 
@@ -143,7 +143,7 @@ def build_check_finding(
     title: str,
     picture: Picture | None = None,
 ) -> Finding:
-    """Build the finding about a check of observations against replicates."""
+    """Build the finding about a posterior predictive check from its table and sentence."""
     headline = ""
     if good:
         headline = SENTENCES["check good"]
@@ -164,12 +164,12 @@ def build_check_finding(
 def build_methods_finding(
     model: Any, model_sentences: tuple[Text, ...], settings: AnswerSettings
 ) -> Finding:
-    """Build the methods text: model sentences, then the run."""
+    """Build the methods text for a paper: sentences on model, draws and software."""
     return Finding(notes=(*model_sentences, *_describe_run(model, settings)))
 
 
 def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
-    """Return the sentences about draws and software."""
+    """Return sentences for a paper on chains, draws and software versions."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=describe_program()),)
     sizes = model._view.draws.sizes
@@ -188,14 +188,17 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
 
 
 def describe_convergence_criteria(facts: dict[str, Any]) -> tuple[Text, ...]:
-    """Return the sentence on R-hat and effective sample size; () for one chain."""
+    """Return the sentence for a paper on R-hat and effective sample size.
+
+    () for one chain.
+    """
     if "r_hat" not in facts:
         return ()
     return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **_format_convergence(facts)),)
 
 
 def passes_check(check: "pandas.DataFrame") -> bool | None:
-    """Return whether a model misses no more observations than its own replicates do.
+    """Return whether the overall p-value of a predictive check shows no misfit.
 
     None: the check is uninformative. A check of proportions or similarities has one overall
     p-value. For a choice experiment, the number of missed observations may exceed its expectation
@@ -212,17 +215,17 @@ def passes_check(check: "pandas.DataFrame") -> bool | None:
 
 
 def make_methods_maker(describe: Callable[[Any], tuple[Text, ...]]) -> FindingMaker:
-    """Return the maker of the methods text, from a function (model) -> sentences."""
+    """Return the maker of the methods text for a paper; `describe(model)` gives its sentences."""
 
     def write_methods(model: Any, settings: AnswerSettings) -> Finding:
-        """Write the methods text of a fit."""
+        """Report the methods text of a fit, for a paper."""
         return build_methods_finding(model, describe(model), settings)
 
     return FindingMaker("methods", "Methods text", SHOWN, write_methods, METHODS)
 
 
 def make_question_maker(question: Callable[[Any], Text]) -> FindingMaker:
-    """Return the maker of the research question, from (model) -> sentence."""
+    """Return the maker of the research question; `question(model)` gives its sentence."""
     return FindingMaker(
         "asked", "Research question", SHOWN, lambda model, settings: Finding(question(model))
     )

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def coefficient_name(name: str) -> str:
-    """Return the name of a coefficient in the likelihood and in summaries."""
+    """Return the name of a covariate's coefficient in the likelihood and in summaries."""
     return f"covariate[{name}]"
 
 
 def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Return variables and coordinates of covariates in the group constant_data."""
+    """Return the covariates as variables and coordinates of the posterior's group constant_data."""
     names = np.asarray(covariates.names, dtype=str)
     variables = {
         "cell_pair": ("cell", covariates.pair),
@@ -36,7 +36,7 @@ def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict
 
 
 def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.ndarray:
-    """Return x, shape (pairs, covariates), from numbers given by name; else 0."""
+    """Return covariate values x, shape (pairs, covariates); covariates not given are 0."""
     x = np.zeros((count, len(names)))
     if covariates is None:
         return x
@@ -65,7 +65,7 @@ def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.nd
 
 
 def summarise_effects(effects: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """Return mean, sd, low, high and above_0 of effects, shape (draws, effects)."""
+    """Return mean, sd, interval and P(> 0) of coefficients, from draws (draws, effects)."""
     low, high = compute_interval(effects, ci)
     return {
         "mean": effects.mean(axis=0),
@@ -77,7 +77,7 @@ def summarise_effects(effects: np.ndarray, ci: float) -> dict[str, np.ndarray]:
 
 
 def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> "pandas.DataFrame":
-    """Tabulate coefficients (draws, covariates): mean, sd, low, high, above_0, odds."""
+    """Tabulate coefficients of covariates: mean, sd, interval, P(> 0), odds ratio."""
     import pandas as pd
 
     from thali._tables import Table

@@ -1,4 +1,4 @@
-"""The data argument of `fit`."""
+"""Check of the data argument of `fit`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,10 @@ from thali.errors import DataError, DataWarning
 
 
 def check_data(data: Any, matrix: str = "") -> Any:
-    """Return data of a kind of thali; convert a plain matrix to kind `matrix`."""
+    """Return the data of `fit`; convert a plain matrix, refuse foreign types.
+
+    A numpy array or list becomes the data class of kind `matrix`, with a warning.
+    """
     if matrix and isinstance(data, np.ndarray | list):
         spec = find_data_spec(matrix)
         converted = load_object(spec.cls)(data)

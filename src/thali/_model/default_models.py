@@ -1,4 +1,4 @@
-"""The default model of each kind of data, in Python, command line and app."""
+"""Choice of the default model for a data set, in Python, command line and app."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -20,37 +20,37 @@ RESPONDENT_OPTIONS = ("people", "group", "method")  # each excludes individual w
 
 
 def _always(data: Any) -> bool:
-    """Return True: any data have this model."""
+    """Return True: the model is a default for any data of its kind."""
     return True
 
 
 def _never(data: Any) -> bool:
-    """Return False: the model must be named."""
+    """Return False: the model is used only if it is named."""
     return False
 
 
 def _has_many_tasks(data: Any) -> bool:
-    """Return whether several respondents answered a median of at least `MIN_TASKS` tasks."""
+    """Return whether the median of several respondents answered at least `MIN_TASKS` tasks."""
     return data.n_respondents > 1 and count_median_tasks(data) >= MIN_TASKS
 
 
 def _has_few_options(data: Any) -> bool:
-    """Return whether the options are few enough to infer shared aspects."""
+    """Return whether there are at most `MAX_OPTIONS` options, so that aspects can be inferred."""
     return data.n_options <= MAX_OPTIONS
 
 
 def _has_small_sets(data: Any) -> bool:
-    """Return whether choices from these sets can be fitted with shared aspects."""
+    """Return whether all sets have at most `MAX_MEMBERS` members and no answers are ties."""
     return data.sizes.max() <= MAX_MEMBERS and not data.n_ties
 
 
 def _is_ranked(data: Any) -> bool:
-    """Return whether choices are MaxDiff, rankings or from larger sets."""
+    """Return whether data are best-worst choices, rankings or choices from large sets."""
     return data.worst is not None or not _has_small_sets(data)
 
 
 class ModelOffer(NamedTuple):
-    """A model for a kind of data: conditions for the default and for a possible fit."""
+    """A model for one kind of data, and conditions on which it is the default."""
 
     kind: str
     name: str  # of the model, as it is typed
@@ -59,11 +59,11 @@ class ModelOffer(NamedTuple):
 
     @property
     def spec(self) -> Any:
-        """Spec of the model."""
+        """The `ModelSpec` of the model."""
         return find_spec_by_name(self.name)
 
     def has_options(self, words: Iterable[str]) -> bool:
-        """Return whether the default method of the model has all these options.
+        """Return whether the model's default method takes all these command-line options.
 
         Any method counts if one is named.
         """
@@ -92,7 +92,7 @@ OFFERS = (
 
 
 def default_comparison(data: Any, default_models: str) -> str:
-    """Return the models of choices that are compared by default."""
+    """Return the models, as typed after `--models`, that `compare` uses for choices by default."""
     if data.n_ties:
         return WORTHS
     if data.worst is None or _has_small_sets(data):
@@ -103,7 +103,7 @@ def default_comparison(data: Any, default_models: str) -> str:
 
 
 class DefaultModel(NamedTuple):
-    """The default model of data: offer, options as typed, names of other models."""
+    """The default model of a data set, its settings, and names of alternative models."""
 
     offer: ModelOffer
     settings: dict[str, str]
@@ -111,12 +111,12 @@ class DefaultModel(NamedTuple):
 
 
 def count_median_tasks(data: Any) -> Any:
-    """Return the number of tasks of the median respondent."""
+    """Return the number of tasks that the median respondent answered."""
     return np.median(np.diff(data.first_task))
 
 
 def list_offers(kind: str) -> list[ModelOffer]:
-    """Return the models of a kind of data, the most common first."""
+    """Return the models that fit this kind of data, the most common first."""
     offers = [offer for offer in OFFERS if offer.kind == kind]
     return offers or [
         ModelOffer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options
@@ -124,7 +124,7 @@ def list_offers(kind: str) -> list[ModelOffer]:
 
 
 def choose_default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
-    """Return the default model of data that has these command-line options."""
+    """Choose the default model for a data set and the command-line options typed."""
     excludes = excludes_individuals(words)
     words = {*words}
     if get_data_form(data) == DataForm(CHOICES, GROUPS):
@@ -152,7 +152,7 @@ def choose_default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
 
 
 def excludes_individuals(typed: Iterable[str]) -> bool:
-    """Return whether a typed option rules out individual worths."""
+    """Return whether typed options rule out individual worths of respondents."""
     words = {*typed}
     # "mcmc" is the method of individual worths
     if isinstance(typed, Mapping) and typed.get("method") == "mcmc":
@@ -161,7 +161,7 @@ def excludes_individuals(typed: Iterable[str]) -> bool:
 
 
 def _has_individual_scores(data: Any) -> bool:
-    """Return whether the average respondent answered two sets or rankings."""
+    """Return whether respondents answered at least two sets or rankings on average."""
     if data.kind != CHOICES or data.n_ties:
         return False
     answers = data.n_answers

@@ -1,4 +1,4 @@
-r"""Design effect of dependent answers, and posteriors that allow for it.
+r"""Design effect of dependent answers by one respondent, and posteriors that allow for it.
 
 With the information J of the log-likelihood at the mode, the Hessian H with the prior, and the
 variance V of respondents' scores (see `respondent_scores`), the mean design effect is :math:`\delta
@@ -34,7 +34,7 @@ MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the ch
 
 
 def mean_design_effect(variances: list[ScoreVariance]) -> float:
-    """Return the mean design effect over groups; NaN if no weight is informed."""
+    """Return the design effect averaged over groups; NaN without information on any weight."""
     rank = sum(variance.rank for variance in variances)
     if rank:
         return sum(variance.trace for variance in variances) / rank
@@ -47,9 +47,9 @@ def mean_design_effect(variances: list[ScoreVariance]) -> float:
 def choose_dependence(
     people: Any, default_model: str, data: Any, clusters: list[AnswersByRespondent]
 ) -> Dependence | None:
-    """Choose the treatment of respondents; None if none are identified."""
+    """Choose how the model treats dependence of a respondent's answers; None if unidentified."""
     if not clusters:
-        n_identified = max(len(part.respondents) for part in _list_parts(data))
+        n_identified = max(len(part.respondents) for part in _list_group_data(data))
         if people == ADJUSTED:
             if n_identified == 1:
                 raise single_respondent_error(ADJUSTED)
@@ -79,7 +79,7 @@ def choose_dependence(
 
 
 def build_individual_dependence(counts: np.ndarray) -> Dependence:
-    """Build the `Dependence` of respondents with individual parameters from their answer counts."""
+    """Describe respondents with individual parameters, from their numbers of answers."""
     return Dependence(
         INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan")
     )
@@ -91,7 +91,7 @@ def choose_chain_dependence(
     scores_of: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
     has_ties: bool = False,
 ) -> Dependence | None:
-    """Choose the treatment of respondents in chains; "adjusted" tempers the likelihood.
+    """Choose how a fit by chains treats dependence of a respondent's answers.
 
     `scores_of` returns the variance of respondents' scores for the data and respondents of each
     group; it is not called if the design effect is 1.
@@ -102,7 +102,7 @@ def choose_chain_dependence(
         return build_individual_dependence(np.array([part.n_answers for part in data.data], float))
     groups = [
         (part, clusters)
-        for part in _list_parts(data)
+        for part in _list_group_data(data)
         if (clusters := group_by_respondent(part, has_ties)) is not None
     ]
     dependence = choose_dependence(people, INDEPENDENT, data, [clusters for _, clusters in groups])
@@ -119,8 +119,8 @@ def choose_chain_dependence(
     return replace(dependence, effect=effect)
 
 
-def _list_parts(data: Any) -> Sequence[Any]:
-    """Return the data of each group, or the data without groups as the only part."""
+def _list_group_data(data: Any) -> Sequence[Any]:
+    """Return the data of each group; without groups, a list of the whole data."""
     if isinstance(data, GroupedData):
         return data.data
     return [data]

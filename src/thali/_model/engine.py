@@ -1,4 +1,4 @@
-"""Methods of models as objects: the result of a fit, and answers that depend on the method."""
+"""Fitting methods as objects: what a fit by each method returns, warns about and can do later."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PreparedFit:
-    """A fit that has passed its checks."""
+    """A fit whose arguments and data are checked; base class without code to compile."""
 
     lapse: float | None = None
 
     def compile(self, progress: Any) -> None:
-        """Compile the code of the fit, so that other processes find it on disk."""
+        """Compile the numba kernels of the fit, so that other processes load them from disk."""
 
 
 class Forecast(NamedTuple):
-    """Expected CPU seconds of a fit, all chains together (`benchmarks/forecast.py`)."""
+    """Forecast CPU seconds of a fit, all chains together (`benchmarks/forecast.py`)."""
 
     least: float  # if the chains agree at the first check
     most: float  # if they never agree
@@ -47,7 +47,7 @@ class Forecast(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A checked fit, ready to run."""
+    """A fit with checked arguments: function that runs it, warnings, description."""
 
     run: Callable[[], dict[str, Any]]  # returns the fitted attributes
     remarks: Sequence[str | Message] = ()  # warnings about the data
@@ -57,7 +57,7 @@ class Job:
 
 
 class Engine:
-    """Base of the methods of a model; this one finds a maximum, without draws.
+    """Base class of fitting methods; this one finds a maximum, without draws.
 
     A model has a table of its engines, `_ENGINES`, by the value of its argument `method`, and
     accesses its engine as `_engine`; no other code compares names of methods. A subclass replaces
@@ -73,11 +73,11 @@ class Engine:
     findings: str = ""
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        """Yield the warnings of a finished fit."""
+        """Yield warnings about a finished fit, such as chains that disagree."""
         yield from ()
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        """Return whether the fit is reliable, and remedies if not."""
+        """Return the convergence check of the fit, with remedies for problems."""
         from thali._posterior.convergence import ConvergenceCheck
 
         warned = list(model._list_warnings(Job(dict)))
@@ -86,24 +86,25 @@ class Engine:
         return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
     def facts(self, model: Any) -> Facts:
-        """Return two or three key numbers to show with a fit."""
+        """Return two or three (name, number) pairs to print below a fit."""
         return ()
 
     def data_of_fit(self, model: Any) -> Any:
-        """Return the data of the fit, as far as they are stored; else None."""
+        """Return the data that the model was fitted to; None if they are not stored."""
         return None
 
     def check_continuable(self) -> None:
-        """Raise if fits by this method cannot draw more."""
+        """Raise ArgumentError if `continue_fit` is impossible with this method."""
 
 
 class SamplingEngine(Engine):
-    """A method that returns posterior draws."""
+    """Fitting method that returns posterior draws."""
 
     draws = True
     is_point = False
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Yield a warning for an interrupted run, and one for chains that disagree."""
         if model._interrupted_:
             draws = str(model._view.shape[1])
             if job.draws is not None:
@@ -117,12 +118,13 @@ class SamplingEngine(Engine):
         return self.check_chains(model)
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
-        """Return whether chains agree and are long enough to end an open run."""
+        """Check R-hat and effective sample size of the summary's rows."""
         from thali._posterior.convergence import check_convergence
 
         return check_convergence(model._select_convergence_rows(), model._get_advice())
 
     def facts(self, model: Any) -> Facts:
+        """Return numbers of chains and draws, and the most important summary rows."""
         from thali._posterior.summary import format_main_rows
 
         chains, n_draws = model._view.shape
@@ -132,7 +134,7 @@ class SamplingEngine(Engine):
         return ("draws", draws), *format_main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
-        """Return the summary of the quantities of a model, cached."""
+        """Return the table of posterior means, intervals and diagnostics, cached."""
         from thali._posterior.summary import build_summary
 
         model._require_posterior()
@@ -142,7 +144,7 @@ class SamplingEngine(Engine):
 
 
 class ChainEngine(SamplingEngine):
-    """A method that runs Markov chains; its prior can be sampled."""
+    """Fitting method by Markov chains, with a prior that can be sampled."""
 
     has_prior = True
 
@@ -153,9 +155,10 @@ class ChainEngine(SamplingEngine):
 
 
 class RespondentChainEngine(ChainEngine):
-    """A chain method whose posterior stores the treatment of respondents."""
+    """Fitting method by chains whose posterior stores how respondents were treated."""
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
+        """Return the convergence check with a warning about dependent respondents."""
         check = self.check_chains(model)
         dependence = model._view.dependence
         if dependence is None:
@@ -167,7 +170,7 @@ MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), ChainEngine()
 
 
 def refuse_chain_argument(name: str, method: str = "mcmc", reason: str = "") -> None:
-    """Raise: only a method with chains has this argument."""
+    """Raise ArgumentError: argument `name` is only for methods with chains."""
     raise ArgumentError(
         Argument(name),
         " requires ",
@@ -181,7 +184,7 @@ def refuse_chain_argument(name: str, method: str = "mcmc", reason: str = "") -> 
 def check_method_arguments(
     spec: "ModelSpec", method: str, arguments: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> None:
-    """Raise if arguments belong to other methods and differ from their defaults.
+    """Raise ArgumentError for an argument of another method that was changed.
 
     The error names the first of them and a method that has it.
     """

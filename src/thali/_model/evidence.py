@@ -1,4 +1,4 @@
-"""Log evidence of a model: settings of the computation, and refusals."""
+"""Arguments of `log_evidence` and refusals of fits without it."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ MIN_DRAWS = 10
 
 
 class EvidenceRun(NamedTuple):
-    """Checked arguments of `log_evidence`."""
+    """Checked arguments of `log_evidence`: draws, chains, seed and others."""
 
     draws: int
     tune: int
@@ -53,7 +53,7 @@ def build_evidence_run(
 
 
 def check_finished(model: "MarkovChainModel") -> None:
-    """Raise if the fit was stopped early."""
+    """Raise if the fit was stopped before all its draws."""
     if model._interrupted_:
         raise ArgumentError(
             "The fit was stopped early, so the evidence of the model is not available yet; finish"
@@ -64,7 +64,7 @@ def check_finished(model: "MarkovChainModel") -> None:
 
 
 def check_fitted_data(model: "MarkovChainModel", data: Any) -> None:
-    """Raise if the model was fitted to other data or stopped early."""
+    """Raise if `data` are not the data of the fit, or the fit was stopped early."""
     if "_state_" not in vars(model):
         return
     check_finished(model)

@@ -1,4 +1,4 @@
-"""Findings: results of a model, comparison or test, as data for every interface."""
+"""Findings: results of a model, comparison or test, which every interface prints or draws."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,7 +37,7 @@ Text = str | Message
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of `thali.plots`: function, caption and data."""
+    """A picture to draw on request: function of `thali.plots`, caption and data."""
 
     name: str  # of the function
     caption: str
@@ -47,7 +47,7 @@ class Picture:
 
     @property
     def stem(self) -> str:
-        """Name of its file, without extension."""
+        """Name of the picture's file, without extension."""
         return self.file or self.name
 
     def draw(self, ax: Any = None) -> Any:
@@ -57,7 +57,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Brief:
-    """Form of a finding on one screen: label, sentence, and parts or table rows."""
+    """One-screen form of a finding: label and sentence, or table rows."""
 
     label: str
     text: Text | None = None  # None: the sentence of the finding
@@ -73,7 +73,7 @@ class Brief:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Finding(PrintedObject):
-    """One result: a sentence, a table, a picture.
+    """One result of a fit: sentence, table and picture.
 
     Attributes
     ----------
@@ -122,17 +122,17 @@ class Finding(PrintedObject):
 
     @property
     def main_table(self) -> Any:
-        """Main part of the table, without columns and rows for files only."""
+        """The table without the columns and rows that only files contain."""
         if self.shown is None:
             return self.table
         return self.shown
 
     def format_sentences(self, words: Words = PYTHON) -> list[str]:
-        """Format the sentence and the notes for an interface."""
+        """Return the sentence and notes as texts in the words of an interface."""
         return [render_text(text, words) for text in (self.sentence, *self.notes) if text != ""]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw its picture.
+        """Draw the finding's picture; return its axes.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class Finding(PrintedObject):
         return self.picture.draw(ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert the finding to JSON types: texts, numbers, lists, None.
+        """Convert the finding to JSON types (dict, list, text, number, None).
 
         Returns
         -------
@@ -184,14 +184,14 @@ class Finding(PrintedObject):
 
 
 def render_text(text: Text, words: Words) -> str:
-    """Format a text for an interface."""
+    """Return a text or message as a string, in the words of an interface."""
     if isinstance(text, Fact):
         return text.render(words)
     return text
 
 
 def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
-    """Convert a table to lists of JSON types."""
+    """Convert a data frame to a dict of lists of JSON types."""
     split = table.to_dict("split")
     return {
         "columns": [str(name) for name in split["columns"]],
@@ -203,7 +203,7 @@ def _table_to_json(table: "pandas.DataFrame") -> dict[str, Any]:
 
 
 def _to_json(cell: Any) -> Any:
-    """Convert cells, labels and attrs to JSON types."""
+    """Convert a cell, label or attribute of a table to a JSON type."""
     if isinstance(cell, Mapping):
         return {str(name): _to_json(entry) for name, entry in cell.items()}
     if isinstance(cell, list | tuple | set | frozenset):
@@ -224,7 +224,7 @@ def _to_json(cell: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FindingMaker:
-    """Function that computes one finding on request, with its key and question."""
+    """A function that computes one finding on request, with the finding's key and question."""
 
     key: str
     question: str
@@ -233,14 +233,14 @@ class FindingMaker:
     chapter: str = ANSWERS
 
     def __call__(self, source: Any, settings: Any) -> Finding | None:
-        """Return the finding of a source; None if there is nothing to report."""
+        """Compute the finding of a model or other source; None if nothing to report."""
         unnamed_finding = self.make(source, settings)
         if unnamed_finding is None:
             return None
         return self.add_key(unnamed_finding)
 
     def add_key(self, unnamed_finding: Finding) -> Finding:
-        """Return the finding with the key and question of this maker."""
+        """Return the finding with this maker's key, question and place added."""
         return replace(
             unnamed_finding,
             key=self.key,
@@ -253,7 +253,7 @@ class FindingMaker:
 def finding(
     key: str, question: str, place: tuple[str, ...] = BRIEF, chapter: str = ANSWERS
 ) -> Callable[[Callable[..., Finding | None]], FindingMaker]:
-    """Turn a function (source, settings) -> Finding or None into a maker.
+    """Decorate a function (source, settings) -> Finding or None as a `FindingMaker`.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def finding(
 
 
 class Findings(Sequence[Finding], PrintedObject):
-    """Findings of one source, in reading order; each is computed once on request.
+    """Sequence of findings of one source, in reading order, each computed on request.
 
     `findings["ranks"]` is the one of that key, `findings[0]` the first.
     """
@@ -278,7 +278,7 @@ class Findings(Sequence[Finding], PrintedObject):
         self._made: dict[str, Finding | None] = {}
 
     def find(self, key: str) -> Finding | None:
-        """Return the finding with this key; None if there is nothing to report.
+        """Return the finding with this key; None if it reports nothing.
 
         Raises
         ------
@@ -295,7 +295,7 @@ class Findings(Sequence[Finding], PrintedObject):
         return self._made[key]
 
     def plot(self, name: str, ax: Any = None) -> Any:
-        """Draw the picture with this name; see `Finding.plot`.
+        """Draw the picture with this name, such as "ranks"; return its axes.
 
         Raises
         ------
@@ -322,13 +322,13 @@ class Findings(Sequence[Finding], PrintedObject):
         return [result.key for result in self]
 
     def select_surface(self, surface: str) -> Iterator[Finding]:
-        """Yield the findings for a surface: SCREEN, TEXT, PAGE or FILES."""
+        """Yield the findings shown on one surface: SCREEN, TEXT, PAGE or FILES."""
         for key, maker in self._makers.items():
             if surface in maker.place and (result := self.find(key)) is not None:
                 yield result
 
     def _compute(self, maker: FindingMaker) -> Finding | None:
-        """Compute one finding; an exception becomes a finding that states it."""
+        """Compute one finding, cached; an exception becomes a finding that states it."""
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source

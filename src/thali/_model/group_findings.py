@@ -30,14 +30,14 @@ _NAMED = 3
 
 
 def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
-    """Return the maker of the finding on ranks by group.
+    """Return the maker of the finding "ranks by group"; `rank_draws(model)` gives draws.
 
     `rank_draws(model)` returns the ranks of one group, shape (draws, options).
     """
 
     @finding("ranks", "Ranking of the options by group", ON_SCREEN)
     def ranks(model: Any, settings: AnswerSettings) -> Finding:
-        """Report the ranks of the options in each group."""
+        """Report the ranks of the options in each group of respondents."""
         group_models = {name: model.of_group(name) for name in model._groups}
         tables = {
             name: group_model.ranks(every_rank=True, ci=settings.ci)
@@ -62,7 +62,7 @@ def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMa
 
 
 def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
-    """Describe options that clearly rank higher in one group than in another."""
+    """Describe options that clearly rank higher in one respondent group than another."""
     differences = [
         {"option": option, "more": more, "less": less, "p": float(p)}
         for more, less in permutations(ranks, 2)
@@ -83,5 +83,5 @@ def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Te
 
 
 def _describe_difference(key: str, difference: dict[str, Any]) -> str:
-    """Describe one difference with the sentence of this key."""
+    """Fill the sentence with this key with one difference between groups."""
     return SENTENCES[key].format(probability=format_probability(difference["p"]), **difference)

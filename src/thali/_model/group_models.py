@@ -10,7 +10,7 @@ from .requirements import requires
 
 
 def require_groups(model: Any, name: str) -> None:
-    """Require several groups of respondents in the fit."""
+    """Raise ArgumentError if the fit has fewer than two groups of respondents."""
     if not model._groups and not isinstance(model.get_params().get("people"), Groups):
         raise ArgumentError(
             f"{name} requires several groups of respondents; refit with ",
@@ -20,7 +20,7 @@ def require_groups(model: Any, name: str) -> None:
 
 
 class MultiGroupModel:
-    """Base of models with an argument `people=Groups(...)`."""
+    """Base class of models that can be fitted to several groups of respondents."""
 
     if TYPE_CHECKING:
 
@@ -31,12 +31,12 @@ class MultiGroupModel:
 
     @property
     def _groups(self) -> tuple[str, ...]:
-        """Names of the groups, () if the fit has one group."""
+        """Names of the respondent groups; () if there is only one."""
         return self._view.groups
 
     @requires(require_groups)
     def of_group(self, name: Any) -> Self:
-        """Return the fitted model of one group.
+        """Return the fitted model restricted to the respondent group `name`.
 
         Parameters
         ----------

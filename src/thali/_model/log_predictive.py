@@ -1,4 +1,4 @@
-"""Joint log probability of all choices of a respondent."""
+"""Log probability of all choices of a respondent together, averaged over other respondents."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ _MOVES, _ACCEPTED = 5, 0.3  # moves between two steps, and their target acceptan
 
 
 def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
-    """Return the answers given, and their counts, sparse (answers, respondents)."""
+    """Return answers that occur, and their counts, sparse (answers, respondents)."""
     from scipy.sparse import csr_array
 
     if not isinstance(data, Choices):
@@ -44,7 +44,7 @@ def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
 
 
 def tabulate_by_respondent(data: Choices, numbers: np.ndarray) -> "pandas.Series":
-    """Return one number per respondent with a choice, as a series."""
+    """Return `numbers` of the respondents with a choice as a series, by respondent name."""
     import pandas as pd
 
     has_choice = np.bincount(data.respondent, data.times, len(numbers)) > 0
@@ -63,7 +63,7 @@ def anneal_log_mean(
     choose: Callable[[np.ndarray, Any, Any], Any],
     rng: np.random.Generator,
 ) -> float:
-    """Estimate the ln mean probability of answers over simulated respondents by annealing.
+    """Estimate ln of the mean probability of answers over simulated respondents, by annealing.
 
     A plain mean needs too many simulated respondents if a respondent answered often, because nearly
     all of them give the answers little probability. Therefore the respondents approach the answers
@@ -95,13 +95,13 @@ def anneal_log_mean(
 
 
 def _largest_rise(log_p: np.ndarray, max_rise: float) -> float:
-    """Return the largest temperature step that keeps the effective number of respondents."""
+    """Return the largest temperature step that keeps the effective sample size of respondents."""
     if not np.isfinite(log_p).any():
         return max_rise
     possible = log_p[np.isfinite(log_p)] - log_p.max()
 
     def share_effective(rise: float) -> float:
-        """Return the effective share of respondents after a step."""
+        """Return effective sample size / number of respondents after this temperature step."""
         weight = np.exp(rise * possible)
         return float(weight.sum() ** 2 / (weight**2).sum() / len(weight))
 
@@ -118,7 +118,7 @@ def _largest_rise(log_p: np.ndarray, max_rise: float) -> float:
 
 
 def sum_log_choices(p: np.ndarray, times: Any) -> np.ndarray:
-    """Return the ln probability of each respondent's choices, shape (draws, respondents).
+    """Return ln probability of each respondent's choices together, (draws, respondents).
 
     `p` has the probabilities of the answers that were given.
     """

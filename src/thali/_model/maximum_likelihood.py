@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 class MaximumLikelihoodResults:
-    """Results of a fit by maximum likelihood, reached as `model.maximum_likelihood`."""
+    """Results of fits by maximum likelihood, as `model.maximum_likelihood`."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -17,19 +17,19 @@ class MaximumLikelihoodResults:
         return self._model._estimates_
 
     def log_likelihood(self) -> float:
-        """Return the log-likelihood of all data, with multinomial coefficients."""
+        """Return the maximised log-likelihood of all data, with multinomial coefficients."""
         return self._estimates.log_likelihood
 
     def aic(self) -> float:
-        """Return Akaike's information criterion."""
+        """Return Akaike's information criterion (AIC) of the fit."""
         return self._estimates.aic
 
     def bic(self) -> float:
-        """Return the Bayesian information criterion, with n as in the attributes of `summary`."""
+        """Return the Bayesian information criterion (BIC) of the fit."""
         return self._estimates.bic
 
     def standard_errors(self) -> "pandas.Series":
-        """Return the standard error of each row of `summary`.
+        """Return the standard error of each parameter, by row name of `summary`.
 
         It allows for dependence within respondents, or is based on the observed information; NaN
         for a weight that is zero.

@@ -1,4 +1,4 @@
-"""Files of fitted models: posterior, parameters and other fitted attributes."""
+"""Writing and reading netCDF files of fitted models."""
 
 import dataclasses
 import hashlib
@@ -33,19 +33,19 @@ _LIBRARY = __name__.partition(".")[0] + "."
 
 @dataclasses.dataclass(frozen=True)
 class UnsavedFunction:
-    """A function that a file does not contain, in a loaded model."""
+    """Placeholder, in a loaded model, for a function that the file could not contain."""
 
     __name__: str
 
 
 def describe_model(model: "Model") -> dict[Any, Any]:
-    """Return class and parameters of a model as JSON types."""
+    """Return a dict of the model's class name and parameters, in JSON types."""
     parameters = {name: encode(parameter, None) for name, parameter in model.get_params().items()}
     return {"class": type(model).__name__, "parameters": parameters}
 
 
 def compute_digest(data: Any) -> str:
-    """Return a hash of data or parameters."""
+    """Return a hash that changes with any value of the data or parameters."""
     arrays: dict[str, np.ndarray] = {}
     digest = hashlib.sha256(json.dumps(encode(data, arrays)).encode())
     for name, array in arrays.items():
@@ -55,7 +55,7 @@ def compute_digest(data: Any) -> str:
 
 
 def build_model_tree(model: "Model") -> "xarray.DataTree":
-    """Build the tree that `save` writes: posterior groups and fitted attributes."""
+    """Build the DataTree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
     from thali._posterior.store import build_tree, describe_origin, get_groups
@@ -82,7 +82,7 @@ def save(model: "Model", path: Any) -> None:
 
 
 def encode_result(result_object: Any) -> memoryview:
-    """Return a result that is not a model, such as a leaderboard, as a netCDF file."""
+    """Return the bytes of a netCDF file of a result such as a leaderboard."""
     import xarray as xr
 
     from thali._posterior.store import build_tree, describe_origin, to_netcdf
@@ -96,7 +96,7 @@ def encode_result(result_object: Any) -> memoryview:
 
 
 def _array_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Return arrays as variables of a dataset, each with separate dimensions."""
+    """Convert arrays to xarray variables that share no dimensions."""
     return {
         name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
         for name, array in arrays.items()
@@ -104,7 +104,7 @@ def _array_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
 
 
 def load(path: Any, verify: bool = True) -> Any:
-    """Read a fitted model, or a leaderboard, that `save` wrote.
+    """Read a fitted model or leaderboard from a netCDF file that `save` wrote.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def load(path: Any, verify: bool = True) -> Any:
 
 
 def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
-    """Load the result that a file contains."""
+    """Rebuild a result such as a leaderboard from the tree of its file."""
     group = tree[FITTED].to_dataset()
     try:
         return unpack({str(name): group[name].values for name in group.data_vars})
@@ -179,7 +179,7 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
 
 
 def find_model_file(folder: Any) -> Path | None:
-    """Find the file of the model or leaderboard in a folder of `--out`; else None."""
+    """Return the path of the netCDF file in an `--out` folder; None if there is none."""
     for name in (*MODEL_FILES, LEADERBOARD_FILE):
         file = Path(folder) / name
         if file.is_file():
@@ -188,7 +188,7 @@ def find_model_file(folder: Any) -> Path | None:
 
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
-    """Return the fitted attributes that a model file contains."""
+    """Return the fitted attributes in the tree of a model file, by name."""
     from thali._posterior.store import build_tree, get_groups
 
     groups = get_groups(tree)
@@ -205,7 +205,10 @@ def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
 
 
 def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
-    """Encode an object as JSON; numeric arrays go to `arrays`, or to lists if None."""
+    """Encode an object as JSON types; numeric arrays are added to the dict `arrays`.
+
+    Without `arrays`, they become lists.
+    """
     if isinstance(part, np.ndarray):
         return _encode_array(part, arrays)
     if isinstance(part, np.generic):
@@ -240,14 +243,14 @@ def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether an object is a table of results, which files store as a frame."""
+    """Return whether the object is a results table, stored like a data frame."""
     from thali._tables import Table
 
     return isinstance(value, Table)
 
 
 def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> Any:
-    """Encode an array by name if `arrays` is given and it is numeric, else as a list."""
+    """Encode an array as a name in `arrays` if it is numeric, else as a list."""
     if arrays is not None and array.dtype.kind in "biuf":
         name = f"array_{len(arrays)}"
         arrays[name] = array
@@ -259,7 +262,7 @@ def _encode_array(array: np.ndarray, arrays: dict[str, np.ndarray] | None) -> An
 
 
 def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
-    """Encode frames, series, indices and sparse matrices; else the repr."""
+    """Encode an object of pandas or scipy as JSON; others become their repr."""
     import pandas as pd
     from scipy import sparse
 
@@ -286,24 +289,24 @@ def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
 
 
 def pack(part: Any) -> dict[str, np.ndarray]:
-    """Encode an object as arrays."""
+    """Encode an object as numeric arrays by name; `unpack` decodes them."""
     arrays: dict[str, np.ndarray] = {}
     text = json.dumps(encode(part, arrays))
     return arrays | {_JSON_VARIABLE: np.frombuffer(text.encode(), np.uint8)}
 
 
 def unpack(arrays: dict[str, np.ndarray]) -> Any:
-    """Decode the arrays of `pack`."""
+    """Decode the object that `pack` encoded as arrays."""
     return decode(json.loads(arrays[_JSON_VARIABLE].tobytes().decode()), arrays)
 
 
 def can_store(part: Any) -> bool:
-    """Return whether an object is unchanged after `save` and `load`."""
+    """Return whether `save` and `load` reproduce the object exactly."""
     return _is_storable(encode(part, {}))
 
 
 def _is_storable(encoded_part: Any) -> bool:
-    """Return whether encoded JSON has no functions or unknown objects."""
+    """Return whether encoded JSON is free of functions and unknown objects."""
     if isinstance(encoded_part, list):
         return all(map(_is_storable, encoded_part))
     if not isinstance(encoded_part, dict):
@@ -314,7 +317,7 @@ def _is_storable(encoded_part: Any) -> bool:
 
 
 def _object_fields(value: Any) -> dict[str, Any]:
-    """Return the fields of an object of thali, by name."""
+    """Return the fields of a dataclass, NamedTuple or other thali object, by name."""
     if isinstance(value, Observed):
         return {"data": value.original}
     if isinstance(value, tuple):
@@ -325,7 +328,7 @@ def _object_fields(value: Any) -> dict[str, Any]:
 
 
 def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Decode the JSON of `encode`.
+    """Rebuild the object that `encode` turned into JSON and arrays.
 
     Raises
     ------
@@ -346,7 +349,7 @@ def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Decode an object of thali."""
+    """Rebuild an object of a thali class from its encoded fields."""
     cls: Any = load_class(str(encoded_part["object"]))
     fields = {key: decode(field_json, arrays) for key, field_json in encoded_part["fields"].items()}
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
@@ -370,7 +373,7 @@ def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -
 
 
 def _decode_series(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Decode a series."""
+    """Rebuild a pandas series from its encoded values and index."""
     import pandas as pd
 
     parts = decode(encoded_part["values"], arrays), decode(encoded_part["index"], arrays)
@@ -378,14 +381,14 @@ def _decode_series(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
 
 
 def _decode_labels(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Decode an index."""
+    """Rebuild a pandas index from its encoded labels."""
     import pandas as pd
 
     return pd.Index(decode(encoded_part["labels"], arrays), name=encoded_part["name"])
 
 
 def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Decode a sparse matrix."""
+    """Rebuild a scipy sparse matrix from its encoded arrays."""
     from scipy import sparse
 
     return sparse.csr_array(
@@ -395,7 +398,8 @@ def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
 
 
 def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
-    """Decode an array type; text gets the width of its longest cell."""
+    """Return the numpy dtype of an encoded array."""
+    # Text gets the width of its longest cell.
     dtype = np.dtype(encoded_part["dtype"])
     if dtype.kind not in "USV":
         return dtype
@@ -403,7 +407,8 @@ def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
 
 
 def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Decode an array stored as JSON; all texts take the width of the longest."""
+    """Rebuild an array that was stored as a JSON list."""
+    # All texts take the width of the longest.
     dtype = _decode_dtype(encoded_part)
     lengths = []
     if dtype.kind == "U":

@@ -1,4 +1,4 @@
-"""Questions whose answers are expected to be most informative, in nats."""
+"""Choice of the next questions to ask: those with the highest expected information, in nats."""
 
 from itertools import combinations
 from math import comb
@@ -42,13 +42,13 @@ BLOCK = 2**23  # numbers in memory
 
 
 class QuestionOutcomes(NamedTuple):
-    """Questions and probabilities of their outcomes."""
+    """Possible questions, and the probability of each outcome in each posterior draw."""
 
     probabilities: np.ndarray  # (draws, places) of every outcome, question after question
     start: np.ndarray  # (questions + 1,) the first place of each question
 
     def select_questions(self, questions: np.ndarray) -> "QuestionOutcomes":
-        """Select some of the questions."""
+        """Return the outcomes of the questions with these indices."""
         sizes = np.diff(self.start)[questions]
         outcome_indices = np.repeat(
             self.start[questions] - np.cumsum(sizes) + sizes, sizes
@@ -56,14 +56,14 @@ class QuestionOutcomes(NamedTuple):
         return QuestionOutcomes(self.probabilities[:, outcome_indices], part_bounds(sizes))
 
     def compute_entropies(self) -> np.ndarray:
-        """Return the entropy of each question in each draw, shape (draws, questions)."""
+        """Return the entropy of each question's outcome in nats, (draws, questions)."""
         p = self.probabilities
         terms = -p * np.log(p, out=np.zeros_like(p), where=p > 0.0)
         return np.add.reduceat(terms, self.start[:-1], axis=1)
 
 
 class LearningTarget(NamedTuple):
-    """Target of learning: the draw itself, or variables with a value in each draw."""
+    """What questions should teach: the whole draw, or variables computed from it."""
 
     # (rows, draws) bool: whether a draw has a value; the values of a variable partition the draws
     values: np.ndarray | None = None
@@ -72,14 +72,14 @@ class LearningTarget(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Number of values, over all variables."""
+        """Total number of distinct values of all target variables."""
         if self.values is None:
             return 1
         return len(self.values)
 
 
 class ChosenQuestions(NamedTuple):
-    """Questions in the order of choice."""
+    """Indices of chosen questions in the order of choice, with their information."""
 
     questions: np.ndarray  # (n,) indices
     gains: np.ndarray  # (n,) expected information, given the answers to earlier questions
@@ -89,7 +89,7 @@ class ChosenQuestions(NamedTuple):
 def choose_questions(
     outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.random.Generator
 ) -> ChosenQuestions:
-    """Choose n questions one by one, each most informative given the others."""
+    """Choose n questions greedily, each the most informative after those chosen before."""
     draws = len(outcomes.probabilities)
     weights = np.full((1, draws), 1.0 / draws)
     p_answers = np.ones(1)
@@ -115,7 +115,7 @@ def choose_questions(
 def expected_information(
     outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarray, p_answers: np.ndarray
 ) -> np.ndarray:
-    """Return the expected information of each question after earlier answers.
+    """Return the expected information of each question in nats, after earlier answers.
 
     `weights` (answers, draws) and `p_answers` (answers,) describe combinations of earlier answers.
     """
@@ -138,7 +138,8 @@ def expected_information(
 
 
 def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
-    """Return bias-corrected entropies of answers under weighted draws, (rows, questions)."""
+    """Return entropies of outcomes averaged over weighted draws, (rows, questions)."""
+    # They are corrected for bias.
     p = outcomes.probabilities
     mean = weights @ p
     squared = weights**2
@@ -157,7 +158,8 @@ def _extend_answers(
     rows: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Combine earlier answers with each answer to one more question; sample them if too many."""
+    """Combine earlier answers with each outcome of one more question."""
+    # Combinations are sampled if there are more than `rows`.
     p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(p_answers, p.shape[1])[
         :, None
@@ -194,14 +196,14 @@ VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled
 
 
 def tabulate_questions(questions: dict[str, Any], chosen: ChosenQuestions) -> "pandas.DataFrame":
-    """Tabulate chosen questions, with columns information and alone."""
+    """Tabulate chosen questions with their joint and single information."""
     from thali._tables import Table
 
     return Table(questions | {"information": chosen.gains, "alone": chosen.alone})
 
 
 def allowed_options(among: Any, labels: list[str], min_options: int) -> list[int]:
-    """Return the indices of options that may be asked about."""
+    """Return sorted indices of the options that may be asked about; None: all."""
     if among is None:
         indices = list(range(len(labels)))
     elif not is_list(among):
@@ -217,7 +219,7 @@ def allowed_options(among: Any, labels: list[str], min_options: int) -> list[int
 
 
 def label_index(label: str, labels: list[str], argument: str) -> int:
-    """Return the index of a label; raise if it is unknown."""
+    """Return the index of an option label; raise ArgumentError if unknown."""
     if label not in labels:
         raise ArgumentError(
             f"`{argument}` contains {label!r}, which is not an option of the"
@@ -227,14 +229,14 @@ def label_index(label: str, labels: list[str], argument: str) -> int:
 
 
 def sample_rows(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Return all rows, or a random sample of `max_rows`."""
+    """Return all rows of an array, or a random sample of `max_rows` of them."""
     if len(rows) <= max_rows:
         return rows
     return rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
 
 
 def list_subsets(option_indices: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
-    """List all sets of `size` options, or a random sample."""
+    """Return all sets of `size` options, or a random sample, shape (sets, size)."""
     if comb(len(option_indices), size) <= QUESTIONS:
         return np.array(list(combinations(option_indices, size)), np.int64)
     subsets = np.array(
@@ -245,13 +247,13 @@ def list_subsets(option_indices: list[int], size: int, rng: np.random.Generator)
 
 
 def list_pairs(among: Any, labels: list[str], rng: np.random.Generator) -> np.ndarray:
-    """List the pairs that may be asked about, shape (pairs, 2), or a sample."""
+    """Return all pairs of the given options, or a random sample, shape (pairs, 2)."""
     pairs = np.array(list(combinations(allowed_options(among, labels, 2), 2)), np.int64)
     return sample_rows(pairs, NUMBERS // (3 * MIN_DRAWS), rng)
 
 
 def space_draws(n_draws: int, n_outcomes: int) -> np.ndarray:
-    """Return evenly spaced draws whose outcomes fit in memory."""
+    """Return indices of evenly spaced draws, as many as fit in memory."""
     max_draws = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // n_outcomes))
     return space_evenly(n_draws, max_draws)
 
@@ -264,7 +266,7 @@ def tabulate_pairs(
     n: int,
     rng: np.random.Generator,
 ) -> "pandas.DataFrame":
-    """Tabulate the best pairs to ask, in order; p (draws, pairs, outcomes)."""
+    """Tabulate the n most informative pairs; p (draws, pairs, outcomes)."""
     n_outcomes = p.shape[-1]
     outcomes = QuestionOutcomes(p.reshape(len(p), -1), np.arange(len(pairs) + 1) * n_outcomes)
     chosen = choose_questions(outcomes, target, n, rng)
@@ -284,7 +286,7 @@ def tabulate_sets(
     n: int,
     rng: np.random.Generator,
 ) -> "pandas.DataFrame":
-    """Tabulate the best sets to ask, in order; p (draws, places)."""
+    """Tabulate the n most informative sets; p (draws, members of all sets)."""
     chosen = choose_questions(
         QuestionOutcomes(p, np.arange(len(sets) + 1) * sets.shape[1]), target, n, rng
     )
@@ -293,13 +295,13 @@ def tabulate_sets(
 
 
 def check_goal(goal: Any, words: Any = WORDS, more: str = "") -> None:
-    """Raise if the goal is unknown."""
+    """Raise ArgumentError if the learning goal is unknown."""
     if goal not in words:
         raise ArgumentError(f"`goal` must be {', '.join(map(repr, words))}{more}; got {goal!r}.")
 
 
 def build_worth_target(goal: str, utility: np.ndarray, rng: np.random.Generator) -> LearningTarget:
-    """Build the target: the draw, ranks or the best option; utilities (draws, options)."""
+    """Build the learning target of a goal from utilities (draws, options)."""
     if goal == EVERYTHING:
         return LearningTarget()
     if goal == BEST:

@@ -19,26 +19,26 @@ _LARGEST = 700.0  # logarithm of a number that is finite
 
 
 class ScoreScale(NamedTuple):
-    """Scale of scores: set size and optional anchor."""
+    """Definition of scores: size of the reference set, and optional anchor option."""
 
     size: float  # options of a set
     none: int | None = None  # index of the anchor, the option "none of these"
 
     def compute_scores(self, worth: np.ndarray) -> np.ndarray:
-        """Compute scores of options (last axis) from worths."""
+        """Compute option scores from 0 to 100 from log worths (..., options)."""
         if self.none is None:
             return sum_scaled_scores(worth, self.size)
         return anchored_scores(worth, self.size, self.none)
 
     def is_above_anchor(self, worth: np.ndarray) -> np.ndarray:
-        """Return whether each option is better than the anchor; NaN without it."""
+        """Return whether each option beats the anchor, per draw; NaN without anchor."""
         if self.none is None:
             return np.full(worth.shape, np.nan)
         return (worth > worth[..., [self.none]]).astype(float)
 
 
 class ScoreDraws(NamedTuple):
-    """Scores of one group."""
+    """Score draws (draws, options) of one group, with means and P(better than anchor)."""
 
     mean: np.ndarray  # (options,)
     draws: np.ndarray  # (draws, options)
@@ -47,7 +47,7 @@ class ScoreDraws(NamedTuple):
 
 
 def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
-    r"""Return scores that sum to 100, from worths (options on the last axis).
+    r"""Return scores that sum to 100 over options, from worths (..., options).
 
     Sets have a = `size` options.
 
@@ -61,19 +61,19 @@ def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
 
 
 def anchored_scores(worth: np.ndarray, size: float, none: int) -> np.ndarray:
-    """Return scores relative to the anchor, whose score is 100: 100 a p."""
+    """Return scores on which the anchor option has 100, from worths (..., options)."""
     logs = np.log(np.maximum(worth, _MIN_WORTH))
     return 100.0 * size * _probability_in_set(logs - logs[..., [none]], size)
 
 
 def _probability_in_set(logs: np.ndarray, size: float) -> np.ndarray:
-    """Return P(choice) from a set whose others have a log worth of 0."""
+    """Return P(choice) from a set of `size` whose other options have log worth 0."""
     odds = np.exp(np.minimum(logs, _LARGEST))
     return odds / (odds + size - 1.0)
 
 
 def score_draws(worth: np.ndarray, scale: ScoreScale) -> ScoreDraws:
-    """Compute scores of options from worths (draws, options)."""
+    """Compute score draws of options from worth draws, shape (draws, options)."""
     draws = scale.compute_scores(worth)
     return ScoreDraws(draws.mean(axis=0), draws, scale.is_above_anchor(worth).mean(axis=0))
 
@@ -116,7 +116,7 @@ def tabulate_scores(
 
 
 def anchor_index(none: Any, labels: Sequence[str]) -> int:
-    """Return the index of the anchor; raise if it is unknown."""
+    """Return the index of the anchor option `none`; raise if it is unknown."""
     if (label := format_label(none)) not in labels:
         options_text = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
         raise ArgumentError(Argument("none"), f": there is no option {label!r}.{options_text}")

@@ -1,4 +1,4 @@
-"""Pairs and larger sets of options, as arguments of predictions."""
+"""Option indices of pairs and larger sets that users name by labels."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def is_best_worst(sets: Any) -> bool:
-    """Return whether the sets have best and worst answers."""
+    """Return whether `sets` is a `Choices` object with worst options."""
     return isinstance(sets, Choices) and sets.worst is not None
 
 
 def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
-    """Return option indices of pairs, shape (2, pairs); raise if ties are not modelled."""
+    """Return option indices of labelled pairs, shape (2, pairs); raise without a model of ties."""
     if not has_ties:
         raise ArgumentError(
             "The model does not include ties (none in the data, or not modelled); use"
@@ -36,7 +36,7 @@ def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
 def tabulate_outcomes(
     labels: list[str], first: Any, second: Any, p: np.ndarray
 ) -> "pandas.DataFrame":
-    """Return a table with one row per pair: a, b, p_a, p_tie, p_b.
+    """Tabulate P(a chosen), P(tie), P(b chosen), one row per pair.
 
     `p` has shape (pairs, 3).
     """
@@ -48,7 +48,7 @@ def tabulate_outcomes(
 
 
 def set_indices(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
-    """Return option indices of each set, and whether sets are a list of pairs."""
+    """Return option indices of each labelled set, and whether all are pairs in a list."""
     if isinstance(sets, Choices):
         return _label_indices(sets.sets, labels), False
     index_arrays = _label_indices(sets, labels)
@@ -56,7 +56,7 @@ def set_indices(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 
 
 def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
-    """Return the indices of the labels of each set; raise for unknown or repeated labels."""
+    """Return option indices of the labels of each set; raise for unknown or repeated labels."""
     index_of_label = index_labels(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(

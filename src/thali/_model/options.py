@@ -286,7 +286,7 @@ LABELS = Option(
 
 
 def _column_option(role: roles.Role, data_kind: str = "", requirement: str = "") -> Option:
-    """Return the option that names the column of a role."""
+    """Build the command-line option that names a table's column of this role."""
     help = f"Column with {role.meaning}{requirement}."
     if data_kind:
         help = f"For {data_kind}: c{help[1:]}"

@@ -1,4 +1,4 @@
-"""Sentence templates and the numbers and names that fill them."""
+"""Sentence templates filled with numbers and names."""
 
 from collections.abc import Mapping
 from string import Formatter
@@ -12,7 +12,7 @@ from thali.errors import Fact, Message
 
 
 def format_estimate(draws: np.ndarray, ci: float) -> str:
-    """Format mean and interval of draws."""
+    """Format draws as "mean (low to high)"."""
     low, high = compute_interval(draws, ci, axis=None)
     return (
         f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
@@ -21,7 +21,7 @@ def format_estimate(draws: np.ndarray, ci: float) -> str:
 
 
 def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:
-    """Return the sentence with this key, filled with facts.
+    """Return the sentence template with this key, filled with the facts.
 
     It is a message if a fact is formatted differently by each interface.
 

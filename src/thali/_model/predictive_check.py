@@ -1,4 +1,4 @@
-"""Shared parts of posterior predictive checks: replicates, tables, sentences and their words."""
+"""Shared parts of posterior predictive checks: simulated counts, tables, sentences."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ EACH = "each"  # likewise: the word for its column group, group or respondent
 
 
 class CheckWords(NamedTuple):
-    """The words for rows of one kind."""
+    """The words in which one kind of check names its rows."""
 
     options: tuple[str, ...]  # the columns that name options
     picture_text: str  # plural noun for rows in a picture
@@ -36,7 +36,7 @@ class CheckWords(NamedTuple):
 
 
 def _describe_pair_or_tie(row: Any, names: Mapping[str, str]) -> str:
-    """Format an outcome as "a and b tied" or, if a was chosen, "a over b"."""
+    """Format a row's outcome as "a and b tied" or, if a was chosen, "a over b"."""
     if row.tied:
         return f"{names[row.a]} and {names[row.b]} tied"
     return f"{names[row.a]} over {names[row.b]}"
@@ -88,12 +88,12 @@ CHECKED = {
 
 
 def get_check_words(table: "pandas.DataFrame") -> CheckWords:
-    """Return the words for the rows of a check."""
+    """Return the words for the rows of a check's table."""
     return CHECKED[table.attrs[ROWS]]
 
 
 def list_checked_options(table: "pandas.DataFrame") -> list[str]:
-    """List the labels of options named in the rows, in order of appearance."""
+    """Return the option labels in a check's table, in order of appearance."""
     return list(
         dict.fromkeys(label for name in get_check_words(table).options for label in table[name])
     )
@@ -119,7 +119,10 @@ def build_check_table(
     kind: str,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Build the table of a check from its labels, blocks of rows and discrepancies."""
+    """Build the table of a predictive check, one row per checked proportion.
+
+    `row_blocks` contain its columns in blocks of rows.
+    """
     from thali._tables import Table
 
     table = {name: np.concatenate([block[name] for block in row_blocks]) for name in row_blocks[0]}
@@ -142,7 +145,7 @@ def build_check_table(
 
 
 def describe_check(table: "pandas.DataFrame") -> str:
-    """Return the sentence on misfit: overall, number missed, and the worst rows."""
+    """Return the sentence on misfit: overall p-value, number of missed rows, worst rows."""
     if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
             "`table` lacks one of the attrs 'p_value', 'interval', 'expected_missed', 'draws' and"
@@ -191,7 +194,7 @@ def describe_check(table: "pandas.DataFrame") -> str:
 
 
 def _describe_missed_row(row: Any, row_text: str) -> str:
-    """Describe a missed row with enough digits to see that it is outside."""
+    """Format "row (observed x, predicted low to high)" with digits that show the miss."""
     observed, low, high = row.observed, row.low, row.high
     digits = 2
     while digits < 9 and f"{observed:.{digits}f}" in (f"{low:.{digits}f}", f"{high:.{digits}f}"):
@@ -203,7 +206,7 @@ def _describe_missed_row(row: Any, row_text: str) -> str:
 
 
 def _format_p_value(p_value: float, resolution: float) -> str:
-    """Format a p-value with the digits that its draws allow."""
+    """Format "p = 0.03" or "p < 0.001", to the resolution that the draws allow."""
     smallest = max(0.001, resolution)
     largest = 1 - max(0.01, resolution)
     if p_value < smallest:
@@ -216,13 +219,13 @@ def _format_p_value(p_value: float, resolution: float) -> str:
 
 
 def select_draws(n_draws: int, n_counts: int) -> np.ndarray:
-    """Return evenly spaced indices of the draws to replicate."""
+    """Return indices of evenly spaced posterior draws for which data are simulated."""
     n_selected = min(max(MIN_DRAWS, MAX_REPLICATES // n_counts), n_draws)
     return np.arange(n_selected) * n_draws // n_selected
 
 
 def split_blocks(count: int, n_draws: int) -> Iterator[slice]:
-    """Yield slices over pairs with at most BLOCK replicates each.
+    """Yield slices of rows whose simulated counts fit in memory.
 
     An interval requires all replicates of its pair.
     """
@@ -234,7 +237,10 @@ def split_blocks(count: int, n_draws: int) -> Iterator[slice]:
 def compute_check_rows(
     x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """Compute table columns for a block of pairs, and the share outside intervals."""
+    """Compute interval, p-value and other columns of a block of check rows.
+
+    `x` and `n` are observed counts and totals, `replicates` simulated counts (rows, draws).
+    """
     # quantiles are possible counts: values between counts cannot be observed
     low, high = compute_discrete_interval(replicates, ci, axis=1)
     twice_rank = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
@@ -253,7 +259,7 @@ def compute_check_rows(
 
 
 def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Return Pearson's sum of (x - E x)² / E x over outcomes, per draw."""
+    """Return Pearson's chi-square Σ (x - E x)² / E x of each draw, shape (draws,)."""
     residual = x - expected
     # where the model is certain, equal data add 0 and other data infinity
     certain = np.where(residual == 0, 0.0, np.inf)
@@ -261,7 +267,7 @@ def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def _tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
-    """Return the share of replicates with a larger discrepancy; ties count half."""
+    """Return P(replicated discrepancy > observed); ties count half."""
     tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
     return float(np.mean(np.where(tied, 0.5, replicated > observed)))
 
@@ -270,7 +276,7 @@ def _tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
 
 
 def merge_group_checks(tables: Mapping[str, Any], group_word: str) -> "pandas.DataFrame":
-    """Merge checks of groups; the p-value is the smallest times the number of groups."""
+    """Join the check tables of groups; the p-value is Bonferroni-corrected."""
     import pandas as pd
 
     from thali._tables import Table

@@ -1,4 +1,4 @@
-"""Findings of results that print themselves: classical tests, designs, searches."""
+"""Findings from the printed tables of other results: classical tests, designs, searches."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from .finding import FULL, ON_SCREEN, Brief, Finding, FindingMaker, Findings
 
 
 def build_printed_findings(result: PrintedResult) -> Findings:
-    """Build a finding for each table of a result; the first has its sentence."""
+    """Build one finding per table of a printed result; the first has its sentence."""
     names = list(result.tables())
     main_maker = FindingMaker("table", result.title, ON_SCREEN, _report_main_table)
     other_makers = [
@@ -19,11 +19,11 @@ def build_printed_findings(result: PrintedResult) -> Findings:
 
 
 def _report_main_table(result: PrintedResult, settings: None) -> Finding:
-    """Report the main table of a result with its sentence."""
+    """Report the first table of a printed result, with its sentence."""
     brief = Brief("Result", f"{result.title}. {result.note}".strip(), table=result.table)
     return Finding(result.note, title=result.title, table=result.table, brief=brief)
 
 
 def _report_table(result: PrintedResult, settings: None, name: str) -> Finding:
-    """Report another table of a result."""
+    """Report the table `name` of a printed result."""
     return Finding(title=f"{result.title}: {name}", table=result.tables()[name])

@@ -1,4 +1,4 @@
-"""Simulated data of every model: `sample_prior` and `posterior_predictive`."""
+"""Data simulated from prior or posterior of any model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PriorSample:
-    """Draws from the prior and their data, in one chain.
+    """Parameters drawn from the prior, and data simulated from them, in one chain.
 
     Datasets have the dimensions (chain, draw, ...) and the variables of `posterior` and
     `observed_data`.
@@ -36,7 +36,7 @@ class PriorSample:
     latent: "xarray.Dataset | None" = None  # variables that depend on the order of features
 
     def build_tree(self) -> "xarray.DataTree":
-        """Build the tree of the draws in the ArviZ schema."""
+        """Build the DataTree with groups prior and prior_predictive."""
         from thali._posterior.store import build_tree, describe_origin
 
         groups = {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}
@@ -48,14 +48,14 @@ class PriorSample:
 def draw_prior(
     model: "MarkovChainModel", draws: int, random_seed: Any, *design: Any
 ) -> PriorSample:
-    """Draw from the prior of a model, with a separate random stream per draw."""
+    """Draw parameters from the prior and simulate data, `draws` times."""
     draws = check_integer("draws", draws, 1)
     with silence_warnings():  # only `fit` warns about unusual data
         return model._sample_prior(spawn_generators(random_seed, draws), *design)
 
 
 def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) -> "xarray.DataTree":
-    """Return the posterior with the group posterior_predictive."""
+    """Return the posterior's DataTree with simulated data, group posterior_predictive."""
     import xarray as xr
 
     posterior = model._view
@@ -81,7 +81,7 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
 
 
 def select_observed(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
-    """Return the observed variables of stored data; {} for another design."""
+    """Return the observed arrays of the fitted data; {} if the design differs."""
     for name, constant in stored.constants.items():
         if isinstance(constant, tuple):  # dimensions, values
             constant = constant[1]
@@ -93,14 +93,14 @@ def select_observed(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
 def add_sample_dimensions(
     numbers: Any,
 ) -> tuple[tuple[str, str], np.ndarray]:
-    """Return one number per draw as a variable (chain, draw)."""
+    """Return one number per draw as an xarray variable with dimensions (chain, draw)."""
     return ("chain", "draw"), np.asarray(numbers)[None]
 
 
 def build_predictive_group(
     observed: "xarray.Dataset", sampled: "xarray.Dataset", replicates: dict[str, np.ndarray]
 ) -> "xarray.Dataset":
-    """Build the group of simulated data with the coordinates of observed data."""
+    """Build the dataset of simulated data, with coordinates of the observed data."""
     group = observed.drop_vars(list(observed.data_vars)).assign_coords(
         chain=sampled["chain"], draw=sampled["draw"]
     )

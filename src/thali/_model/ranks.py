@@ -1,4 +1,4 @@
-"""Posterior ranks of options."""
+"""Table of posterior ranks of options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -19,7 +19,10 @@ BLOCK = 2**21  # numbers in memory
 def tabulate_ranks(
     utility: np.ndarray, labels: Sequence[str], every_rank: bool, ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate mean rank, interval and rank probabilities; utilities (draws, options)."""
+    """Tabulate mean rank, interval and rank probabilities, one row per option.
+
+    Utilities have shape (draws, options).
+    """
     import pandas as pd
 
     from thali._tables import Table

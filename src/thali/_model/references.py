@@ -1,4 +1,4 @@
-"""References that reports cite, by the keys of `references.bib`."""
+"""References cited in reports and methods texts, by the keys of `references.bib`."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -268,20 +268,20 @@ class Cite(Fact):
         self.works = tuple(REFERENCES[key] for key in keys)
 
     def render(self, words: Words) -> str:
-        """Format the citation; it is equal for all interfaces."""
+        """Return the citation as text, equal for all interfaces."""
         if self.inside:
             return " and ".join(f"{work.names} ({work.year})" for work in self.works)
         return f"({'; '.join(f'{work.names}, {work.year}' for work in self.works)})"
 
 
 def list_references(sentences: Iterable[str | Message]) -> tuple[str, ...]:
-    """Return the bibliography entries that the sentences cite, by author."""
+    """Return bibliography entries of all works that the sentences cite, sorted by author."""
     cited = {key for sentence in sentences for key in _iterate_keys(sentence)}
     return tuple(work.text for key, work in REFERENCES.items() if key in cited)
 
 
 def _iterate_keys(part: object) -> Iterable[str]:
-    """Yield the reference keys of a sentence or a part of it."""
+    """Yield the `references.bib` keys cited in a sentence or a part of it."""
     if isinstance(part, Cite):
         yield from part.keys
     elif isinstance(part, Message):

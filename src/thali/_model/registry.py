@@ -14,7 +14,7 @@ SPECS: tuple[ModelSpec, ...] = tuple(map(load_object, MODELS))
 
 
 def models() -> "pandas.DataFrame":
-    """List the models of thali.
+    """Return a table of thali's models: name, data, methods.
 
     Returns
     -------
@@ -44,12 +44,12 @@ def models() -> "pandas.DataFrame":
 
 
 def get_features_argument(kind: str) -> str:
-    """Return the argument for features of models of a data kind, or ""."""
+    """Return the name of the features argument of models for this data kind, or ""."""
     return next((spec.features for spec in SPECS if kind in spec.data and spec.options), "")
 
 
 def build_model(name: str, parameters: dict[str, Any]) -> Any | None:
-    """Build the model of a stored class with these parameters; None if unknown."""
+    """Construct the model of the class with this stored name; None if unknown."""
     spec = find_spec_by_class(name)
     if spec is None:
         return None
@@ -57,7 +57,7 @@ def build_model(name: str, parameters: dict[str, Any]) -> Any | None:
 
 
 def find_spec(model: Any) -> ModelSpec | None:
-    """Return the spec of a model or its base class in thali, or None."""
+    """Return the `ModelSpec` of a model's class or nearest base class, or None."""
     specs = (
         find_spec_by_class(base.__name__)
         for base in type(model).__mro__
@@ -67,12 +67,12 @@ def find_spec(model: Any) -> ModelSpec | None:
 
 
 def find_spec_by_name(name: str) -> ModelSpec | None:
-    """Return the spec with this name or alias, ignoring case and hyphens."""
+    """Return the `ModelSpec` with this name or alias, ignoring case and hyphens."""
     return {
         normalise_name(alias): spec for spec in SPECS for alias in (spec.name, *spec.aliases)
     }.get(normalise_name(name))
 
 
 def find_spec_by_class(name: str) -> ModelSpec | None:
-    """Return the spec of the model whose class has this name."""
+    """Return the `ModelSpec` of the model class with this name."""
     return {spec.cls.partition(":")[2]: spec for spec in SPECS}.get(name)

@@ -1,4 +1,4 @@
-"""Requirements of results, declared with each result and checked when it is requested."""
+"""Requirements of result methods, such as "needs draws", checked when they are called."""
 
 import functools
 from collections.abc import Callable
@@ -10,13 +10,13 @@ Result = TypeVar("Result", bound=Callable[..., Any])
 
 
 def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Result]:
-    """Declare the requirement of a result; `dir` hides it if unmet.
+    """Decorate a result method with a requirement that is checked at each call.
 
     `requirement(model, name)` raises if the fit does not meet it.
     """
 
     def declare(method: Any) -> Any:
-        """Wrap a result so that its requirement is checked first."""
+        """Wrap the result method so that its requirement is checked first."""
 
         @functools.wraps(method)
         def checked(model: Any, *args: Any, **kwargs: Any) -> Any:
@@ -31,13 +31,13 @@ def requires(requirement: Callable[[Any, str], object]) -> Callable[[Result], Re
 
 
 def mark_as_setup(method: Result) -> Result:
-    """Mark a method that is not a result, so that `dir` of a fit hides it."""
+    """Mark a method, such as `set_params`, that `dir` of a fitted model hides."""
     vars(method)["requirement"] = refuse_every_fit
     return method
 
 
 def is_available(model: Any, name: str) -> bool:
-    """Return whether a fit meets the requirement of a result."""
+    """Return whether the fit meets the requirement of the result method `name`."""
     try:
         for cls in type(model).__mro__:
             member = vars(cls).get(name)
@@ -50,17 +50,17 @@ def is_available(model: Any, name: str) -> bool:
 
 
 def refuse_every_fit(model: Any, name: str) -> None:
-    """Raise; the method is not a result."""
+    """Raise ArgumentError: this method is no result of a fit."""
     raise ArgumentError("This is no result of a fit.")
 
 
 def require_draws(model: Any, name: str) -> None:
-    """Require posterior draws."""
+    """Raise if the fit has no posterior draws."""
     model._require_posterior()
 
 
 def require_maximum_likelihood(model: Any, name: str) -> None:
-    """Require a fit by maximum likelihood."""
+    """Raise if the model was not fitted by maximum likelihood."""
     model._require_fitted()
     if "_estimates_" not in vars(model):
         raise NotFittedError(
@@ -73,6 +73,6 @@ def require_maximum_likelihood(model: Any, name: str) -> None:
 
 
 def require_covariates(model: Any, name: str) -> None:
-    """Require covariates of comparisons or options."""
+    """Raise ArgumentError if the fit has no covariates."""
     if not model._covariates:
         raise ArgumentError(f"{name} requires covariates; the fit has none. Add them to the data.")

@@ -1,4 +1,4 @@
-"""Findings about respondents with individual parameters: preferences and covariate effects."""
+"""Findings about individual respondents: preferences, and effects of covariates on parameters."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability 
 def build_individuals_finding(
     table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
 ) -> Finding:
-    """Build the finding of preferences by respondent and option, with the population."""
+    """Build the finding of preferences per respondent and option, with population means."""
     preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
     n_by_option = preferred.value_counts(sort=True)
     shares = [
@@ -42,7 +42,7 @@ def build_individuals_finding(
 def build_effects_finding(
     table: Any, covariates: RespondentCovariates, parameter_name: str, note: str
 ) -> Finding:
-    """Build the finding of covariate effects on parameters called `parameter_name`."""
+    """Build the finding of respondent covariates' effects on the parameters named."""
     clear_effects = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     largest_effects = (
         clear_effects["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
@@ -66,7 +66,7 @@ def build_effects_finding(
 def _describe_effect(
     covariates: RespondentCovariates, name: str, parameter: str, odds_ratio: float
 ) -> str:
-    """Describe the effect of one covariate on one parameter."""
+    """Describe the effect of one respondent covariate on one parameter in a sentence."""
     ratio = format_number(odds_ratio)
     column_and_labels = covariates.describe_label(name)
     if column_and_labels is None:

@@ -1,4 +1,4 @@
-r"""Variance of estimates over respondents with unequal numbers of answers.
+r"""Cluster-robust variance of estimates: scores of respondents with unequal numbers of answers.
 
 A respondent with much of the information pulls the estimates, so that the gradient :math:`g_s` of
 the respondent's log-likelihood is too small there. With the expected information :math:`I_s` of the
@@ -44,7 +44,7 @@ UNLIKELY = 0.01  # probability of so small a variance if answers are independent
 
 
 class LogWeightDerivatives(NamedTuple):
-    """Derivatives by log weights, and by the coefficients that follow them."""
+    """Gradient and Hessian by log weights, and by coefficients of covariates."""
 
     gradient: np.ndarray
     hessian: np.ndarray
@@ -52,23 +52,23 @@ class LogWeightDerivatives(NamedTuple):
 
 
 class ScoredProblem(Protocol):
-    """A log-likelihood of weights and coefficients, with scores of its outcomes."""
+    """Log-likelihood of weights and coefficients that also computes scores of outcomes."""
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Compute gradient and Hessian."""
+        """Compute gradient and Hessian of the log-likelihood at this point."""
         ...
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
+        """Return the log-likelihood gradient of each row of outcome counts in `tally`."""
         ...
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Compute weights that make squared scores sum to the information of each `tally` row."""
+        """Return weights of outcomes whose squared scores sum to each row's information."""
         ...
 
 
 class _RespondentBlock(NamedTuple):
-    """A block of respondents and the inputs of their variance."""
+    """A block of respondents, and the arrays from which their variance is computed."""
 
     # sparse (respondents, outcomes): weights with which squared scores sum to the information
     expected: Any
@@ -77,7 +77,7 @@ class _RespondentBlock(NamedTuple):
 
 
 class ScoreVariance(NamedTuple):
-    """Variance of the scores of respondents."""
+    """Covariance of respondents' scores, and its trace and rank."""
 
     variance: np.ndarray  # (r, r)
     # (r, r) around each respondent's share of the pull of the prior, 0 for equal answers
@@ -88,8 +88,7 @@ class ScoreVariance(NamedTuple):
 
 
 class RespondentScores:
-    """Log-likelihood gradients (scores) of S respondents at a point, whitened by the Hessian, (S,
-    r).
+    """Scores (log-likelihood gradients) of S respondents, whitened by the Hessian, (S, r).
 
     The coordinates are a root of the inverse Hessian, `root` (parameters, r). `tally` (S, outcomes)
     is sparse.
@@ -112,7 +111,7 @@ class RespondentScores:
         self._pull = self._inverse @ (self._inverse.T @ (root.T @ derivatives.gradient))
 
     def _score_outcomes(self, outcomes: np.ndarray) -> np.ndarray:
-        """Return scores of one answer to each outcome, shape (outcomes, r)."""
+        """Return the score of one answer with each outcome, shape (outcomes, r)."""
         from scipy.sparse import csr_array
 
         rows = np.arange(len(outcomes))
@@ -122,7 +121,7 @@ class RespondentScores:
         return self._problem.compute_scores(identity_tally, *self._point) @ self._root
 
     def _split_respondents(self) -> Iterator[_RespondentBlock]:
-        """Yield blocks of respondents that fit in memory."""
+        """Yield blocks of respondents whose arrays fit in memory."""
         row_starts = self._expected.indptr
         step = max(1, BLOCK // max(self._root.shape[1], 1))
         starts = np.searchsorted(row_starts, np.arange(0, row_starts[-1], step))
@@ -135,7 +134,7 @@ class RespondentScores:
             )
 
     def compute_variance(self) -> ScoreVariance:
-        """Compute the variance of the scores."""
+        """Compute the leverage-corrected covariance of respondents' scores."""
         squares = np.zeros_like(self._information)
         about_pull = np.zeros_like(self._information)
         max_leverage = 0.0
@@ -152,7 +151,10 @@ class RespondentScores:
         return ScoreVariance(squares, about_pull, share, max(trace, 0.0), self._inverse.shape[1])
 
     def degrees_of_freedom(self, contrasts: np.ndarray) -> np.ndarray:
-        """Return degrees of freedom of sets of q contrasts (sets, parameters, q), shape (sets,)."""
+        """Return degrees of freedom of the variance of each contrast set, shape (sets,).
+
+        `contrasts` has shape (sets, parameters, q).
+        """
         rotated = self._root.T @ contrasts
         values, vectors = np.linalg.eigh(rotated.swapaxes(1, 2) @ self._information @ rotated)
         rotated = rotated @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
@@ -186,7 +188,7 @@ class RespondentScores:
 def _remove_leverage(
     block: _RespondentBlock, leverage: np.ndarray, scores: list[np.ndarray]
 ) -> list[np.ndarray]:
-    """Return several scores of respondents, corrected for leverage, each (respondents, r)."""
+    """Return scores times (I - leverage)^(-1/2) of each respondent, each (respondents, r)."""
     corrected_scores = []
     for score in scores:
         first_order = _multiply_by_leverage(block, score)
@@ -202,7 +204,7 @@ def _remove_leverage(
 
 
 def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.ndarray:
-    """Return products of leverage and vector per respondent, shape (respondents, r)."""
+    """Return leverage matrix times vector for each respondent, (respondents, r)."""
     from scipy.sparse import csr_array
 
     expected = block.expected
@@ -215,7 +217,7 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
 
 
 def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return eigenvectors (r, rank) and eigenvalues (rank,) of a respondent's leverage."""
+    """Return eigenvectors (r, rank) and eigenvalues (rank,) of a respondent's leverage matrix."""
     row = block.expected[[respondent]]
     rows = np.sqrt(row.data)[:, None] * block.scores[row.indices]
     if len(rows) > rows.shape[1]:
@@ -229,20 +231,24 @@ def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.nd
 
 
 def _leverage_correction(shares: np.ndarray) -> np.ndarray:
-    """Return (1 - leverage)^(-1/2); 0 if no other respondent has information."""
+    """Return (1 - leverage)^(-1/2); 0 for a respondent with all information."""
     unleveraged = 1.0 - shares
     return np.where(unleveraged > MIN_REST, np.maximum(unleveraged, MIN_REST) ** -0.5, 0.0)
 
 
 def _sum_entry_variances(matrices: np.ndarray) -> np.ndarray:
-    """Return the summed variances of entries of a product, given factor covariances (..., q, q)."""
+    """Return the summed variances of a matrix product's entries."""
+    # The factors have covariances (..., q, q).
     return np.trace(matrices, axis1=-2, axis2=-1) ** 2 + (matrices * matrices.swapaxes(-1, -2)).sum(
         axis=(-1, -2)
     )
 
 
 def inverse_root(information: np.ndarray, min_share: float) -> np.ndarray:
-    """Return L (parameters, r) with L L' the inverse in informed directions."""
+    """Return L (parameters, r) with L L' the inverse of the information matrix.
+
+    Directions with a smaller share of information than `min_share` are left out.
+    """
     eigenvalues, vectors = np.linalg.eigh(information)
     informed = eigenvalues > min_share * max(eigenvalues.max(initial=0.0), 1e-300)
     return vectors[:, informed] / np.sqrt(eigenvalues[informed])
@@ -251,7 +257,7 @@ def inverse_root(information: np.ndarray, min_share: float) -> np.ndarray:
 def raise_improbable_variance(
     score_variance: ScoreVariance, df: float, freedom: float
 ) -> np.ndarray:
-    """Raise improbably small variances to those of independent answers.
+    """Return the score covariance (r, r), with improbably small variances raised.
 
     `freedom`: respondents less one, per contrast. If there are fewer respondents than contrasts,
     some directions have no variance; their share is in the other directions, which are raised less:
@@ -274,7 +280,7 @@ def raise_improbable_variance(
 
 
 def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
-    """Return expected counts of outcomes per respondent, sparse (respondents, outcomes)."""
+    """Return expected outcome counts of each respondent, sparse (respondents, outcomes)."""
     from scipy.sparse import csr_array
 
     outcomes = np.arange(len(p))
@@ -286,6 +292,6 @@ def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
 def compute_score_variance(
     problem: ScoredProblem, clusters: AnswersByRespondent, weights: np.ndarray, beta: np.ndarray
 ) -> ScoreVariance:
-    """Return the variance of respondents' scores, in coordinates with information 1."""
+    """Compute the covariance of respondents' scores, whitened to information 1."""
     root = inverse_root(-problem.compute_derivatives(weights, beta).hessian, NO_INFORMATION)
     return RespondentScores(problem, clusters.tally, weights, beta, root).compute_variance()

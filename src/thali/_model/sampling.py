@@ -1,4 +1,4 @@
-"""Fits by chains: new, from a job, or continued; of fixed length, or until the chains agree."""
+"""Runs of Markov chains for a fit: start, continue, lengthen until the chains agree."""
 
 import copy
 import math
@@ -67,7 +67,7 @@ AnyChain = TypeVar("AnyChain", bound=Chain)
 
 @dataclass(frozen=True)
 class Sampling(Generic[AnyChain]):
-    """Chains of a checked fit, and functions that turn their draws into its result."""
+    """Chains for checked data, and functions that turn their draws into a posterior."""
 
     source: Any  # the data, as `MarkovChainModel._build_sampling` takes them
     run: Run
@@ -111,13 +111,13 @@ class Sampling(Generic[AnyChain]):
 
     @property
     def max_open_draws(self) -> int:
-        """Maximum draws per chain of a run without a fixed length, for any data."""
+        """Maximum draws per chain of a run without a fixed length, whatever the data."""
         if self.max_draws is None:
             return MAX_DRAWS
         return self.max_draws
 
     def count_allowed_draws(self, chains: Sequence[AnyChain] = ()) -> int:
-        """Return the maximum draws per chain of an open run for these data."""
+        """Return maximum draws per chain of a run without fixed length, for these data."""
         max_draws = self.max_open_draws
         if self.data_max_draws is not None:
             tune = self.run.tune
@@ -129,14 +129,14 @@ class Sampling(Generic[AnyChain]):
 
     @property
     def min_draws(self) -> int:
-        """Draws per chain that are made in any case."""
+        """Draws per chain before the first convergence check."""
         if self.first_draws and self.run.draws is None:
             return self.first_draws
         return self.run.min_draws
 
 
 class Continuation(NamedTuple):
-    """State that `continue_fit` needs: data, run, and states of the chains."""
+    """State that `continue_fit` needs: data, run settings, chain states."""
 
     source: Any  # data of `_build_sampling`; None in a file that cannot store them
     digest: str  # of the data
@@ -150,7 +150,7 @@ class Continuation(NamedTuple):
 
 
 class _ChainStart(NamedTuple):
-    """States from which chains continue."""
+    """States, and earlier draws, with which chains are started."""
 
     states: list[Arrays]
     draws: list[Arrays] | None  # of each chain from number `first` on; None: no draws
@@ -159,7 +159,7 @@ class _ChainStart(NamedTuple):
 
 
 def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str, Any]:
-    """Carry out a fit; return the fitted attributes."""
+    """Run the chains of a fit, from its job folder if any; return fitted attributes."""
     run = sampling.run
     settings = sampling.settings
     if settings is None:
@@ -194,7 +194,7 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
 
 
 def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
-    """Raise if a stored job is past the draws that its settings allow."""
+    """Raise ValueError if a stored job has more draws than its settings allow."""
     run = sampling.run
     max_draws = run.draws
     if max_draws is None:
@@ -207,7 +207,7 @@ def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
 
 
 def check_unchanged(model: "MarkovChainModel") -> None:
-    """Raise if data or parameters of the model changed after the fit."""
+    """Raise if data or parameters were changed after the fit."""
     state = model._state_
     if state.source is None:
         raise DataError(
@@ -228,7 +228,7 @@ def check_unchanged(model: "MarkovChainModel") -> None:
 
 
 def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[str, Any]:
-    """Continue a fit; return the fitted attributes of the longer fit."""
+    """Draw more after a finished fit; return the fitted attributes of the longer fit."""
     state = model._state_
     assert additional_run.draws is not None
     draws = state.draws + additional_run.draws
@@ -255,7 +255,7 @@ def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[st
 
 
 def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> dict[str, Any]:
-    """Fit slightly more data, starting from the states of the last fit."""
+    """Refit to slightly more data, with chains started where the last fit ended."""
     state = model._state_
     run = state.run._replace(
         draws=update_run.draws,
@@ -274,7 +274,7 @@ def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> 
 
 
 class RunningFit:
-    """A fit while it runs."""
+    """The chains of a fit while they run, with time limit and job folder."""
 
     def __init__(
         self,
@@ -296,7 +296,7 @@ class RunningFit:
     def run_until_done(
         self, target: int, start: _ChainStart | None, earlier: "xarray.DataTree | None" = None
     ) -> tuple["xarray.DataTree", dict[str, Any], Sequence[Chain]]:
-        """Run to `target` draws per chain, and longer if the length is open.
+        """Run to `target` draws per chain; without a fixed length, until the chains agree.
 
         `earlier` has the draws of the posterior before this run.
         """
@@ -355,7 +355,7 @@ class RunningFit:
                 watch, interrupted = self._run_with_pilot(chains, progress, target)
 
     def _has_ended(self, chains: Sequence[Chain]) -> bool:
-        """Return whether the job folder contains the end of this run."""
+        """Return whether the job folder already contains the finished run."""
         if self.folder is None or self.folder.snapshot is None:
             return False
         return self.folder.snapshot.has_ended and all(chain.is_done for chain in chains)
@@ -363,7 +363,7 @@ class RunningFit:
     def _build_tree(
         self, chains: Sequence[Chain], earlier: "xarray.DataTree | None"
     ) -> "xarray.DataTree":
-        """Build the posterior of the recorded draws, after those of an earlier fit."""
+        """Build the posterior from the chains' draws, appended to those of an earlier fit."""
         if earlier is None:
             return self.sampling.tree(chains)
         if choose_recorded_chains(chains)[1] == 0:  # stopped before the next draw
@@ -373,7 +373,7 @@ class RunningFit:
     def _run_with_pilot(
         self, chains: Sequence[Chain], progress: Progress, target: int
     ) -> tuple[RunMonitor, bool]:
-        """Run chains, pausing after a pilot; return the monitor and whether they were stopped."""
+        """Run a pilot if needed, then the chains; return monitor and "was stopped early"."""
         if chains[0].in_pilot:
             self._run(chains, self._build_monitor(chains, progress, target))
             self.sampling.end_pilot(chains)
@@ -410,7 +410,7 @@ class RunningFit:
         return chains
 
     def _warn_long_run(self, seconds: float) -> None:
-        """Warn about the expected duration; suggest faster options."""
+        """Warn that the run will take long, and name faster options."""
         run = self.run
         sampling = self.sampling
         if run.draws is None:
@@ -437,7 +437,7 @@ class RunningFit:
     def _build_monitor(
         self, chains: Sequence[Chain], progress: Progress, target: int
     ) -> RunMonitor:
-        """Build the monitor of a run to `target` draws per chain."""
+        """Build the monitor that shows progress and saves states of the run."""
         position: dict[str, int] = {"draws": target, "tempered": self.tempered}
         if self.tempered:
             position["spent"] = self.spent
@@ -446,7 +446,7 @@ class RunningFit:
         return RunMonitor(chains, progress, self.folder, self.limit, position, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], monitor: RunMonitor) -> bool:
-        """Run the chains; return whether they were stopped early."""
+        """Run the chains to their end; return whether they were stopped early."""
         try:
             return run_chains(chains, self.run.cores, monitor, self.sampling.is_compiled)
         except KeyboardInterrupt:
@@ -473,7 +473,7 @@ class RunningFit:
         digest: str,
         parameters: dict[str, Any],
     ) -> Continuation:
-        """Return the state for `continue_fit`."""
+        """Build the state that `continue_fit` needs from the finished chains."""
         draws = self.sampling.count_draws(tree)
         has_all_draws = all(chain.recorded == draws for chain in chains)
         arrays: Arrays = {}
@@ -491,7 +491,7 @@ class RunningFit:
         )
 
     def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
-        """Build chains with room for `target` draws, continued from `start` if given."""
+        """Build chains with room for `target` draws, in the states of `start` if given."""
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
@@ -513,19 +513,19 @@ class RunningFit:
         return chains
 
     def _check_convergence(self, attributes: dict[str, Any]) -> "ConvergenceCheck":
-        """Return the convergence check of a fit that ends here."""
+        """Return the convergence check of the fit with these attributes."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
         return model._engine.check_chains(model)
 
     def _is_settled(self, convergence: "ConvergenceCheck") -> bool:
-        """Return whether chains agree (or there is one) and effective sample sizes suffice."""
+        """Return whether the chains agree and effective sample sizes suffice."""
         return (convergence.agrees or self.run.chains == 1) and convergence.facts.get(
             "ess", math.inf
         ) >= SUFFICIENT_ESS
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
-        """Return whether twice the draws fit the limits of length and memory."""
+        """Return whether twice the draws fit the limits of draws and memory."""
         size = sum(
             array.nbytes
             for chain in chains
@@ -535,7 +535,7 @@ class RunningFit:
 
 
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:
-    """Return whether chains disagree too much for any allowed run length."""
+    """Return whether the chains disagree so much that a longer run cannot help."""
     facts = convergence.facts
     return facts.get("disagree", False) and (
         facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS
@@ -543,7 +543,7 @@ def _is_stuck(convergence: "ConvergenceCheck") -> bool:
 
 
 def _build_start(chains: Sequence[Chain]) -> _ChainStart:
-    """Return a start from which these chains continue."""
+    """Return the current states and draws of chains, to start longer ones."""
     return _ChainStart(
         [chain.pack_state() for chain in chains],
         [chain.read_draws(0, chain.recorded) for chain in chains],
@@ -552,7 +552,7 @@ def _build_start(chains: Sequence[Chain]) -> _ChainStart:
 
 
 def get_model_parameters(model: "Model") -> dict[str, Any]:
-    """Return the parameters of a model without those of its run."""
+    """Return the constructor arguments of a model, without draws, seed and the like."""
     run_parameters = (*Run._fields, "random_state")
     return {
         name: value
@@ -562,7 +562,7 @@ def get_model_parameters(model: "Model") -> dict[str, Any]:
 
 
 def _load_start(state: Continuation) -> _ChainStart:
-    """Return the states of the chains at the end of a fit."""
+    """Return chain states and draws stored at the end of a fit."""
     arrays = decode_npz(state.states.tobytes())
     arrays_by_chain = [select_prefix(f"{k}/", arrays) for k in range(state.run.chains)]
     states = [select_prefix("state/", arrays_of_chain) for arrays_of_chain in arrays_by_chain]
@@ -576,7 +576,7 @@ def _load_start(state: Continuation) -> _ChainStart:
 def open_fit_folder(
     model: "Model", settings: dict[str, Any], data: Any, run: Run
 ) -> Iterator[tuple[FitFolder | None, np.random.SeedSequence]]:
-    """Yield the folder of a fit, if it has one, and its seed."""
+    """Open the job folder of a fit, if requested; yield it and the seed."""
     if run.job is None:
         yield None, build_seed_sequence(run.random_seed)
         return
@@ -592,7 +592,7 @@ def open_fit_folder(
 
 
 class BudgetedRun(NamedTuple):
-    """A run that fits the time budget."""
+    """Run settings within the budget of CPU seconds."""
 
     run: Run
     thin: int  # sweeps per draw
@@ -603,7 +603,7 @@ class BudgetedRun(NamedTuple):
 
     @property
     def forecast(self) -> Forecast:
-        """Expected run time."""
+        """Forecast CPU seconds of the run."""
         seconds = self.run.chains * self.thin * self.sweep
         return Forecast(
             seconds * (self.run.tune + self.first_draws),
@@ -613,7 +613,7 @@ class BudgetedRun(NamedTuple):
 
 
 def remaining_budget(sweeps: int, sweep: float) -> float:
-    """Return the share of the budget left after sweeps of `sweep` seconds each."""
+    """Return the share of the CPU budget left after sweeps of `sweep` seconds each."""
     return 1.0 - sweeps * sweep / BUDGET
 
 
@@ -624,7 +624,7 @@ def limit_run(
     first_draws: int = FIRST_DRAWS,
     share: float = 1.0,
 ) -> BudgetedRun:
-    """Shorten a run whose sweeps take `sweep` seconds to a share of the budget.
+    """Reduce thinning, warm-up and draws of a run to a share of the CPU budget.
 
     A slow run has fewer sweeps per draw unless `thin` was set. If one sweep per draw is still too
     slow, a run without a fixed length has fewer draws and warm-up draws. Requested numbers of draws

@@ -1,4 +1,4 @@
-"""Findings about segments of respondents by preference, for any model with utilities."""
+"""Findings about segments (clusters) of respondents by preference, for any model with utilities."""
 
 from collections.abc import Callable
 from functools import partial
@@ -43,11 +43,11 @@ SegmentFunction = Callable[[Any], Segments | None]  # (model) -> segments
 
 
 def make_segment_function(settings: AnswerSettings, default_number: Any = None) -> SegmentFunction:
-    """Return a cached function (model) -> segments; `default_number`: default number."""
+    """Return a cached function (model) -> segments; `default_number`: number of segments."""
     cache: list[Segments | None] = []
 
     def segments(model: Any) -> Segments | None:
-        """Return the segments; None for too few respondents."""
+        """Cluster the model's respondents; None if there are too few."""
         if not cache:
             cache.append(None)  # stays None after an error, so that it is reported once
             number = settings.segments
@@ -67,7 +67,7 @@ def make_segment_makers(
     extra: tuple[ExtraFinding, ...] = (),
     instead: Text = "",
 ) -> tuple[FindingMaker, ...]:
-    """Return the makers of findings about segments.
+    """Return the makers of findings on segment sizes, profiles, stability, membership.
 
     A terminal shows them if segments were requested. `extra` are additional findings of the model;
     `instead` suggests alternatives if segments are not clear.
@@ -95,7 +95,7 @@ def make_segment_makers(
 
 
 def describe_segmentation(what: str) -> Text:
-    """Return the methods sentence on segments; `what`: the log odds that were clustered."""
+    """Return the sentence for a paper on clustering; `what`: what was clustered."""
     return phrase(SENTENCES, "methods", what=what, source=Cite("hubert1985"))
 
 
@@ -105,7 +105,7 @@ def _report_segments(
     model: Any,
     settings: AnswerSettings,
 ) -> Finding | None:
-    """Apply a function (model, segments) -> finding; None if there are no segments."""
+    """Return `report(model, segments)`; None if there are no segments."""
     segments_of_model = segments(model)
     if segments_of_model is None:
         return None
@@ -115,7 +115,7 @@ def _report_segments(
 def _report_sizes(
     is_picture_requested: bool, text_if_unclear: Text, model: Any, segments: Segments
 ) -> Finding:
-    """Report sizes and stability; unclear segments have a picture only on request."""
+    """Report sizes and stability of the segments."""
     is_clear = segments.stability >= _CLEAR
     picture = None
     if is_clear or is_picture_requested:
@@ -149,7 +149,7 @@ def _report_sizes(
 
 
 def _report_profiles(model: Any, segments: Segments) -> Finding:
-    """Report the preferences of each segment."""
+    """Report the mean preferences of each segment."""
     title = SENTENCES["profiles.level"]
     if "option" in segments.profiles:
         title = SENTENCES["profiles.option"]
@@ -157,12 +157,12 @@ def _report_profiles(model: Any, segments: Segments) -> Finding:
 
 
 def _report_stability(model: Any, segments: Segments) -> Finding | None:
-    """Report the stability by number of segments; None if one number was tried."""
+    """Report stability by number of segments; None if one number was tried."""
     if len(segments.by_number) < 2:
         return None
     return Finding(title=SENTENCES["numbers"], table=segments.by_number)
 
 
 def _report_membership(model: Any, segments: Segments) -> Finding:
-    """Report the segment of each respondent."""
+    """Report the segment of each respondent, with probabilities."""
     return Finding(title=SENTENCES["assignment"], table=segments.assignment)

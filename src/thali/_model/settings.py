@@ -1,4 +1,4 @@
-"""Settings of findings in addition to the model, shared by print, files and reports."""
+"""Settings of findings (interval, seed, market and others), shared by print, files, reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ _PLAIN = (str, int, float)  # settings that == compares
 
 @dataclass(frozen=True, eq=False)
 class AnswerSettings:
-    """Settings of findings; each option of a spec for REPORT has a field here.
+    """Settings with which findings are computed, such as interval, seed, market.
 
     Parameters
     ----------
@@ -78,12 +78,12 @@ class AnswerSettings:
     rows: Any = None
 
     def select_given(self, *names: str) -> dict[str, Any]:
-        """Return the named settings that are not None, as arguments."""
+        """Return those of the named settings that are not None, by name."""
         settings = {name: getattr(self, name) for name in names}
         return {name: value for name, value in settings.items() if value is not None}
 
     def equals(self, other: "AnswerSettings") -> bool:
-        """Return whether all settings are equal; tables and lists must be identical."""
+        """Return whether all settings are equal; tables must be the same object."""
         pairs = [
             (getattr(self, setting.name), getattr(other, setting.name)) for setting in fields(self)
         ]
@@ -95,12 +95,12 @@ class AnswerSettings:
 
     @property
     def market_arguments(self) -> dict[str, Any]:
-        """Arguments of market shares that differ from their defaults."""
+        """Settings to pass to `market_shares`, without those that are None."""
         return self.select_given("rule", "scale", "availability", "actual")
 
     @property
     def simulation_arguments(self) -> dict[str, Any]:
-        """Arguments of simulations: cores and random seed."""
+        """Settings to pass to simulations: cores and random_seed."""
         return {"cores": self.cores, "random_seed": self.random_seed}
 
 
@@ -110,7 +110,7 @@ DEFAULT_SETTINGS = AnswerSettings()
 def build_settings(
     arguments: Mapping[str, Any], spec: ModelSpec | None, method: str
 ) -> AnswerSettings:
-    """Build the settings of a model's findings from arguments, checked.
+    """Build checked settings of a model's findings from keyword arguments.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Names, data and options of models without their code, so that `thali --help` stays fast."""
+"""Descriptions of models (names, data, command-line options) that load without their code."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
 @dataclass(frozen=True)
 class Option:
-    """An argument of Python that the command line also offers.
+    """An argument of a model or `fit`, as a command-line option.
 
     Parameters
     ----------
@@ -80,31 +80,31 @@ class Option:
 
     @property
     def word(self) -> str:
-        """Name of the option at the command line, without dashes."""
+        """Name of the option at the command line, such as "random-seed"."""
         return self.typed or self.name.replace("_", "-")
 
     @property
     def target(self) -> str:
-        """Name of the argument that takes the value."""
+        """Name of the Python argument that gets the option's value."""
         return self.argument or self.name
 
     def applies_to(self, kind: str) -> bool:
-        """Return whether the option applies to data of this kind."""
+        """Return whether the option applies to this kind of data."""
         return not self.data or kind in self.data
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether it may be typed several times."""
+        """Whether the option may be typed several times."""
         return self.type in (PAIRS, AMOUNTS, LISTS, CUTS, EACH, CONDITIONS, CONTRASTS)
 
     def but(self, **changes: Any) -> "Option":
-        """Return a copy with some fields replaced."""
+        """Return a copy of the option with the given fields changed."""
         return replace(self, **changes)
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model as described to interfaces, without its code.
+    """Description of a model for interfaces: names, data, methods, options.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class ModelSpec:
     papers: tuple[str, ...] = ()
 
     def choose_method(self, typed: Mapping[str, Any]) -> str:
-        """Return the method for typed options; "" if the model has none."""
+        """Return the method that the typed options imply; "" if the model has none."""
         if "method" in typed:
             return typed["method"]
         is_one = typed.get("people", INDEPENDENT) in (INDEPENDENT, ADJUSTED)
@@ -170,11 +170,11 @@ class ModelSpec:
         return ""
 
     def select_options(self, method: str) -> tuple[Option, ...]:
-        """Return the options that apply to a method."""
+        """Return the model's options that apply to a fitting method."""
         return tuple(
             option for option in self.options if not option.methods or method in option.methods
         )
 
     def load(self) -> type[Any]:
-        """Load the class of the model."""
+        """Import and return the class of the model."""
         return load_object(self.cls)

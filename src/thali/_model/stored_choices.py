@@ -1,4 +1,4 @@
-"""Data of choices that a posterior stores, and coordinates of pairs and sets of options."""
+"""Choice data as variables of a posterior, and labels of pairs and sets."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,10 @@ MAX_PAIRS = 2_000
 
 
 def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
-    """Return indices of pairs first < second among all pairs, row-major."""
+    """Return the number of each pair first < second in the list of all pairs.
+
+    The list is row-major.
+    """
     first = np.asarray(first)
     second = np.asarray(second)
     return first * (2 * n_options - first - 1) // 2 + second - first - 1
@@ -27,12 +30,12 @@ def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndar
 def pair_coordinates(
     dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> dict[Any, Any]:
-    """Return the labels of both options of each pair along a dimension."""
+    """Return xarray coordinates with both option labels of each pair along `dim`."""
     return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
 
 
 def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
-    """Return coordinates of all pairs in row-major order.
+    """Return xarray coordinates of all option pairs, in row-major order.
 
     `pair` is "a, b"; `option_a` and `option_b` are the two options.
     """
@@ -46,7 +49,7 @@ def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
 
 
 def convert_counts(counts: np.ndarray) -> np.ndarray:
-    """Convert counts to integers, which ArviZ treats as discrete; keep weighted counts."""
+    """Convert integer-valued counts to int, which ArviZ treats as discrete."""
     integers = counts.astype(np.int64)
     if np.array_equal(integers, counts):
         return integers
@@ -54,7 +57,7 @@ def convert_counts(counts: np.ndarray) -> np.ndarray:
 
 
 class StoredData(NamedTuple):
-    """The data in a posterior, as `xarray.Dataset` takes them."""
+    """Data to store with a posterior: observed, constant, coordinates."""
 
     kind: str
     coefficients: np.ndarray  # per question
@@ -65,12 +68,12 @@ class StoredData(NamedTuple):
 
     @property
     def log_constant(self) -> float:
-        """Log coefficients, which are missing from a likelihood without coefficients."""
+        """Sum of log multinomial coefficients, which the stored likelihood lacks."""
         return float(self.coefficients.sum())
 
 
 def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> StoredData:
-    """Return the stored data of paired comparisons."""
+    """Return counts of paired comparisons as data to store in a posterior."""
     labels = np.asarray(data.labels, dtype=str)
     log_coefficients = np.bincount(
         data.cells.pair, data.questions().log_coefficients(), data.n_pairs
@@ -97,7 +100,7 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
 
 
 def store_sets(data: "Choices", lapse: float) -> StoredData:
-    """Return the stored data of choices from sets, or of best and worst."""
+    """Return choices from sets, or best and worst, as data to store in a posterior."""
     labels = np.asarray(data.labels, dtype=str)
     questions = data.questions()
     coefficients = questions.log_coefficients()
@@ -120,12 +123,12 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
 
 
 def join_set_members(data: "Choices") -> np.ndarray:
-    """Return the members of each set, joined by commas."""
+    """Return a text for each set: its option labels, joined by commas."""
     return np.array([", ".join(members) for members in data.sets], dtype=str)
 
 
 def member_coordinates(data: "Choices") -> dict[Any, Any]:
-    """Return coordinates of the members of all sets: `place` is "a | a, b"."""
+    """Return coordinates of the members of all sets, such as "a | a, b"."""
     offered = join_set_members(data)[data.set_of]
     alternative = np.asarray(data.labels, dtype=str)[data.members]
     places = [
@@ -139,7 +142,7 @@ def member_coordinates(data: "Choices") -> dict[Any, Any]:
 
 
 def set_size_variables(data: "Choices", rule: str) -> dict[Any, Any]:
-    """Return variables with the size of each set and the rule of best and worst."""
+    """Return variables to store: size of each set, rule of best and worst."""
     variables: dict[Any, Any] = {"shown_size": ("shown_set", data.sizes)}
     if data.worst is not None:
         variables["best_worst"] = rule

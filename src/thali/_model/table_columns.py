@@ -1,4 +1,4 @@
-"""Columns of the tables of findings: heading, unit and the column with the error."""
+"""Headings, units and error columns of the tables of findings."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ HEADINGS = "headings"  # in attrs: headings of the columns of this table
 
 
 class ColumnDescription(NamedTuple):
-    """Heading, unit and error of a column."""
+    """Heading, unit and error column of a table column."""
 
     heading: str = ""  # "": its name
     unit: str = ""
@@ -101,7 +101,7 @@ COLUMNS = {
 
 
 def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFrame | None":
-    """Rename interval ends to `low` and `high`; describe units and errors in `attrs`."""
+    """Rename interval columns to `low` and `high`; store units and errors in `attrs`."""
     if table is None:
         return None
     table_with_cells = drop_empty_columns(table)
@@ -120,7 +120,7 @@ def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFra
 
 
 def _find_error_column(name: str, names: list[str]) -> str:
-    """Return the column with the error of a column, or "" if the table has none."""
+    """Return the name of the column with the errors of a column; "" if none."""
     for error_column in (COLUMNS[name].error, f"{name}_se"):
         if error_column in names:
             return error_column
@@ -128,7 +128,7 @@ def _find_error_column(name: str, names: list[str]) -> str:
 
 
 def format_heading(name: str, monte_carlo: bool = False) -> str:
-    """Return the heading of a column; `monte_carlo`: errors are Monte Carlo errors."""
+    """Return the printed heading of a column."""
     text = COLUMNS.get(name, ColumnDescription()).heading
     if not text:
         text = name.replace("_", " ")

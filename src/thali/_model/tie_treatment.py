@@ -1,4 +1,4 @@
-"""Arguments `ties` and `covariates` of models of choices."""
+"""Ties and covariates of choice data, as the arguments `ties` and `covariates` request."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ CONVERSIONS = ("half", "drop")  # treatments after which no ties remain
 
 
 def has_ties(data: Any) -> bool:
-    """Return whether some responses are ties; only judgements have ties."""
+    """Return whether any response is a tie."""
     return isinstance(data, Judged) and data.n_ties > 0
 
 
 def treat_ties(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
-    """Return the data with ties treated as the argument `ties` asks."""
+    """Return the data with ties kept, halved or dropped, as `ties` requests."""
     ties = check_allowed("ties", ties, (None, *allowed))
     if data.n_ties and data.kind == CHOICES:
         raise build_ties_error(data)
@@ -26,7 +26,7 @@ def treat_ties(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
 
 
 def select_covariates(data: Judged, names: Any) -> Any:
-    """Return the data with the named covariates; None: all of them."""
+    """Return the data with only the named covariates; None: all."""
     if names is None:
         return data
     if not is_list(names):

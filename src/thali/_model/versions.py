@@ -7,12 +7,12 @@ _LIBRARIES = ("numpy", "scipy", "numba", "pandas", "xarray")
 
 
 def get_version(name: str) -> str:
-    """Return the version of a library."""
+    """Return the installed version of a library, such as "1.26.4"."""
     return importlib.metadata.version(name)
 
 
 def describe_versions() -> tuple[tuple[str, str], ...]:
-    """Return facts about the versions of thali, its libraries and Python."""
+    """Return (name, version) pairs for thali, its libraries and Python."""
     libraries = ", ".join(f"{name} {get_version(name)}" for name in ("thali", *_LIBRARIES))
     return ("Versions", libraries), ("Python", platform.python_version())
 
@@ -23,7 +23,7 @@ def describe_program() -> str:
 
 
 def format_report_footer(date: str = "") -> str:
-    """Return the last line of a report; `date`: date of the draws."""
+    """Return the last line of a report: thali's version, and `date` of the draws."""
     made_with = f"Made with thali {get_version('thali')}"
     if date:
         return f"{made_with}; posterior draws from {date}."

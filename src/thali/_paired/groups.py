@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate, warn_unbounded
-from thali._aspects.maximum_likelihood.goodness import (
+from thali._aspects.maximum_likelihood.fit_tests import (
     FitTest,
     choose_n_samples,
     run_equal_means_test,

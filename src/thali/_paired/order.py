@@ -14,7 +14,7 @@ from thali._aspects.maximum_likelihood.fit import (
     fit_checked_aspects,
     warn_unbounded,
 )
-from thali._aspects.maximum_likelihood.goodness import run_equal_means_test
+from thali._aspects.maximum_likelihood.fit_tests import run_equal_means_test
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.subsets import build_ties_error

@@ -8,7 +8,7 @@ import numpy as np
 from thali._aspects.maximum_likelihood.aspects import build_known_aspects
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import fit_checked_aspects
-from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value

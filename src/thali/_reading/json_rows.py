@@ -1,4 +1,4 @@
-"""JSON tables: one object per line (JSON Lines), or an array of objects."""
+"""Reading of JSON tables: JSON Lines, or an array of objects."""
 
 import json
 import re
@@ -25,7 +25,7 @@ _EXPECTED = (
 
 
 def is_json(name: str, file_bytes: bytes) -> bool:
-    """Return whether a file is a JSON table, by its name or first characters."""
+    """Return whether a file contains JSON, by its ending or first characters."""
     first_characters = decode_text(
         file_bytes[:_HEAD_BYTES].removeprefix(BOM_UTF8)
     )  # the last character may be incomplete
@@ -33,7 +33,7 @@ def is_json(name: str, file_bytes: bytes) -> bool:
 
 
 def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
-    """Parse a JSON table into text cells and a mask of text columns.
+    """Parse a JSON table into text cells; also return which columns contain strings.
 
     Columns are the keys, in order of first occurrence; `null` and absent keys are empty cells. A
     text column has a quoted value other than "NA" and the like. A column with a list or an object
@@ -88,7 +88,7 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
 
 
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line number and object of each line with text."""
+    """Yield (line number, object) of each non-empty line of JSON Lines."""
     decode = json.JSONDecoder().decode
     start, line_number = 0, 0
     while start < len(text):
@@ -109,7 +109,7 @@ def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _parse_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    """Return the position and object of each element of an array."""
+    """Return (position, object) of each object in a JSON array."""
     try:
         records = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -123,7 +123,7 @@ def _parse_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _describe_position(error: Exception) -> str:
-    """Describe a JSON error and its position, where the position is available."""
+    """Return a JSON error as text, such as " (... at line 2, character 5)"."""
     # an integer with thousands of digits, or thousands of nested brackets
     if not isinstance(error, json.JSONDecodeError):
         return f" ({error})"
@@ -134,7 +134,7 @@ def _describe_position(error: Exception) -> str:
 
 
 def _format_column(column: list[Any], types: set[type]) -> list[str]:
-    """Format values as cells of a text table; equal texts share one object."""
+    """Convert the JSON values of a column to text cells."""
     if types <= {str, type(None)}:
         cell_of_value = {json_value: _format_cell(json_value) for json_value in set(column)}
         return list(map(cell_of_value.__getitem__, column))
@@ -142,7 +142,7 @@ def _format_column(column: list[Any], types: set[type]) -> list[str]:
 
 
 def _format_cell(json_value: Any) -> str:
-    """Format a value as a cell; a missing value is ""."""
+    """Convert a JSON value to a text cell; null to ""."""
     if isinstance(json_value, str):
         return normalise_spelling(json_value)
     if isinstance(json_value, bool):

@@ -1,1 +1,1 @@
-"""What the draws of latent-feature models say: features, predictions, checks."""
+"""Results of fitted latent-feature models: tables of features, predictions and model checks."""

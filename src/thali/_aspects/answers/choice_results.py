@@ -41,17 +41,17 @@ from .new_respondents import log_predictive_by_individual, predict_from_populati
 from .posterior_results import GroupResults, IndividualResults, PosteriorResults
 from .predict import outcome_draws, outcomes_table, predict_choices
 from .quantities import Quantities
-from .registry import load_results
+from .result_classes import load_results
 
 if TYPE_CHECKING:
     import pandas
 
 
 class SetResults(PosteriorResults):
-    """Results of choices from sets of any size."""
+    """Results of a posterior fitted to choices from sets of any size."""
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return the stored quantities `set_probability[a | a, b, ...]`."""
+        """Return draws of `set_probability[a | a, b, ...]`, each of shape (n_chains, n_draws)."""
         probability = self.posterior.set_probability
         if probability is None:
             return {}
@@ -73,7 +73,7 @@ class SetResults(PosteriorResults):
         return log_predictive_by_respondent(self.posterior, choices)
 
     def data(self) -> Choices:
-        """Return choices from sets, without respondents."""
+        """Return the fitted `Choices`, without their respondents."""
         posterior, no_places = self.posterior, np.zeros(0, np.int64)
         sets = posterior.set_start, posterior.fixed["member"].values.copy()
         unanswered = Choices._from_fields(
@@ -82,7 +82,7 @@ class SetResults(PosteriorResults):
         return unanswered.with_answers(posterior.chosen)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
-        """Build the data part of the questions with these answer counts.
+        """Build the part of a posterior tree for the choices counted in `counts`.
 
         Questions without answers are omitted.
         """
@@ -108,19 +108,20 @@ class SetResults(PosteriorResults):
 
 
 class PairResults(SetResults):
-    """Results of paired comparisons."""
+    """Results of a posterior fitted to paired comparisons."""
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return the summary quantities of paired comparisons."""
+        """Return draws of the choice probability of each compared pair, by summary row."""
         return quantities.pair_quantities(self.posterior)
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
-        """Return paired comparisons, without respondents."""
+        """Return the fitted `PairedComparisons`, without their respondents."""
         cells = read_cells(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
         return self._build_comparisons(counts)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
+        """Build the part of a posterior tree for the comparisons counted in `counts`."""
         posterior = self.posterior
         counts = counts.reshape(len(read_cells(posterior)["pair"]), -1)
         if not posterior.has_ties:
@@ -131,7 +132,7 @@ class PairResults(SetResults):
         )
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
-        """Build comparisons from outcome counts (cells, 3); omit empty cells."""
+        """Build `PairedComparisons` from counts of win, tie and loss, omitting zero rows."""
         cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
         pair_indices, pair = np.unique(cells["pair"][has_count], return_inverse=True)
         first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
@@ -149,6 +150,7 @@ class PairResults(SetResults):
         )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """Return a function from a slice of questions to outcome probabilities at `draws`."""
         posterior = self.posterior
         tie_parameter = None
         if ties:
@@ -158,10 +160,10 @@ class PairResults(SetResults):
 
 
 class RespondentChoiceResults(IndividualResults):
-    """Results of choices of respondents with individual weights."""
+    """Results of a posterior of choices in which respondents have individual weights."""
 
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
-        """Return a table of ranks by the common weights."""
+        """Return a table of option ranks by the population's common weights."""
         return tabulate_ranks(
             flatten_chains(self.posterior.common_worth), self.posterior.labels, every_rank, ci
         )
@@ -174,10 +176,10 @@ class RespondentChoiceResults(IndividualResults):
 
 
 class LatentClassResults(PosteriorResults):
-    """Results of latent classes: predictions for a new respondent, checks of all."""
+    """Results of a posterior of latent classes of respondents."""
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return label-free quantities of classes and, with few options, of the pooled choices."""
+        """Return draws of label-free class rows and, with few options, of pooled choice rows."""
         posterior = self.posterior
         class_rows = label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
@@ -186,7 +188,7 @@ class LatentClassResults(PosteriorResults):
 
     @cached_property
     def class_posterior(self) -> Posterior:
-        """The posterior of the classes as groups, with the data of probable members."""
+        """The posterior with each latent class as a group of respondents."""
         posterior, pooled = self.posterior, self.pooled_results
         questions = pooled.data().questions(posterior.has_ties)
         respondent_index, answer, n_times = list_respondent_answers(posterior)
@@ -198,13 +200,13 @@ class LatentClassResults(PosteriorResults):
             )
             parts.append(pooled.build_data_part(counts))
             place_indices.append(
-                np.flatnonzero(np.repeat(questions.summed(counts) > 0.0, questions.sizes))
+                np.flatnonzero(np.repeat(questions.sum_by_question(counts) > 0.0, questions.sizes))
             )
         return convert_classes_to_groups(posterior, parts, place_indices)
 
     @cached_property
     def pooled_results(self) -> Any:
-        """Results of the same data without latent classes."""
+        """Results read as one population, from variables averaged over the classes."""
         return load_results(self.posterior, ONE)
 
     def data(self) -> Any:
@@ -213,17 +215,17 @@ class LatentClassResults(PosteriorResults):
     def group_respondents(
         self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
     ) -> list[EqualRespondents]:
-        """Return the members of each latent class, which change between draws."""
+        """Return one `EqualRespondents` per latent class, whose members change between draws."""
         all_questions = data.questions(self.posterior.has_ties)
         (respondent, answer, times) = list_respondent_answers(self.posterior)
         question = all_questions.question[answer]
         class_index, classes = align_members(self.posterior)[draws], self.class_posterior
 
         def count_asked(g: int) -> Callable[[slice], np.ndarray]:
-            """Return a function of a question slice: times class g was asked each."""
+            """Return a function that counts how often members of class g were asked."""
 
             def count_in_slice(part: slice) -> np.ndarray:
-                """Count how often each question was asked, (questions, draws)."""
+                """Count how often each question was asked, shape (n_questions, n_draws)."""
                 rows = np.flatnonzero((question >= part.start) & (question < part.stop))
                 is_member = class_index[:, respondent[rows]] == g
                 n_asked = np.zeros((part.stop - part.start, len(draws)))

@@ -1,4 +1,4 @@
-"""Refuse answers that a posterior cannot give because of its kind of data or its population."""
+"""Raise ArgumentError for results that the data kind or population of a posterior rules out."""
 
 from thali._data.kinds import OWN
 from thali._posterior.view import Posterior
@@ -6,9 +6,9 @@ from thali.errors import ArgumentError
 
 
 def require_one_known_group(posterior: Posterior, answer_name: str) -> Posterior:
-    """Return the posterior of one group and a known likelihood, or raise.
+    """Raise ArgumentError for a custom likelihood, several groups or latent classes.
 
-    The ArgumentError names the requested answer, `what`.
+    The error names the requested answer, `answer_name`.
     """
     if posterior.data_kind == OWN:
         raise ArgumentError(
@@ -30,14 +30,14 @@ def require_one_known_group(posterior: Posterior, answer_name: str) -> Posterior
 
 
 def require_choices(posterior: Posterior, answer_name: str) -> Posterior:
-    """Return the posterior if its data are choices of one group, or raise."""
+    """Raise ArgumentError unless the data are choices of one group; return the posterior."""
     if not require_one_known_group(posterior, answer_name).facts.of_choices:
         raise requires_choices_error(posterior, answer_name)
     return posterior
 
 
 def requires_choices_error(posterior: Posterior, answer_name: str) -> ArgumentError:
-    """Return the error of an answer that only choices of one group have."""
+    """Return the ArgumentError of a result that requires choices of one group."""
     require_one_known_group(posterior, answer_name)
     return ArgumentError(
         f"{answer_name} requires a model fitted to choices; this model was fitted to"
@@ -47,7 +47,7 @@ def requires_choices_error(posterior: Posterior, answer_name: str) -> ArgumentEr
 
 
 def require_data_kind(required_kind: str, posterior: Posterior, answer_name: str) -> Posterior:
-    """Return the posterior of one group with this data kind, or raise."""
+    """Raise ArgumentError unless one group gave data of this kind; return the posterior."""
     data_kind = require_one_known_group(posterior, answer_name).data_kind
     if data_kind != required_kind:
         raise ArgumentError(

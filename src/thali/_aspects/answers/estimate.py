@@ -33,7 +33,7 @@ MAX_LABELS_WIDTH = 60
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(DescribedObject):
-    """A point estimate of features and weights; it prints as a table.
+    """A point estimate of features and weights from similarities; prints as a table.
 
     Attributes
     ----------
@@ -127,6 +127,7 @@ class Estimate(DescribedObject):
         return Description(f"Estimate ({self.kind})", text=str(self))
 
     def __str__(self) -> str:
+        """Format the feature table and the variance accounted for as text."""
         lines = [*_format_feature_table(self), _format_share(self)]
         if self.learned_sigma and self.kind != "expectation":
             lines.append(
@@ -136,7 +137,7 @@ class Estimate(DescribedObject):
 
 
 def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
-    """Return similarities as a matrix (n, n) in the order of `labels`."""
+    """Return the user's similarities as a matrix (n, n) in the order of `labels`."""
     n = len(labels)
     if hasattr(target, "values") and hasattr(target, "first"):
         index_of_label = {
@@ -167,7 +168,7 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
 
 
 def _check_labels(target_labels: Any, labels: Any) -> Any:
-    """Return the labels if they are the fitted objects, or raise."""
+    """Raise ArgumentError unless the target has the fitted objects; return its labels."""
     if sorted(map(str, target_labels)) != sorted(map(str, labels)):
         raise ArgumentError(
             f"`target` must contain the objects {shorten(list(labels), 99)}; got"
@@ -177,7 +178,7 @@ def _check_labels(target_labels: Any, labels: Any) -> Any:
 
 
 def _format_share(estimate: Estimate) -> str:
-    """Format the variance accounted for as a line of text."""
+    """Format the share of variance accounted for as a line of text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         share = estimate.variance_accounted_for()
@@ -226,12 +227,12 @@ def _format_feature_table(estimate: Estimate) -> list[str]:
 
 
 def _fits_row(labels: list[str]) -> bool:
-    """Return whether all labels fit in one row of the printed table."""
+    """Return whether all object labels fit in one row of the printed table."""
     return sum(map(display_width, labels)) + len(labels) <= MAX_LABELS_WIDTH
 
 
 def _align_members(members: Any, labels: list[str]) -> list[str]:
-    """Write each member in the column of its object (Table 1 of the paper)."""
+    """Return text with each member of a feature in the column of its object."""
     member_names = {join_lines(str(member)) for member in members}
     cells = {label: " " * display_width(label) for label in labels}
     cells |= {name: name for name in member_names}
@@ -353,7 +354,7 @@ def _compute_gains(
     similarity: np.ndarray,
     problem: FeatureSearchProblem,
 ) -> np.ndarray:
-    """Return the log factor by which each feature (a row of `owners`) raises the likelihood."""
+    """Return each feature's log likelihood ratio with against without it, (n_features,)."""
     # `added` is its contribution to the similarity of two owners.
     owns_both = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
     n_judgements = owns_both @ problem.judgements
@@ -365,12 +366,12 @@ def _compute_gains(
 
 
 def _list_members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """List the labels of the owners of each feature."""
+    """Return the labels of the objects that own each feature."""
     return [tuple(names[i] for i in np.flatnonzero(row)) for row in owners]
 
 
 def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
-    """Warn if the joint maximum rewards features of weight 0."""
+    """Warn if the prior lets the joint density grow as a weight falls to 0."""
     # A feature of weight 0 that all objects own multiplies the joint density by its prior odds
     # times the density at 0.
     log_prior_none, log_prior_one = (
@@ -403,7 +404,7 @@ def _build_estimate(
     learned_sigma: Any,
     log_joint: Any,
 ) -> Estimate:
-    """Build the `Estimate` from a table of features."""
+    """Build the `Estimate` of one feature set from its table, constant and similarities."""
     import pandas as pd
 
     observed = np.full((problem.n, problem.n), np.nan)

@@ -1,4 +1,4 @@
-"""Features by their owners: their probabilities, weights and presence in draws."""
+"""Table of features by their sets of owners: probabilities, weights and convergence."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def features_table(
     posterior: Posterior, min_probability: float, ci: float = INTERVAL
 ) -> "pandas.DataFrame":
-    """Return a table of owner sets, the most probable first.
+    """Return a table of features, one row per owner set, the most probable first.
 
     Sets that choices do not show come last.
     """
@@ -67,7 +67,7 @@ def features_table(
 
 
 def feature_plot_inputs(posterior: Posterior) -> dict[str, Any]:
-    """Return the inputs of a feature plot, by name.
+    """Return labels, unique weights and other inputs of a feature plot, by name.
 
     They are the labels, the unique weights (None without), the feature's word, and whether the data
     depend on features of one owner.
@@ -84,23 +84,24 @@ def feature_plot_inputs(posterior: Posterior) -> dict[str, Any]:
 
 
 def drop_ignored_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """Drop the weight columns if a user-defined likelihood ignores weights."""
+    """Return the feature table without weights if the user's likelihood ignores them."""
     if posterior.sees_weights:
         return table
     return table.drop(columns=["weight", "weight_low", "weight_high"])
 
 
 def check_min_probability(min_probability: float) -> None:
-    """Raise unless the minimum probability of listed features is between 0 and 1."""
+    """Raise ArgumentError unless `min_probability` is between 0 and 1."""
     if not 0 <= min_probability <= 1:
         raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
 
 
 def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
-    """Return the position of each owner set in a tree: leaf, root, clade or across."""
+    """Return "leaf", "root", "clade NAME" or "across" for each set of owners."""
     clades = tree.clades()
 
     def place(members: Any) -> str:
+        """Return the position of one set of owners in the tree."""
         if len(members) == 1:
             return "leaf"
         if len(members) == tree.n_leaves:
@@ -138,7 +139,7 @@ MAX_R_HAT = 1.05  # R-hat above which a feature has not converged
 
 
 def format_chain_column(chain: int) -> str:
-    """Format the column name of feature probabilities in one chain."""
+    """Return the table column that contains feature probabilities of one chain."""
     return f"chain {chain}"
 
 
@@ -157,14 +158,14 @@ def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...
 
 
 def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
-    """Return whether each draw has each feature, bool (features, chains, draws)."""
+    """Return whether each draw has a feature with exactly these members."""
     index_of_label = index_labels(posterior.labels)
     patterns = [tuple(sorted(index_of_label[label] for label in owners)) for owners in members]
     return find_pattern_presence(read_columns(posterior), patterns).reshape(-1, *posterior.shape)
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """Add the columns of `presence_convergence` to a table of features.
+    """Add ESS, R-hat and `converged` of each feature's presence to a feature table.
 
     `probability` remains the last column.
     """

@@ -1,4 +1,4 @@
-"""Messages about a fit besides convergence: point estimates, temperature swaps and sigma."""
+"""Messages about the quality of a fit: point estimates, slow temperature swaps, odd sigma."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .stored_layout import REACHED, RESTARTS
 
 
 def build_point_check(posterior: Posterior) -> ConvergenceCheck:
-    """Return the convergence check of a point estimate: runs that reached it."""
+    """Return the convergence check of annealed runs: how many reached the best point."""
     restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
     runs = f"reached by {reached} of {restarts} annealed runs"
     advice: tuple[object, ...] = ()
@@ -36,7 +36,7 @@ def build_point_check(posterior: Posterior) -> ConvergenceCheck:
 
 
 def describe_slow_swaps(posterior: Posterior) -> Message | None:
-    """Describe slow swaps between temperatures and a remedy; None if fast."""
+    """Return a warning about rarely accepted temperature swaps; None if they are frequent."""
     stats = posterior.stats
     if "swap_rate" not in stats:
         return None
@@ -66,7 +66,7 @@ BEST_NOISE = 0.45
 
 
 def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None:
-    """Describe an implausible learned or cross-validated sigma; None if plausible."""
+    """Return a warning about an implausible sigma of similarities; None if plausible."""
     # Few similarities contain little information on their precision: noise alone explains them as
     # well as a feature for nearly every pair.
     was_learned = posterior.learned_sigma

@@ -1,4 +1,4 @@
-"""Posterior of groups as a tree in the ArviZ schema, and its tables of features.
+"""Posterior of several groups of respondents as an ArviZ tree, and its feature table.
 
 The tree has the variables of one group, with the mean of the weights over groups, and in addition
 the weights of each group and the quantities that depend on them. Choices depend only on ratios of
@@ -61,7 +61,7 @@ def build_group_posterior(
     attrs: Mapping[str, object],
     persons: bool = False,
 ) -> Posterior:
-    """Build the posterior of groups from the draws of all chains.
+    """Build the posterior tree of several groups from the draws of all chains.
 
     Chains are cut to the shortest one. For `persons`, who may be many, variables per pair and draw
     are stored only up to `MAX_PAIRS` pairs in total, and log-likelihoods per answer only if they
@@ -124,7 +124,7 @@ def _build_group_parts(
     likelihood: Any,
     n_people: int,
 ) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
-    """Build the data part of every group; return them with the draws of each parameter."""
+    """Return each group's part of the posterior tree, and parameter draws by name."""
     n_pairs = count_pairs(groups.n_options)
     stores_pairs = n_pairs <= MAX_PAIRS and is_pointwise(n_pairs * n_people, math.prod(draws.shape))
 
@@ -141,7 +141,7 @@ def _build_group_parts(
 
 
 def _join_variables(parts: Sequence[DataPart]) -> dict[str, Any]:
-    """Join the variables of all groups, along the data or along a dimension `group`."""
+    """Concatenate the variables of groups along data rows, or stack them by `group`."""
     variables, rows = {}, set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
         values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
@@ -162,7 +162,7 @@ def build_unique_variables(
     dim: str,
     name: str,
 ) -> dict[str, Any]:
-    """Build the unique-weight variables: mean, and per group or class."""
+    """Return variables of unique weights: their mean, and one set per group or class."""
     weights_by_group = np.stack(
         [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_group], axis=2
     )
@@ -174,7 +174,7 @@ def build_unique_variables(
 
 
 def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
-    """Drop variables, and pointwise terms, too large to store for `n_people` respondents."""
+    """Drop variables of a group that are too large to store for all respondents."""
     if n_people == 1:
         return part
     variables = {
@@ -189,12 +189,12 @@ def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
 
 
 def select_group_columns(draws: KeptDraws, g: int) -> FeatureColumns:
-    """Return the feature columns with the weights of group `g`."""
+    """Return all draws' features with the weights of group `g`."""
     return list_group_columns(draws, [g])[0]
 
 
 def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureColumns]:
-    """Return the feature columns of several groups, which share their owners."""
+    """Return all draws' features once per group, with the group's weights."""
     chains, n_draws = draws
     owners_by_chain = []
     for chain in chains:
@@ -227,9 +227,9 @@ def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureC
 def scale_weights(
     by_group: list[FeatureColumns], parts: Sequence[Any], parameters: dict[str, list[np.ndarray]]
 ) -> list[FeatureColumns]:
-    """Scale the weights of groups so that they can be compared.
+    """Scale the weights of each group to a common unit, so that groups compare.
 
-    Where only ratios of weights count, weights become shares. The parameters in `extra` are scaled
+    Where only ratios of weights count, weights become shares. The `parameters` are scaled
     with them.
     """
     if not FACTS[parts[0].kind].of_several:
@@ -244,14 +244,14 @@ def scale_weights(
 
 
 def _scale_common_weights(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
-    """Divide the common weights by the mean scale of the respondents."""
+    """Divide the common weights by the mean scale factor of the respondents."""
     if scales[0] is None:
         return columns
     return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
 
 
 def average_weights(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
-    """Return the columns with the mean weights of groups or classes."""
+    """Return the features with weights averaged over groups or classes."""
     weights, unique_weights = (
         np.mean([getattr(columns, name) for columns in by_group], axis=0)
         for name in ("weights", "unique_weights")
@@ -260,7 +260,7 @@ def average_weights(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
 
 
 def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
-    """Return the columns with weights divided by their total per draw.
+    """Return the features with weights divided by their sum in each draw.
 
     Features of all options are not counted, because choices do not depend on them.
     """
@@ -277,7 +277,7 @@ def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
 
 
 def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
-    """Return the weights of all groups, padded, (chain, draw, group, feature)."""
+    """Return weights of all groups, shape (n_chains, n_draws, n_groups, max_features)."""
     first_group = by_group[0]
     padded_weights = np.zeros(
         (first_group.n_draws, len(by_group), int(first_group.n_features.max(initial=0)))
@@ -288,14 +288,14 @@ def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.nd
 
 
 def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
-    """Return the dimension and the values of a coordinate."""
+    """Return (dimension, values) of a coordinate given with or without its dimension."""
     if isinstance(coordinate, tuple):
         return coordinate[:2]
     return name, coordinate
 
 
 def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
-    """Join the coordinates of all groups; along data, add group numbers."""
+    """Concatenate the coordinates of groups; add each data row's group number."""
     row_dims, coordinates = set(parts[0].rows), {}
     for name, coordinate in parts[0].coordinates.items():
         dim, _ = _split_coordinate(name, coordinate)
@@ -315,7 +315,7 @@ def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
 def join_parts(
     parts: Sequence[Any], part_name: str, axis: int, coordinates: Any
 ) -> "xarray.Dataset":
-    """Join the data of all groups; values that differ get a group dimension.
+    """Join one dataset of all groups; values that differ get a group dimension.
 
     Along rows of data, one group follows the other.
     """
@@ -354,7 +354,7 @@ def join_parts(
 
 
 def _split_variable(variable: Any) -> tuple[tuple[str, ...], Any]:
-    """Return the dimensions and the values of a variable."""
+    """Return (dimensions, values) of a variable; a scalar has no dimensions."""
     if not isinstance(variable, tuple):
         return (), variable
     dims, values = variable[:2]
@@ -372,7 +372,7 @@ MAX_COMPARED_GROUPS = 4  # with more groups, pairs of groups are not compared
 def group_features_table(
     posterior: Posterior, min_probability: float, similar: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Return a table of features with weights per group.
+    """Return a table of features with one weight column per group.
 
     For up to four groups it has the probability that a weight is larger in one group than in
     another.
@@ -429,7 +429,7 @@ def group_features_table(
 def sum_group_weights(
     posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Sum the weights of each feature's copies, (group, draw), and its presence."""
+    """Return the weights of each feature by group and draw, and its presence by draw."""
     labels, columns = posterior.labels, read_columns(posterior)
     group_weights = flatten_chains(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern = find_distinct_owners(columns)

@@ -26,9 +26,9 @@ MIN_PRESENT = 0.05  # minimum probability of features in the table of weights
 
 
 def require_individual_weights(posterior: Posterior, answer_name: str) -> Posterior:
-    """Return the posterior if respondents have individual weights, or raise.
+    """Raise ArgumentError unless respondents have individual weights.
 
-    The ArgumentError names the requested answer, `what`.
+    The ArgumentError names the requested answer, `answer_name`.
     """
     if posterior.population != PEOPLE:
         raise individual_weights_error(answer_name)
@@ -36,7 +36,7 @@ def require_individual_weights(posterior: Posterior, answer_name: str) -> Poster
 
 
 def individual_weights_error(answer_name: str) -> ArgumentError:
-    """Return the error of an answer that requires individual weights."""
+    """Return the ArgumentError of a result that requires individual weights."""
     return ArgumentError(
         Argument(answer_name),
         " requires individual weights; refit with ",
@@ -77,7 +77,7 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
 
 def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray:
-    r"""Return option shares in the utilities of respondents, (draws, people, options).
+    r"""Return options' shares of utility, shape (n_draws, n_respondents, n_options).
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
@@ -88,7 +88,7 @@ def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray
 
 
 def compute_preferences(posterior: Posterior) -> Preferences:
-    r"""Return how often each respondent prefers each option to another one.
+    r"""Return the probability that each respondent prefers an option to a random other.
 
     Other options are equally probable opponents, and draws are evenly spaced.
 
@@ -115,7 +115,7 @@ def compute_preferences(posterior: Posterior) -> Preferences:
 def select_respondent_weights(
     posterior: Posterior, people: slice, draws: np.ndarray | slice
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return feature weights and unique weights of some respondents and draws.
+    """Return feature weights and unique weights of these respondents at these draws.
 
     Unique weights are 0 if the model has none.
     """

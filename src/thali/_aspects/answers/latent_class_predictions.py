@@ -1,4 +1,4 @@
-"""Latent classes: their posterior as one of groups, and predictions for a new respondent."""
+"""Predictions for a new respondent from the posterior of latent classes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the respondent, answer index and count of each observed answer."""
+    """Return respondent index, answer index and count of each observed answer."""
     fixed = posterior.fixed
     rows = fixed["answer_respondent"].values, fixed["answer_place"].values
     return *rows, posterior.observed["answers"].values
@@ -32,9 +32,9 @@ def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarra
 def convert_classes_to_groups(
     posterior: Posterior, parts: Sequence[DataPart], place_indices: Sequence[np.ndarray]
 ) -> Posterior:
-    """Return the posterior of the classes as groups "1", "2", ...
+    """Return the posterior with the classes as groups named "1", "2", ...
 
-    `parts` are the data of each class, and `kept` the indices of the sets in each part.
+    `parts` are the data of each class, and `place_indices` the indices of the sets in each part.
     """
     n_classes, order = posterior.most_classes, posterior.class_order
     variables, shape = posterior.merge_draws(), posterior.shape
@@ -89,7 +89,7 @@ def convert_classes_to_groups(
 def predict_new_respondent(
     posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any
 ) -> Any:
-    """Predict choice probabilities of a new respondent from latent classes.
+    """Return choice probabilities of a new respondent, averaged over latent classes.
 
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members. `classes` is the posterior as groups.
@@ -123,7 +123,7 @@ def compute_new_outcomes(
     second: np.ndarray,
     offsets: CovariateOffsets | None,
 ) -> np.ndarray:
-    """Compute outcome probabilities of a new respondent, (draws, pairs, 3).
+    """Return a new respondent's outcome probabilities, shape (n_draws, n_pairs, 3).
 
     Outcomes are the first option, a tie, and the second option.
     """

@@ -1,4 +1,4 @@
-"""Posterior of latent classes as a tree.
+"""Posterior of latent classes as a tree in the ArviZ schema.
 
 The tree has the variables of one group, with probabilities for a new respondent, and in addition
 the class of each respondent (`kind`), the weights of each class, scaled like weights of groups, and
@@ -70,7 +70,7 @@ def build_class_tree(
     similar: bool,
     attrs: Mapping[str, object],
 ) -> "xarray.DataTree":
-    """Build a tree from the draws of all chains, cut to the shortest."""
+    """Build the posterior tree of latent classes from the draws of all chains."""
     import xarray as xr
 
     draws, questions = select_kept_draws(chains), data.questions("tie" in likelihood.parameters)
@@ -131,7 +131,7 @@ def _build_class_parts(
     likelihood: Any,
     dense: bool,
 ) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
-    """Build the data part of every class; return them with the draws of each parameter."""
+    """Return each class's part of the posterior tree, and parameter draws by name."""
     class_parameters = {
         name: [draws.stack_parameter(f"{name} {g}") for g in range(len(class_columns))]
         for name in likelihood.parameters
@@ -146,7 +146,7 @@ def _build_class_parts(
 def _average_variables(
     parts: Sequence[DataPart], class_parameters: Mapping[str, Sequence[np.ndarray]], shares: Any
 ) -> dict[str, Any]:
-    """Return the variables of each class, and their means over the classes by their shares."""
+    """Return variables by class, and their means over classes weighted by class size."""
     variables, first_part, ties = {}, parts[0], None
     for name, values in class_parameters.items():
         if name in first_part.descriptions:  # the parts contain the others
@@ -176,7 +176,7 @@ def _build_log_likelihood(
     class_draws: np.ndarray,
     coefficients: np.ndarray,
 ) -> "xarray.Dataset | None":
-    """Build the log-likelihoods of respondents; None if there are too many."""
+    """Return the log-likelihood of each respondent by draw; None if too many."""
     import xarray as xr
     from scipy.sparse import csr_array
 
@@ -199,10 +199,10 @@ def _build_log_likelihood(
 def average_over_classes(
     shares: np.ndarray, probabilities: np.ndarray, ties: np.ndarray | None
 ) -> np.ndarray:
-    """Average probabilities over classes by their shares, (..., n).
+    """Average probabilities over classes, weighted by class size.
 
-    `each` has shape (..., classes, n). For pairs with `ties`, probabilities are conditional on a
-    choice, so classes are weighted by how often they choose.
+    `probabilities` has shape (..., classes, n). For pairs with `ties`, they are conditional
+    on a choice, so classes are weighted by how often they choose.
     """
     if ties is None:
         return np.einsum("...g,...gn->...n", shares, probabilities)
@@ -213,8 +213,8 @@ def average_over_classes(
 
 
 def _log_person_terms(logs: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
-    """Return log probabilities of each respondent's answers given all other classes."""
-    # `logs` has shape (draws, respondents, classes), `of` are the classes of the draws.
+    """Return log probabilities of each respondent's answers, given the others' classes."""
+    # `logs` has shape (draws, respondents, classes), `class_draws` are the classes of the draws.
     # Conditional on the weights of all classes, so that importance sampling can predict the answers
     # of held-out respondents.
     from scipy.special import logsumexp

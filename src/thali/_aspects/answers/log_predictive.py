@@ -1,4 +1,4 @@
-"""Log probability of all choices of a new respondent together."""
+"""Log predictive probability of all choices of a new respondent together."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def log_predictive_by_respondent(posterior: Posterior, data: Any) -> "pandas.Series":
-    """Return each respondent's log mean probability of all choices over draws."""
+    """Return log posterior mean probability of each respondent's choices together."""
     from scipy.special import logsumexp
 
     logs = _compute_log_draws(posterior, [read_columns(posterior)], data)[0]
@@ -30,7 +30,7 @@ def log_predictive_by_respondent(posterior: Posterior, data: Any) -> "pandas.Ser
 
 
 def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any) -> "pandas.Series":
-    """Return each respondent's log predictive probability under latent classes."""
+    """Return log predictive probability of each respondent's choices, over classes."""
     from scipy.special import logsumexp
 
     by_kind = _compute_log_draws(
@@ -45,8 +45,8 @@ def log_predictive_by_class(posterior: Posterior, classes: Posterior, data: Any)
 def _compute_log_draws(
     posterior: Posterior, column_sets: list[FeatureColumns], data: Any
 ) -> list[np.ndarray]:
-    """Compute log probabilities of each respondent's choices, (draws, respondents)."""
-    # The list has an array for each of `several` columns.
+    """Return log probability of each respondent's choices, by class and draw."""
+    # The list has an array for each of `column_sets`.
     choice_indices, n_times = count_answers_by_respondent(data)
     option_indices, log_draws = set_indices(data, posterior.labels)[0], []
     for columns in column_sets:

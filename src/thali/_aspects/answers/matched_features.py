@@ -1,4 +1,4 @@
-"""Features with nearly the same owners, matched across draws; tables of them."""
+"""Features matched across draws if their owners are nearly the same, and their tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ MAX_TRIED_PATTERNS = 200  # patterns that are tried in parallel as additional fe
 
 @dataclass(frozen=True)
 class MatchedFeatures:
-    """The common features of a posterior, the most probable first.
+    """Features matched across draws, the most probable first.
 
     A feature has one entry per draw that contains it.
     """
@@ -49,7 +49,7 @@ class MatchedFeatures:
     n_draws: int
 
     def members(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """List the options that own each feature in at least half its draws."""
+        """Return, for each feature, the labels of options that own it in half its draws."""
         return [
             tuple(labels[i] for i in np.flatnonzero(row >= MIN_MEMBERSHIP).tolist())
             for row in self.membership
@@ -57,7 +57,7 @@ class MatchedFeatures:
 
     @property
     def present(self) -> np.ndarray:
-        """The presence of each feature in each draw, bool (features, draws)."""
+        """Whether each draw has each feature, shape (n_features, n_draws)."""
         is_present = np.zeros((len(self.membership), self.n_draws), bool)
         is_present[self.feature, self.draw] = True
         return is_present
@@ -65,7 +65,7 @@ class MatchedFeatures:
 
 @dataclass(frozen=True)
 class FeatureEntries:
-    """The owner sets of each draw, without repetitions."""
+    """The distinct features (sets of owners) of every draw, with summed weights."""
 
     patterns: np.ndarray  # (patterns, options) float32 0 or 1
     pattern: np.ndarray  # (entries,)
@@ -77,7 +77,7 @@ class FeatureEntries:
 def match_columns(
     columns: FeatureColumns, similar: float, min_probability: float, min_owners: int = 1
 ) -> MatchedFeatures:
-    """Match the features of at least `min_owners` owners across draws.
+    """Match features with nearly equal owners across draws, by their Jaccard index.
 
     Features below `min_probability` are omitted.
     """
@@ -122,7 +122,7 @@ def match_columns(
 
 
 def _collect_entries(columns: FeatureColumns, min_owners: int) -> FeatureEntries:
-    """Collect the distinct owner sets of each draw, with summed weights."""
+    """Collect the distinct owner sets of each draw, with the sum of their weights."""
     owner_sets, pattern = find_distinct_owners(columns)
     is_large = columns.sizes >= min_owners
     set_indices, pattern = np.unique(pattern[is_large], return_inverse=True)
@@ -138,7 +138,7 @@ def _collect_entries(columns: FeatureColumns, min_owners: int) -> FeatureEntries
 
 
 def _compute_jaccard(owners: np.ndarray, membership: np.ndarray) -> np.ndarray:
-    """Compute J of every row of `owners` with every row of `membership`."""
+    """Return Jaccard indices of every owner set with every matched feature."""
     common = owners @ membership.T
     return common / np.maximum(owners.sum(1)[:, None] + membership.sum(1) - common, 1e-12)
 
@@ -146,14 +146,14 @@ def _compute_jaccard(owners: np.ndarray, membership: np.ndarray) -> np.ndarray:
 def _compute_entry_jaccard(
     owners: np.ndarray, membership: np.ndarray, feature: np.ndarray
 ) -> np.ndarray:
-    """Compute J of each row of `owners` with its assigned membership."""
+    """Return the Jaccard index of each owner set with its assigned feature."""
     assigned_membership = membership[feature]
     common = np.einsum("ei,ei->e", owners, assigned_membership)
     return (common / (owners.sum(1) + assigned_membership.sum(1) - common)).astype(float)
 
 
 def _find_consensus_draw(entries: FeatureEntries) -> int:
-    """Find the draw whose features resemble other draws most."""
+    """Return the draw whose features have the largest Jaccard indices with other draws."""
     # Up to 100 evenly spaced draws are compared.
     draws = np.unique(entries.draw)
     draws = draws[space_indices(len(draws), CONSENSUS_DRAWS)]
@@ -177,7 +177,7 @@ def space_indices(n: int, max_indices: int) -> np.ndarray:
 
 
 def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: float) -> np.ndarray:
-    """Assign each draw's entries to common features of similar owners; -1 if there is none."""
+    """Return each owner set's matched feature in its draw; -1 if none is similar."""
     # Within a draw, the assignment has the largest sum of J.
     from scipy.optimize import linear_sum_assignment
 
@@ -198,7 +198,7 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
 def _compute_memberships(
     entries: FeatureEntries, feature: np.ndarray, n_features: int
 ) -> np.ndarray:
-    """Compute the share of each feature's entries that each option owns."""
+    """Return each option's share of ownership of each feature, over its draws."""
     # A feature without entries has membership 0.
     from scipy.sparse import csr_array
 
@@ -215,7 +215,7 @@ def _compute_memberships(
 def _find_leaders(
     entries: FeatureEntries, is_unassigned: np.ndarray, similar: float, min_probability: float
 ) -> np.ndarray:
-    """Find additional features among the unassigned entries."""
+    """Return owner sets that start new features among the unassigned ones."""
     # Frequent patterns are tried repeatedly, and the pattern similar to entries of most draws is
     # selected.
     pattern, draw = entries.pattern[is_unassigned], entries.draw[is_unassigned]
@@ -247,7 +247,7 @@ def _find_leaders(
 def _cover_draws(
     is_similar: np.ndarray, pattern_index: np.ndarray, draw: np.ndarray, min_draws: float
 ) -> list[int]:
-    """Select rows greedily, until none is similar to features of `min_draws` further draws."""
+    """Greedily choose owner sets, each similar to sets of `min_draws` more draws."""
     selected: list[int] = []
     is_uncovered = np.ones(len(pattern_index), bool)
     # all entries of a draw that are similar to a row count, which is rarely more than one
@@ -270,9 +270,9 @@ MAX_UNMATCHED = 30
 
 
 def choose_similar(n: int, given_similar: float | None = None) -> float | None:
-    """Return the minimum Jaccard index of merged features for n objects.
+    """Return the Jaccard index at which features of n objects merge; None for no merging.
 
-    It is `wanted` if given; None without merging.
+    It is `given_similar` if that is given.
     """
     if given_similar is None and n > MAX_UNMATCHED:
         return DEFAULT_SIMILAR
@@ -280,7 +280,7 @@ def choose_similar(n: int, given_similar: float | None = None) -> float | None:
 
 
 def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
-    """Format the members of a feature, or the non-members if these are fewer."""
+    """Format a feature's members as text; "all but ..." if non-members are fewer."""
     if len(labels) <= MAX_UNMATCHED or 2 * len(members) <= len(labels):
         return ", ".join(members)
     lacking = [label for label in labels if label not in set(members)]
@@ -290,7 +290,7 @@ def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
 
 
 def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) -> MatchedFeatures:
-    """Match the features of a posterior across draws.
+    """Match the features of a posterior across draws, with checked settings.
 
     Features of a single owner are included only if the data depend on them.
     """

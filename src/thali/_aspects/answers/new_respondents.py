@@ -29,7 +29,7 @@ _MIN_TOTAL = 2**15  # target of new people over all draws, up to MAX_NEW_PEOPLE 
 
 
 def read_population(posterior: Posterior) -> PopulationDraws:
-    """Return the common weights and how similar respondents are to them (kappa), per draw."""
+    """Read the population's common weights and their similarity kappa, per draw."""
     common = read_columns(posterior.select_common())
     return PopulationDraws(common, posterior.kappa.ravel(), read_slopes(posterior))
 
@@ -40,7 +40,7 @@ def read_population(posterior: Posterior) -> PopulationDraws:
 def predict_from_population(
     posterior: Posterior, sets: Any, return_se: bool, covariates: Any, respondent: Any = None
 ) -> Any:
-    """Predict choice probabilities of a new respondent, mean over the population.
+    """Return choice probabilities of a new respondent, averaged over the population.
 
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members or answers. `respondent` contains the covariates of the new respondent.
@@ -66,7 +66,7 @@ def predict_from_population(
 
 
 def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
-    """Draw the weights of new respondents for every draw, one per entry."""
+    """Draw weights of several new respondents for every draw; one entry per respondent."""
     common = population.common
     n_people = int(np.clip(_MIN_TOTAL // common.n_draws, MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
     shared_weights = np.empty((n_people, len(common.weights)))
@@ -89,7 +89,7 @@ _SEED = 1
 
 
 def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Series":
-    """Return each respondent's log probability of all choices."""
+    """Return log predictive probability of each respondent's choices together."""
     import pandas as pd
 
     count_answers_by_respondent(data)  # raises for other data
@@ -135,7 +135,7 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
 
 
 def complete_covariates(population: PopulationDraws, x: np.ndarray) -> np.ndarray:
-    """Return covariates for each draw, replacing missing ones by respondents' own.
+    """Return covariates for each draw, with missing ones taken from fitted respondents.
 
     Where `x` is NaN, the fitted respondents' covariates are used in turn.
     """
@@ -156,7 +156,7 @@ def estimate_log_mean(
     log_likelihood: Callable[[FeatureColumns], np.ndarray],
     rng: np.random.Generator,
 ) -> float:
-    """Estimate the log mean likelihood over new respondents, one per draw.
+    """Estimate the log mean likelihood over draws and new respondents.
 
     It is computed by annealed importance sampling.
     """
@@ -180,7 +180,7 @@ def estimate_log_mean(
     def choose(
         accepted: np.ndarray, proposal: LogMultipliers, multipliers: LogMultipliers
     ) -> LogMultipliers:
-        """Return the proposal in accepted draws, and the current state in others."""
+        """Return the proposal in draws that accepted it, and the current state in others."""
         return multipliers.select_draws(accepted, proposal, draw)
 
     return anneal_log_mean(
@@ -193,13 +193,13 @@ def estimate_log_mean(
 
 
 class LogMultipliers(NamedTuple):
-    """Log ratios of individual to common weights, one respondent per draw."""
+    """Log ratios of one respondent's weights to the common weights, per draw."""
 
     weights: np.ndarray  # (columns,)
     unique: np.ndarray  # (draws, options)
 
     def scale_weights(self, common: FeatureColumns) -> FeatureColumns:
-        """Return the columns with the weights of these respondents."""
+        """Return the draws with the common weights times the respondent's ratios."""
         weights = common.weights * np.exp(self.weights)
         unique_weights = common.unique_weights * np.exp(self.unique)
         return replace(common, weights=weights, unique_weights=unique_weights)
@@ -212,7 +212,7 @@ class LogMultipliers(NamedTuple):
     def propose_step(
         self, rng: np.random.Generator, step: float, widths: "LogMultipliers"
     ) -> "LogMultipliers":
-        """Return a random-walk step of `step` times the widths."""
+        """Return a random-walk proposal, `step` times the standard deviations in `widths`."""
         steps = step * widths.weights * rng.standard_normal(self.weights.shape)
         return LogMultipliers(
             self.weights + steps,
@@ -222,7 +222,7 @@ class LogMultipliers(NamedTuple):
     def select_draws(
         self, accepted: np.ndarray, proposal: "LogMultipliers", draw: np.ndarray
     ) -> "LogMultipliers":
-        """Return `other` in draws that accepted it, and this one elsewhere."""
+        """Return the proposal in accepted draws, and these log ratios elsewhere."""
         weights = np.where(accepted[draw], proposal.weights, self.weights)
         return LogMultipliers(weights, np.where(accepted[:, None], proposal.unique, self.unique))
 

@@ -1,4 +1,4 @@
-"""The most informative next questions, by a posterior of aspects."""
+"""The most informative next questions (pairs or sets of options), by expected information."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def next_pairs_table(
     posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
-    """Return a table of the most informative pairs, best first."""
+    """Return a table of the pairs whose answers are expected to inform most."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     pairs = list_pairs(among, labels, rng)
@@ -60,7 +60,7 @@ def next_pairs_table(
 def next_sets_table(
     posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any
 ) -> "pandas.DataFrame":
-    """Return a table of the most informative sets, best first."""
+    """Return a table of the sets whose answers are expected to inform most."""
     from ..likelihoods.set_draws import compute_set_probabilities
 
     rng = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ def next_sets_table(
 
 
 def select_spaced_draws(posterior: Posterior, n_outcomes: int) -> tuple[FeatureColumns, np.ndarray]:
-    """Select evenly spaced draws for `places` outcomes within the memory limit.
+    """Select evenly spaced draws, fewer the more outcomes are possible.
 
     Return their columns and their indices.
     """
@@ -98,7 +98,7 @@ def build_learning_target(
     rng: np.random.Generator,
     words: Any = WORDS,
 ) -> LearningTarget:
-    """Return the quantity to learn about, from the user's `goal`."""
+    """Build the quantity that answers should inform about, from the user's `goal`."""
     if isinstance(goal, Mapping):
         return _build_aspect_target(goal, columns, labels)
     check_goal(goal, words, ", or {'aspect': [labels]}")
@@ -111,7 +111,7 @@ def build_learning_target(
 def _build_aspect_target(
     goal: Mapping[str, Any], columns: FeatureColumns, labels: list[str]
 ) -> LearningTarget:
-    """Return whether each draw has a column with (nearly) these owners."""
+    """Build the target "does a feature with these owners exist?", true or false per draw."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
         raise ArgumentError(
             f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compute_utilities(columns: FeatureColumns) -> np.ndarray:
-    r"""Compute utilities per draw, (draws, options); higher ones are chosen more often.
+    r"""Return each option's sum of feature weights, shape (n_draws, n_options).
 
     .. math:: U_i = u_i + \sum_k w_k f_{ik}
     """
@@ -29,12 +29,12 @@ def compute_utilities(columns: FeatureColumns) -> np.ndarray:
 
 
 def compute_shares(utility: np.ndarray) -> np.ndarray:
-    """Return utilities divided by their sum over options, the last axis."""
+    """Return utilities divided by their sum over the options (last axis)."""
     return utility / utility.sum(axis=-1, keepdims=True)
 
 
 def compute_ranks(posterior: Posterior) -> np.ndarray:
-    """Return the rank of each option by utility, (draws, options).
+    """Return each option's rank by utility, 1 the highest, shape (n_draws, n_options).
 
     Rank 1 is the highest utility; ties share their mean rank.
     """
@@ -88,7 +88,7 @@ MAX_TABLE_OPTIONS = 1_000  # options of the largest table
 
 
 def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
-    """Return E[sum_k w_k f_ik f_jk / ((U_i + U_j) / 2)], shape (n, n).
+    """Return posterior mean shares of weight that two options have in common, (n, n).
 
     0 / 0 is 0, and the diagonal is 1.
     """
@@ -122,7 +122,7 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
 
 
 def find_ignored_columns(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
-    """Return which columns do not affect choices, bool (columns,).
+    """Return a mask of features that cannot affect choices, such as those of all options.
 
     They are columns of all options, and of one owner if `sees_single` is False.
     """

@@ -37,21 +37,21 @@ _DESCRIPTIONS = {
 
 
 class PopulationDraws(NamedTuple):
-    """The common weights of every draw, and kappa, how similar respondents are to them."""
+    """Draws of the common weights and kappa, how similar respondents are to them."""
 
     common: FeatureColumns
     kappa: np.ndarray  # (draws,)
     slopes: WeightSlopes | None = None  # where weights depend on covariates of people
 
     def select_draws(self, draws: np.ndarray) -> "PopulationDraws":
-        """Return the population at some draws, with repetitions."""
+        """Return the population at some draws, which may repeat."""
         slopes = None
         if self.slopes is not None:
             slopes = self.slopes.select_draws(self.common, draws)
         return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
     def shift_to_covariates(self, x: np.ndarray) -> "PopulationDraws":
-        """Return the population of respondents with these covariates."""
+        """Return the population of respondents who have covariates x."""
         assert self.slopes is not None
         return PopulationDraws(self.slopes.shift_weights(self.common, x), self.kappa)
 
@@ -59,7 +59,7 @@ class PopulationDraws(NamedTuple):
 def add_population(
     posterior: Posterior, chains: Sequence["RecordedDraws"], n_people: int, lapse: float
 ) -> Posterior:
-    """Add common weights and worths, and population probabilities of pairs."""
+    """Add common weights, worths and population choice probabilities to a posterior."""
     recorded_draws = select_kept_draws(chains)
     common = select_group_columns(recorded_draws, n_people)
     if posterior.unique is None:  # the chains' unique weights are not part of the model
@@ -97,10 +97,10 @@ def add_population(
 
 
 def average_over_population(population: PopulationDraws, lapse: float) -> np.ndarray:
-    r"""Average pair choice probabilities over new people, (draws, pairs).
+    r"""Return pair choice probabilities averaged over new respondents, (n_draws, n_pairs).
 
     Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin
-    hypercube: every weight takes each of `people` equally probable values once, in an order that
+    hypercube: every weight takes each of N equally probable values once, in an order that
     depends on the draw alone, so a longer fit has the same numbers.
     """
     common = population.common
@@ -122,7 +122,7 @@ def average_over_population(population: PopulationDraws, lapse: float) -> np.nda
 def sample_new_weights(
     population: PopulationDraws, draw: int, weights: np.ndarray, n_people: int
 ) -> np.ndarray:
-    """Sample feature and unique weights of new people of a draw, (people, weights).
+    """Sample weights of new respondents at one draw, shape (n_people, n_weights).
 
     With slopes, they have the covariates of the fitted respondents, each equally often.
     """
@@ -144,9 +144,9 @@ def sample_new_weights(
 
 
 def population_quantities(posterior: Posterior, max_options: int) -> dict[str, np.ndarray]:
-    """Return summary rows of the population.
+    """Return draws of the population's choice probabilities or worths, by summary row.
 
-    They are `choice_probability[a, b]` of new people for compared pairs, up to `most` options;
+    They are `choice_probability[a, b]` of new people for compared pairs, up to `max_options`;
     otherwise `worth[a]`; for data without choices, `weight[a, b, ...]`.
     """
     labels, worth, probability = (
@@ -169,7 +169,7 @@ def population_quantities(posterior: Posterior, max_options: int) -> dict[str, n
 
 
 def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
-    """Return `weight[a, b, ...]`: common weights of probable features, 0 if absent.
+    """Return draws of the common weight of each probable feature, 0 where absent.
 
     Features of a single option are omitted.
     """

@@ -1,4 +1,4 @@
-"""Results of a posterior for all kinds of data, with groups and with individual weights.
+"""Results of a posterior: base class of all data kinds, several groups, individual weights.
 
 Results of one kind of data have modules of their own; `registry` lists all classes.
 """
@@ -32,7 +32,7 @@ from .group_posterior import group_features_table
 from .matched_features import MatchedFeatures, match_posterior, matched_features_table
 from .option_tables import compute_utilities
 from .quantities import STUCK_CHAINS, Quantities, presence_quantities
-from .registry import load_results
+from .result_classes import load_results
 from .stored_layout import TEMPERED_LATER
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _RESTART_NOTE = (
 
 
 class PosteriorResults:
-    """Results of a posterior for one kind of data; unavailable answers raise."""
+    """Base of results for one kind of data; unavailable results raise ArgumentError."""
 
     _unit_name: Any = None  # the noun for a part of several, in messages
 
@@ -53,7 +53,7 @@ class PosteriorResults:
         self.posterior = posterior
 
     def quantities(self) -> Quantities:
-        """Return the label-free quantities by summary row, each (chain, draw)."""
+        """Return draws of all summary rows, by name, each of shape (n_chains, n_draws)."""
         posterior = self.posterior
         rows = self.count_features()
         if posterior.learned_alpha:
@@ -61,27 +61,27 @@ class PosteriorResults:
         return rows | {"log_likelihood": posterior.log_likelihood} | self._get_kind_quantities()
 
     def count_features(self) -> Quantities:
-        """Return the number of features that the data depend on."""
+        """Return draws of the number of features that affect the data, by row name."""
         return {"n_features": self.posterior.n_features}
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return the summary quantities that depend on the kind of data, each (chain, draw)."""
+        """Return draws of the summary rows that this kind of data has, by name."""
         raise NotImplementedError
 
     def agreement_quantities(self) -> Quantities:
-        """Return quantities whose convergence is checked in addition to the summary."""
+        """Return draws of further rows whose convergence is checked."""
         return self.owner_quantities()
 
     def owner_quantities(self) -> Quantities:
-        """Return quantities of feature owners, shared by all groups or classes."""
+        """Return draws of rows about feature owners, which all groups share."""
         return {}
 
     def is_agreement_row(self, row_name: str) -> bool:
-        """Return whether the convergence of a summary row is checked."""
+        """Return whether the convergence check includes a summary row."""
         return True
 
     def advice(self) -> Advice:
-        """Return advice for chains that disagree, with a note on restarts."""
+        """Return remedies for chains that disagree, with a note on restarted chains."""
         attributes = self.posterior.attributes
         advice = self.suggest_remedies()
         if attributes.get(TEMPERED_LATER):
@@ -93,7 +93,7 @@ class PosteriorResults:
         return quantities.advise_choices(self.posterior)
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        """Return a table of observed responses against replicates of the model."""
+        """Return a posterior predictive check: observed responses against replicates."""
         data, ties = self.data(), self.posterior.has_ties
         questions = data.questions(ties)
         check_unweighted(questions)
@@ -117,7 +117,7 @@ class PosteriorResults:
     def group_respondents(
         self, data: Any, questions: Questions, draws: np.ndarray, ties: bool
     ) -> list[EqualRespondents]:
-        """Group the respondents into sets with equal answer probabilities at `draws`."""
+        """Group respondents who have equal answer probabilities at `draws`."""
         return [
             EqualRespondents.from_times(
                 self.answer_probabilities(data, draws, ties), questions.times
@@ -125,11 +125,11 @@ class PosteriorResults:
         ]
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
-        """Return a function of a slice of questions: answer probabilities at `draws`."""
+        """Return a function from a slice of questions to answer probabilities at `draws`."""
         raise NotImplementedError
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        """Return choice probabilities of sets, and their errors with `return_se`."""
+        """Return choice probabilities of each set, and Monte Carlo errors if `return_se`."""
         raise requires_choices_error(self.posterior, "predict_proba")
 
     def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
@@ -137,7 +137,7 @@ class PosteriorResults:
         raise requires_choices_error(self.posterior, "predict_outcomes")
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        """Return the log probability of all choices of each respondent."""
+        """Return the log probability of all choices of each respondent together."""
         raise requires_choices_error(self.posterior, "log_predictive")
 
     def predict_held_out(self, held_out: Any) -> Any:
@@ -153,7 +153,7 @@ class PosteriorResults:
     ) -> "pandas.DataFrame":
         """Return a table of probable features and their weights.
 
-        With `similar`, the table lists the features that `matched` finds.
+        With `similar`, the table lists the features that `match_features` finds.
         """
         if similar is None:
             return add_convergence(
@@ -171,19 +171,19 @@ class PosteriorResults:
         )
 
     def data(self) -> Any:
-        """Return the fitted data, to the extent that the posterior contains them."""
+        """Return the fitted data as far as the posterior stores them."""
         raise NotImplementedError
 
 
 class CustomDataResults(PosteriorResults):
-    """Results of a user-defined likelihood."""
+    """Results of a posterior with a user-defined likelihood."""
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Raise: checks require choices, not data of a user-defined likelihood."""
         raise requires_choices_error(self.posterior, "check")
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return parameters and presence of features, the quantities of a custom likelihood."""
+        """Return draws of the likelihood's parameters and of feature presence, by name."""
         return self.posterior.parameters | presence_quantities(
             self.posterior, self.posterior.sees_single
         )
@@ -193,20 +193,20 @@ class CustomDataResults(PosteriorResults):
 
 
 class GroupResults(PosteriorResults):
-    """Results of several groups of respondents with the same kind of data."""
+    """Results of several groups of respondents who gave the same kind of data."""
 
     _unit_name = "group"
 
     def select_group(self, name: str) -> PosteriorResults:
-        """Return the results of one group."""
+        """Return the results of the group called `name`."""
         return load_results(self.posterior.of_group(name))
 
     def _results_by_group(self) -> dict[str, PosteriorResults]:
-        """Return the results of every group, by name."""
+        """Return {group name: results of that group}."""
         return {name: self.select_group(name) for name in self.posterior.groups}
 
     def _first_results(self) -> PosteriorResults:
-        """Return the results of the first group; all groups share its features."""
+        """Return the results of the first group, whose features all groups share."""
         return self.select_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
@@ -219,7 +219,7 @@ class GroupResults(PosteriorResults):
         return self._first_results().owner_quantities()
 
     def is_agreement_row(self, row_name: str) -> bool:
-        """Return whether the convergence of a summary row is checked."""
+        """Return whether the convergence check includes a summary row."""
         return self._first_results().is_agreement_row(row_name)
 
     def suggest_remedies(self) -> Advice:
@@ -248,7 +248,7 @@ class GroupResults(PosteriorResults):
 
 
 class IndividualResults(GroupResults):
-    """Results of respondents with individual weights, for a new respondent."""
+    """Results of respondents with individual weights; predictions for a new one."""
 
     _unit_name = "respondent"
 

@@ -30,7 +30,7 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 
 
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
-    """Predict choice probabilities, and their Monte Carlo errors with `return_se`."""
+    """Return posterior mean choice probabilities, with Monte Carlo errors if `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
     columns, offsets = read_columns(posterior), build_covariate_offsets(posterior, sets, covariates)
     means = predict_means(columns, labels, sets, lapse, offsets)
@@ -48,7 +48,7 @@ def predict_means(
     lapse: float,
     offsets: CovariateOffsets | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
-    """Predict choice probabilities, means over draws.
+    """Return choice probabilities of each set, averaged over draws.
 
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members or answers.
@@ -68,7 +68,7 @@ def predict_means(
 
 
 class AskedSets:
-    """Pairs, or larger sets of options, whose choice probabilities are requested."""
+    """Pairs or sets of options that a user asks choice probabilities for."""
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
         self.places, self.paired = set_indices(sets, posterior.labels)
@@ -77,11 +77,11 @@ class AskedSets:
 
     @property
     def pairs(self) -> np.ndarray:
-        """The indices of both options, shape (2, pairs)."""
+        """Option indices of both members of each pair, shape (2, n_pairs)."""
         return np.array(self.places, np.int64).reshape(-1, 2).T
 
     def probabilities(self, columns: FeatureColumns) -> np.ndarray:
-        """Return probabilities per draw: of first options, set members or answers."""
+        """Return choice probabilities at every draw, shape (n_draws, n_probabilities)."""
         if self.paired:
             first_options, second_options = self.pairs
             return compute_probability_draws(columns, first_options, second_options, self.lapse)
@@ -90,7 +90,7 @@ class AskedSets:
         )
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
-        """Return mean probabilities for each set, and Monte Carlo errors with `return_se`."""
+        """Return mean probabilities of each set, and Monte Carlo errors if `return_se`."""
         from thali._posterior.summary import compute_mean_errors
 
         estimates: list[Any] = [draws.mean(axis=0)]
@@ -110,7 +110,7 @@ class AskedSets:
 def build_set_probabilities(
     columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
-    """Build a function from draws to probabilities of set members (or answers).
+    """Return a function from draws to choice probabilities of all set members.
 
     Return it with the index of each set's first probability.
     """
@@ -164,7 +164,7 @@ def compute_prediction_errors(
 def build_covariate_offsets(
     posterior: Posterior, sets: Any, covariates: Any
 ) -> CovariateOffsets | None:
-    """Return the log-odds offsets of covariates for pairs; None without covariates."""
+    """Return what covariates add to the log odds of each pair; None without covariates."""
     if covariates is None:
         return None
     option_indices, paired = set_indices(sets, posterior.labels)
@@ -199,7 +199,7 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
 
 
 def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
-    """Return outcome probabilities of a held-out pair, (chain, draw, cells, outcomes)."""
+    """Return outcome probabilities of a held-out pair at every draw, per covariate value."""
     n_cells, n_outcomes = part.counts.shape
     offsets = build_covariate_offsets(
         posterior, [part.pair] * n_cells, part.known(posterior.covariates)

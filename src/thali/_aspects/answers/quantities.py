@@ -1,4 +1,4 @@
-"""Label-free quantities of latent-feature models, for which the agreement of chains is checked."""
+"""Draws of quantities that do not depend on the labels of features, for the summary."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ STUCK_CHAINS = (
 
 
 def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
-    """Return the first group's rows that all groups share, and `kappa`."""
+    """Return the rows of the first group that do not differ by group, and `kappa`."""
     shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
     shared = {
         name: draws
@@ -48,12 +48,12 @@ def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
 
 
 def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
-    """Return rows for respondents with individual weights: shared and population."""
+    """Return draws of shared and population rows, for individual weights."""
     return _select_shared(posterior, first_rows) | population_quantities(posterior, MAX_OPTIONS)
 
 
 def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
-    """Return rows that groups share, and rows named `quantity[group][...]`."""
+    """Return draws of shared rows, and of rows named `quantity[group][...]`."""
     shared = _select_shared(posterior, rows_by_group[posterior.groups[0]])
     for group, group_rows in rows_by_group.items():
         for name, draws in group_rows.items():
@@ -64,7 +64,7 @@ def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantitie
 
 
 def shared_aspect_quantities(posterior: Posterior) -> Quantities:
-    """Return `presence[a, b, ...]` rows of probable shared aspects.
+    """Return draws of the presence of each probable aspect with several owners.
 
     The choice probabilities may leave these open.
     """
@@ -74,7 +74,7 @@ def shared_aspect_quantities(posterior: Posterior) -> Quantities:
 
 
 def pair_quantities(posterior: Posterior) -> Quantities:
-    """Return rows of paired comparisons, by name.
+    """Return draws of the rows of paired comparisons: probabilities, worths, ties.
 
     They are `tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, and `worth[a]`,
     `rank[a]` up to 1,000.
@@ -107,7 +107,7 @@ def pair_quantities(posterior: Posterior) -> Quantities:
 
 
 def worth_quantities(posterior: Posterior) -> Quantities:
-    """Return `worth[a]`, shares of the total utility, and `rank[a]`.
+    """Return draws of each option's worth (share of total utility) and rank.
 
     Rank 1 is the highest utility.
     """
@@ -121,7 +121,7 @@ def worth_quantities(posterior: Posterior) -> Quantities:
 def presence_quantities(
     posterior: Posterior, sees_single: bool, sees_full: bool = True
 ) -> Quantities:
-    """Return `presence[a, b, ...]` of features with probability above .2.
+    """Return draws of the presence, 0 or 1, of features with probability above .2.
 
     Features of a single owner, or of all options, are included only if the data depend on them.
     """
@@ -140,12 +140,12 @@ def presence_quantities(
 
 
 def count_temperatures(posterior: Posterior) -> int:
-    """Return the number of temperatures per chain."""
+    """Return the number of temperatures that each chain was run at."""
     return int(posterior.stats.sizes.get("level", 1))
 
 
 def advise_choices(posterior: Posterior) -> Advice:
-    """Suggest remedies for disagreeing chains of choices or triplets.
+    """Return remedies for disagreeing chains of a model of choices or triplets.
 
     Known aspects leave nothing to temper.
     """
@@ -155,7 +155,7 @@ def advise_choices(posterior: Posterior) -> Advice:
 
 
 def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
-    """Suggest tempering, or more temperatures and draws."""
+    """Return the advice to use tempering, or more temperatures and draws."""
     from ..samplers.tempering import MAX_TEMPERATURES
 
     if n_temperatures == 1:

@@ -1,4 +1,4 @@
-"""Search for the most probable feature set among the draws, at its best weights."""
+"""Search for the most probable set of features among all draws."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _GRID_BLOCK = 4096
 
 
 def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.ndarray:
-    r"""Return the log factor by which a feature raises the likelihood.
+    r"""Return the log likelihood ratio of a feature, with its weight integrated out.
 
     The weight of the feature is integrated out:
 
@@ -51,7 +51,7 @@ def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.n
 
 
 def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """Return the log integral for shape 1."""
+    """Return the log of the weight integral of `log_feature_gain` for Gamma shape 1."""
     from scipy.special import erfcx, log_ndtr
 
     low_value = np.log(np.sqrt(np.pi / 2) * erfcx(-np.minimum(z, 5.0) / np.sqrt(2)))
@@ -59,7 +59,7 @@ def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
 
 
 def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """Return the log integral for shape 2: log(1 + z M(z)), M for shape 1."""
+    """Return the log of the weight integral for Gamma shape 2: log(1 + z M(z))."""
     # Below -50 the sum cancels, so its first terms in 1 / z² are used.
     log_m = _log_integral_shape_1(z, _shape)
     q = 1.0 / np.minimum(z, -50.0) ** 2
@@ -72,7 +72,7 @@ def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
 
 
 def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """Return the log integral by the trapezoidal rule in log t around the mode."""
+    """Return the log of the weight integral for any Gamma shape, by quadrature."""
     from scipy.special import gammaln
 
     # the mode of t^shape exp(z t - t^2 / 2), without cancellation on either side
@@ -91,7 +91,7 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
 
 
 def build_log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and widths of the trapezoidal rule over d.
+    """Return nodes and widths of the trapezoidal rule for log weights around their mode.
 
     The integrand is exp(-shape (e^d - 1 - d) - t^2 (e^d - 1)^2 / 2). The nodes suit any function
     that falls at least as fast on both sides of 0.
@@ -116,7 +116,7 @@ def build_log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.nda
 
 @dataclass(frozen=True)
 class FeatureSets:
-    """The shared features (at least two owners) of all draws.
+    """The distinct sets of shared features (at least two owners) among all draws.
 
     A feature set is a multiset, because features may have copies.
     """
@@ -136,13 +136,13 @@ class FeatureSets:
         return np.count_nonzero(self.members >= 0, axis=1)
 
     def matrix(self, set_index: int) -> np.ndarray:
-        """Return the ownership matrix of a set, objects by features."""
+        """Return the ownership matrix of one feature set, shape (n_objects, n_features)."""
         members = self.members[set_index]
         return self.patterns[members[members >= 0]].T
 
 
 def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
-    """Find the distinct feature sets of the draws over n objects."""
+    """Find the distinct sets of features among the draws, over n objects."""
     shared_columns = np.flatnonzero(columns.sizes >= 2)
     distinct_masks, pattern = _find_distinct_rows(_pack_owners(columns, n)[shared_columns])
     patterns = np.unpackbits(
@@ -167,7 +167,7 @@ def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
 
 
 def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
-    """Pack the owners of each column as bits, 64 per word."""
+    """Return the owners of each feature as bits of 64-bit words."""
     # The first option is the lowest bit.
     n_bytes = -(-n // 64) * 8
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
@@ -177,7 +177,7 @@ def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
 
 
 def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows, ascending, and the index of each row's distinct row."""
+    """Return the distinct rows in ascending order, and each row's index among them."""
     order = np.arange(len(rows))
     if rows.shape[1]:
         order = np.lexsort(rows.T[::-1])
@@ -209,7 +209,7 @@ MAX_CYCLES = 20_000
 
 @dataclass(frozen=True)
 class FeatureTerms:
-    """Sufficient statistics of several feature sets with d terms each."""
+    """Sufficient statistics of similarities for several feature sets of d terms each."""
 
     gram: np.ndarray  # (sets, d, d)
     sums: np.ndarray  # (sets, d)
@@ -229,7 +229,7 @@ class FeatureTerms:
         values: Any,
         judgements: Any,
     ) -> "FeatureTerms":
-        """Compute the statistics from owners, bool (sets, d, n), and measured pairs."""
+        """Compute the statistics of feature sets with owners (n_sets, d, n_objects)."""
         owns_both = (owners[:, :, i] & owners[:, :, j]).astype(float)
         summed = judgements * values
         logs = float(np.log(judgements).sum())
@@ -237,14 +237,14 @@ class FeatureTerms:
         return cls(gram, owns_both @ summed, copies, len(values), float(values @ summed), logs)
 
     def log_likelihood(self, weights: np.ndarray, sigma2: float) -> np.ndarray:
-        """Return the log-likelihood of all data by set; `weights` has shape (sets, d)."""
+        """Return the log-likelihood of each feature set at its weights, shape (n_sets,)."""
         fit = _quadratic_form(self.gram, self.sums, weights)
         constant = 0.5 * self.log_judgements - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
         return (fit - 0.5 * self.squares) / sigma2 + constant
 
 
 def maximise_weights(terms: FeatureTerms, sigma2: float, shape: float, rate: float) -> np.ndarray:
-    r"""Return the most probable weights of known features, (sets, d).
+    r"""Return the most probable weights of each feature set, shape (n_sets, d).
 
     .. math::
 
@@ -255,7 +255,7 @@ def maximise_weights(terms: FeatureTerms, sigma2: float, shape: float, rate: flo
 
 
 def log_evidence(terms: FeatureTerms, sigma2: float, shape: float, rate: float) -> np.ndarray:
-    """Return the log likelihood of the data given the features, (sets,).
+    """Return log p(similarities | features) of each feature set, shape (n_sets,).
 
     The weights are integrated out.
     """
@@ -278,14 +278,14 @@ def log_evidence(terms: FeatureTerms, sigma2: float, shape: float, rate: float) 
 
 
 def _quadratic_form(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return sums' w - w' gram w / 2 for the weights w of each set, (sets,)."""
+    """Return sums' w - w' gram w / 2 of each set at its weights w, shape (n_sets,)."""
     return np.einsum("sk,sk->s", sums - 0.5 * np.einsum("skl,sl->sk", gram, weights), weights)
 
 
 def _maximise_by_ascent(
     terms: FeatureTerms, power: np.ndarray, sigma2: float, rate: float
 ) -> np.ndarray:
-    """Maximise power' log T - rate T + (b' T - T' G T / 2) / sigma2."""
+    """Return weights T that maximise power' log T - rate T + (b'T - T'GT / 2) / sigma2."""
     # The maximum over T >= 0 is found by cyclic coordinate ascent.
     gram, sums = terms.gram, terms.sums
     weights = np.zeros(sums.shape)
@@ -320,7 +320,7 @@ def _maximise_one_weight(a: np.ndarray, g: np.ndarray, p: np.ndarray) -> np.ndar
 
 
 def _log_weight_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> np.ndarray:
-    """Return the log density of the logarithms of Gamma variables."""
+    """Return the Gamma log density of each weight, as a density of the log weight."""
     from scipy.special import gammaln
 
     return shapes * np.log(rate * weights) - rate * weights - gammaln(shapes)
@@ -329,7 +329,7 @@ def _log_weight_prior(weights: np.ndarray, shapes: np.ndarray, rate: float) -> n
 def _laplace_integral(
     terms: FeatureTerms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
 ) -> np.ndarray:
-    """Approximate the log integral over all weights, corrected for each weight."""
+    """Approximate the log integral over all weights by a corrected Laplace method."""
     d = shapes.shape[1]
     curvature = terms.gram * mode[:, :, None] * mode[:, None, :] / sigma2
     diagonal = np.einsum("skk->sk", curvature) + shapes
@@ -381,7 +381,7 @@ MIN_DRAWS = 20
 
 @dataclass(frozen=True)
 class FeatureSearchProblem:
-    """Data, prior and fixed parameters of the search."""
+    """Similarities, prior and fixed parameters of the search for a feature set."""
 
     first: np.ndarray  # (pairs,) the measured pairs
     second: np.ndarray
@@ -397,13 +397,13 @@ class FeatureSearchProblem:
     with_constant: bool
 
     def log_prior(self, matrix: np.ndarray) -> float:
-        """Return the log prior probability of the shared features alone."""
+        """Return the log prior probability of an ownership matrix of shared features."""
         return float(self.prior.log_prob_shared(matrix, self.alpha))
 
 
 @dataclass(frozen=True)
 class BestFeatureSet:
-    """A feature set with its most probable weights."""
+    """The best feature set of a search, with its most probable weights."""
 
     number: int
     patterns: np.ndarray  # (k,) distinct
@@ -416,7 +416,7 @@ class BestFeatureSet:
 def search_best_set(
     estimator: str, sets: FeatureSets, problem: FeatureSearchProblem
 ) -> BestFeatureSet:
-    """Return the best feature set by an estimator of `estimate_features`."""
+    """Return the feature set that maximises the criterion of `estimator`."""
     if estimator == "map-features":
         set_indices = np.flatnonzero(sets.counts == sets.counts.max())
         if sets.counts.max() < MIN_DRAWS:
@@ -435,7 +435,7 @@ def search_best_set(
 def compute_evidence(
     sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> dict[int, float]:
-    """Return log p(F, S) of each of these sets, by set index."""
+    """Return {set index: log p(features, similarities)}, weights integrated out."""
     evidence_by_set = {}
     for group, _, terms in _group_by_terms(sets, problem, set_indices):
         evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
@@ -452,7 +452,7 @@ def select_promising_sets(
     set_indices: np.ndarray,
     integrated: bool = False,
 ) -> np.ndarray:
-    """Select the 200 sets with the largest log joint in any draw.
+    """Return indices of the 200 sets with the largest log joint density in any draw.
 
     With `integrated`, the score approximates the integral over the weights.
     """
@@ -473,7 +473,7 @@ def select_promising_sets(
 
 
 def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray:
-    """Score draws by log p(S | draw) + log p(weights), up to a constant."""
+    """Return log p(similarities | draw) + log p(weights) of each draw, up to a constant."""
     from scipy.special import gammaln
 
     n, n_draws = problem.n, len(sets.of_draw)
@@ -509,7 +509,7 @@ def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
 def _group_by_terms(
     sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> Iterator[tuple[list[int], np.ndarray, FeatureTerms]]:
-    """Group sets by their number of terms; yield indices, patterns and terms."""
+    """Yield sets of equal numbers of terms: indices, patterns, statistics."""
     # Patterns have shape (sets, d), and the additive constant is one of the terms.
     full_pattern = _full_pattern_index(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
@@ -536,7 +536,7 @@ def _group_by_terms(
 
 
 def _full_pattern_index(sets: FeatureSets) -> int:
-    """Return the index of the pattern of all objects, or the number of patterns."""
+    """Return the index of the feature that all objects own, or n_patterns if none."""
     full_patterns = np.flatnonzero(sets.patterns.all(axis=1))
     if not len(full_patterns):
         return len(sets.patterns)
@@ -546,7 +546,7 @@ def _full_pattern_index(sets: FeatureSets) -> int:
 def _maximise_joint(
     sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> BestFeatureSet:
-    """Return the set with the largest log joint at its most probable weights."""
+    """Return the feature set with the largest joint density at its best weights."""
     best = None
     for group, patterns, terms in _group_by_terms(sets, problem, set_indices):
         weights = maximise_weights(terms, problem.sigma2, problem.shape, problem.rate)
@@ -572,7 +572,7 @@ def _maximise_joint(
 def _log_copies_density(
     weights: np.ndarray, copies: np.ndarray, problem: FeatureSearchProblem
 ) -> np.ndarray:
-    """Return the log density of weights shared equally among copies, (sets,)."""
+    """Return the log prior density of weights that copies share equally, (n_sets,)."""
     from scipy.special import gammaln, xlogy
 
     log_normaliser = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
@@ -589,7 +589,7 @@ def _separate_constant(
     weights: Any,
     log_joint: Any,
 ) -> BestFeatureSet:
-    """Return the best set with its constant separated from the features."""
+    """Return the best set with the additive constant split off the feature of all objects."""
     constant, copies, weights = 0.0, copies.astype(np.int64), weights.copy()
     if problem.with_constant:
         constant_index = int(np.flatnonzero(patterns == _full_pattern_index(sets))[0])

@@ -32,7 +32,7 @@ MAX_CHECKED_OBJECTS, CHECKED_PAIRS, MAX_CHECKED_NUMBERS = 40, (20, 200), 1e7
 
 
 class ObjectResults(PosteriorResults):
-    """Results of comparisons of objects, whose convergence is checked for pairs, too."""
+    """Base of results of comparisons of objects: similarities or triplets."""
 
     def agreement_quantities(self) -> Quantities:
         return (
@@ -52,19 +52,19 @@ class ObjectResults(PosteriorResults):
         )
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the similarity of pairs in each draw, (draws, pairs)."""
+        """Return the fitted similarity of pairs, shape (n_draws, n_pairs)."""
         raise NotImplementedError
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Count the features that affect the data and both objects own, (draws, pairs)."""
+        """Count the features that both objects of a pair own, (n_draws, n_pairs)."""
         raise NotImplementedError
 
 
 class SimilarityResults(ObjectResults):
-    """Results of similarities of pairs of objects."""
+    """Results of a posterior fitted to similarities of pairs of objects."""
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return learned `sigma` and `constant`, and the quantities `presence[a, b, ...]`."""
+        """Return draws of `sigma`, `constant` and feature presence, by row name."""
         posterior, rows = self.posterior, {}
         if posterior.learned_sigma:
             rows["sigma"] = posterior.sigma.reshape(posterior.shape)
@@ -74,6 +74,7 @@ class SimilarityResults(ObjectResults):
 
     def count_features(self) -> Quantities:
         # features of a single object are drawn from the prior
+        """Return draws of the number of features with at least two owners."""
         return {"n_shared_features": self.posterior.n_counted}
 
     def suggest_remedies(self) -> Advice:
@@ -86,13 +87,13 @@ class SimilarityResults(ObjectResults):
         return predict_similarity_draws(self.posterior, held_out)
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the similarity of pairs in each draw, with the constant, (draws, pairs)."""
+        """Return the fitted similarity of pairs plus constant, (n_draws, n_pairs)."""
         return compute_similarities(
             read_columns(self.posterior), self.posterior.constant, first, second
         )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Count the features that both objects own in each draw, (draws, pairs)."""
+        """Count the features that both objects of a pair own, (n_draws, n_pairs)."""
         columns = read_columns(self.posterior)
         return compute_similarities(
             replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second
@@ -179,7 +180,7 @@ class SimilarityResults(ObjectResults):
 
 
 def select_spaced_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
-    """Select evenly spaced pairs of objects, fewer if there are many draws."""
+    """Return object indices of evenly spaced pairs, fewer if there are many draws."""
     objects = space_indices(posterior.n_options, MAX_CHECKED_OBJECTS)
     i, j = np.triu_indices(len(objects), 1)
     max_pairs = int(np.clip(MAX_CHECKED_NUMBERS / posterior.n_draws, *CHECKED_PAIRS))
@@ -190,10 +191,10 @@ def select_spaced_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
 def pair_quantities_by_name(
     posterior: Posterior, name: str, compute_draws: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Quantities:
-    """Return `name[a, b]` rows of evenly spaced pairs.
+    """Return draws of rows `name[a, b]` for evenly spaced pairs of objects.
 
-    `draws_of` computes a number per draw and pair, (draws, pairs). Unlike the presence of an owner
-    set, these rows suit any number of objects.
+    `compute_draws` computes a number per draw and pair, (draws, pairs). Unlike the presence of an
+    owner set, these rows suit any number of objects.
     """
     labels, (first_objects, second_objects) = posterior.labels, select_spaced_pairs(posterior)
     draws = compute_draws(first_objects, second_objects).T.reshape(-1, *posterior.shape)
@@ -207,7 +208,7 @@ def pair_quantities_by_name(
 def predict_similarity_draws(
     posterior: Posterior, data: "Similarities"
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and sd of each measured similarity, (chain, draw, pair)."""
+    """Return mean and sd of each measured similarity, (n_chains, n_draws, n_pairs)."""
     posterior = require_data_kind(SIMILARITIES, posterior, "a predicted similarity")
     mean = compute_similarities(
         read_columns(posterior), posterior.constant, data.first, data.second

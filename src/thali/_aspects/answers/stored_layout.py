@@ -1,4 +1,4 @@
-"""Required variables of a saved posterior and their dimensions."""
+"""Variables and dimensions that a saved posterior must have."""
 
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ _DATASETS = ("posterior", LATENT, "observed_data", "constant_data", "sample_stat
 
 
 def check_layout(tree: "xarray.DataTree", path: object) -> None:
-    """Raise if a tree is not a saved posterior of this model."""
+    """Raise DataError if a tree lacks variables or dimensions of a saved posterior."""
     for name in _DATASETS:
         if name not in tree.children:
             raise DataError(f"'{path}' is not a posterior of this model: it lacks the group {name}")

@@ -43,23 +43,23 @@ if TYPE_CHECKING:
 
 
 class TripletResults(ObjectResults):
-    """Results of choices of the most similar pair of a set."""
+    """Results of a posterior fitted to choices of the most similar pair of a set."""
 
     def _compute_similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Return the similarity of pairs in each draw, as triplets define it, (draws, pairs)."""
+        """Return the fitted similarity of pairs of objects, (n_draws, n_pairs)."""
         posterior = self.posterior
         return compute_pair_similarities(
             read_columns(posterior), posterior.constant, first, second, posterior.link
         )
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """Count the features that both objects own in each draw, (draws, pairs)."""
+        """Count the features that both objects of a pair own, (n_draws, n_pairs)."""
         columns = read_columns(self.posterior)
         unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
         return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return `constant`, as a share of the mean value, and `presence[a, b, ...]`."""
+        """Return draws of `constant` relative to the mean similarity, and of presence."""
         posterior = self.posterior
         present = presence_quantities(
             posterior, sees_single=False, sees_full=posterior.has_constant
@@ -76,6 +76,7 @@ class TripletResults(ObjectResults):
         return read_triplets(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """Return a function from a slice of questions to answer probabilities at `draws`."""
         columns, link, lapse = (
             read_columns(self.posterior).take(draws),
             self.posterior.link,
@@ -86,7 +87,7 @@ class TripletResults(ObjectResults):
             constant = constant[draws]
 
         def compute_slice(questions: slice) -> np.ndarray:
-            """Return answer probabilities of a slice of questions, (draws, answers)."""
+            """Return answer probabilities of these questions, shape (n_draws, n_answers)."""
             start, first, second = slice_sets(data.start, questions, data.first, data.second)
             p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
@@ -101,7 +102,7 @@ PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 
 def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Predict pair probabilities of each set, and Monte Carlo errors with `return_se`."""
+    """Return the probability that each pair of a set is the most similar, over draws."""
     from thali._posterior.summary import compute_mean_errors
 
     start, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
@@ -119,7 +120,7 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
 
 def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
-    """Convert sets of labels, or Triplets, to pairs of object indices, set after set."""
+    """Return the pairs of object indices of each set, from labels or `Triplets`."""
     index_of_label = index_labels(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
@@ -151,7 +152,7 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
 
 
 def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
-    """Raise if a label is not one of the fitted objects."""
+    """Raise ArgumentError if a label is not one of the fitted objects."""
     if label not in index_of_label:
         raise ArgumentError(
             f"{subject} {label!r}, which is not one of the fitted objects."

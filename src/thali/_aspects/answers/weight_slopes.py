@@ -1,4 +1,4 @@
-"""Slopes of log weights on covariates of respondents, and their effects on options."""
+"""Slopes of log weights on respondents' covariates, and the resulting effects on options."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,11 +32,11 @@ class WeightSlopes(NamedTuple):
     known: np.ndarray  # (people, covariates) of the fitted respondents
 
     def factors(self, columns: slice, draw: int, x: np.ndarray) -> np.ndarray:
-        """Return factors of feature and unique weights for covariates x, (people, weights)."""
+        """Return factors of all weights at covariates x, shape (n_people, n_weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
     def shift_weights(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
-        """Return the columns with the expected weights at covariates x.
+        """Return the draws with weights expected for respondents with covariates x.
 
         `x` has shape (covariates,), or (draws, covariates).
         """
@@ -47,7 +47,7 @@ class WeightSlopes(NamedTuple):
         )
 
     def select_draws(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
-        """Return the slopes at some draws of the columns."""
+        """Return the slopes at some draws of the posterior."""
         columns_by_covariate = [
             common.replace_weights(slopes_j, common.unique_weights).take(draws)
             for slopes_j in self.weights.T
@@ -62,7 +62,7 @@ class WeightSlopes(NamedTuple):
 def add_slopes(
     posterior: Posterior, chains: Sequence["RecordedDraws"], covariates: RespondentCovariates
 ) -> Posterior:
-    """Add slopes and respondents' covariates to the posterior."""
+    """Add slopes and the respondents' covariates to the posterior tree."""
     recorded_draws = select_kept_draws(chains)
     n_people, shape = len(covariates.matrix), recorded_draws.shape
     columns_by_covariate = list_group_columns(
@@ -92,7 +92,7 @@ def add_slopes(
 
 
 def read_slopes(posterior: Posterior) -> WeightSlopes | None:
-    """Read the slopes of a posterior; None if it has none."""
+    """Read the slopes of log weights from a posterior; None if it has none."""
     if posterior.slopes is None:
         return None
     columns = read_columns(posterior)
@@ -114,7 +114,7 @@ def read_covariates(posterior: Posterior) -> RespondentCovariates:
 
 
 def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    r"""Compute effects of a unit of each covariate, (draws, covariates) by name.
+    r"""Compute effects of one unit of each covariate on options and on features.
 
     For choices, the effect on an option is the change in the log of its share of all worths, at the
     mean of the covariate:
@@ -208,7 +208,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
 
 
 def slope_quantities(posterior: Posterior, max_options: int) -> dict[str, np.ndarray]:
-    """Return `respondent_effect[covariate, option]` rows, up to `most` options.
+    """Return draws of `respondent_effect[covariate, option]`, for up to `max_options`.
 
     For data without choices, they are effects on features, 0 where absent.
     """

@@ -1,1 +1,1 @@
-"""Draws of a posterior as arrays: feature columns, probabilities, similarities, and their tree."""
+"""Draws of a latent-feature posterior as arrays, and their tree in the ArviZ schema."""

@@ -12,23 +12,23 @@ MAX_OFFSET = 300.0  # bound of x'beta, as in the samplers
 
 
 class CovariateOffsets(NamedTuple):
-    """Coefficients and covariates whose product is added to the log odds of each pair or cell."""
+    """Coefficients and covariates of comparisons; their product is added to log odds."""
 
     beta: np.ndarray  # (draws, covariates)
     x: np.ndarray  # (cells, covariates)
 
     def log_odds(self, draws: slice) -> np.ndarray:
-        """Return beta'x for these draws, shape (n_draws, n_cells)."""
+        """Return beta'x of each comparison at these draws, shape (n_draws, n_cells)."""
         return self.beta[draws] @ self.x.T
 
 
 def stack_coefficients(parameters: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
-    """Stack the coefficients of covariates, shape (n_draws, n_covariates)."""
+    """Stack draws of the covariates' coefficients, shape (n_draws, n_covariates)."""
     return np.stack([np.atleast_1d(parameters[coefficient_name(name)]) for name in names], axis=-1)
 
 
 def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Read the draws of the likelihood's parameters, chain after chain."""
+    """Read draws of the likelihood's parameters by name, chain after chain."""
     coefficients = dict(
         zip(map(coefficient_name, posterior.covariates), posterior.coefficients.T, strict=True)
     )
@@ -44,14 +44,14 @@ def read_parameter_draws(posterior: Posterior, names: Sequence[str]) -> dict[str
 def multiply_first_advantage(
     ij: np.ndarray, ji: np.ndarray, eta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Multiply the first advantage by exp(eta); replace two zero advantages by ones."""
+    """Multiply the first option's advantage by exp(eta); ones where both are zero."""
     are_zero = ij + ji == 0.0
     ij, ji = np.where(are_zero, 1.0, ij), np.where(are_zero, 1.0, ji)
     return ij * np.exp(np.clip(eta, -MAX_OFFSET, MAX_OFFSET)), ji
 
 
 def read_cells(posterior: Posterior) -> dict[str, np.ndarray]:
-    """Read pair index, counts by outcome and covariates of each cell.
+    """Read pair, outcome counts and covariates of each distinct comparison.
 
     Without covariates each pair is one cell.
     """

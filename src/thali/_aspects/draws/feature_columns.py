@@ -1,4 +1,4 @@
-"""Features of many draws as ragged arrays, which the other modules of this folder read.
+"""Features and weights of many draws as ragged arrays, one entry per owner.
 
 A column is a feature with its owners and its weight. The columns of all draws are concatenated, and
 a dense block is made only for the required draws and options: among ten thousand options few own a
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FeatureColumns:
-    """All columns of `n_draws` draws over `n_options` options, draw after draw."""
+    """Features with owners and weights of all draws, one column per feature and draw."""
 
     n_features: np.ndarray  # (draws,) columns of each draw
     weights: np.ndarray  # (columns,)
@@ -41,26 +41,26 @@ class FeatureColumns:
 
     @cached_property
     def column_offsets(self) -> np.ndarray:
-        """Index of each draw's first column, shape (n_draws + 1,)."""
+        """Index of each draw's first feature, shape (n_draws + 1,)."""
         return part_bounds(self.n_features)
 
     @cached_property
     def owner_offsets(self) -> np.ndarray:
-        """Index of each column's first owner, shape (n_columns + 1,)."""
+        """Index of each feature's first owner, shape (n_columns + 1,)."""
         return part_bounds(self.sizes)
 
     @cached_property
     def draw(self) -> np.ndarray:
-        """Index of the draw of each column."""
+        """Index of the draw that each feature belongs to."""
         return np.repeat(np.arange(self.n_draws), self.n_features)
 
     @cached_property
     def slot(self) -> np.ndarray:
-        """Position of each column within its draw, in padded arrays."""
+        """Position of each feature within its draw, as in padded arrays."""
         return np.arange(len(self.sizes)) - self.column_offsets[self.draw]
 
     def replace_weights(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
-        """Return the same columns with other weights, sharing all other arrays."""
+        """Return the same features with other weights, sharing all other arrays."""
         columns = replace(self, weights=weights, unique_weights=unique_weights)
         vars(columns).update(
             {name: getattr(self, name) for name in ("column_offsets", "owner_offsets", "draw")}
@@ -68,7 +68,7 @@ class FeatureColumns:
         return columns
 
     def select_draw(self, draw: int) -> "FeatureColumns":
-        """Return the columns of one draw."""
+        """Return the features of one draw."""
         start, stop = self.column_offsets[draw], self.column_offsets[draw + 1]
         owners = self.owners[self.owner_offsets[start] : self.owner_offsets[stop]]
         draws = slice(draw, draw + 1)
@@ -81,7 +81,7 @@ class FeatureColumns:
         )
 
     def take(self, draws: np.ndarray) -> "FeatureColumns":
-        """Return the columns of the given draws, in any order and with repetitions."""
+        """Return the features of these draws, in any order and with repetitions."""
         counts = self.n_features[draws]
         shifts = self.column_offsets[draws] - np.cumsum(counts) + counts
         column = np.repeat(shifts, counts) + np.arange(counts.sum())
@@ -93,17 +93,17 @@ class FeatureColumns:
         )
 
     def count_by_draw(self, is_counted: np.ndarray) -> np.ndarray:
-        """Count some of the columns in each draw, shape (n_draws,)."""
+        """Count the marked features in each draw, shape (n_draws,)."""
         return np.bincount(self.draw[is_counted], minlength=self.n_draws)
 
     def sum_by_draw(self, terms: np.ndarray) -> np.ndarray:
-        """Sum one term per column over the columns of each draw, shape (n_draws,)."""
+        """Sum one number per feature over each draw, shape (n_draws,)."""
         return np.bincount(self.draw, terms, minlength=self.n_draws)
 
     def to_dense(
         self, start: int, stop: int, options: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return padded features and weights of draws start to stop - 1, for some options."""
+        """Return padded ownership and weight arrays of draws start to stop - 1."""
         columns = slice(self.column_offsets[start], self.column_offsets[stop])
         owners = self.owners[self.owner_offsets[columns.start] : self.owner_offsets[columns.stop]]
         draw = self.draw[columns] - start
@@ -128,7 +128,7 @@ class FeatureColumns:
 
 
 def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -> FeatureColumns:
-    """Concatenate the first `draws` draws of each chain."""
+    """Concatenate the first `n_draws` draws of each chain's features."""
     parts = []
     for chain in chains:
         n_columns = int(np.sum(chain.n_features[:n_draws]))
@@ -146,7 +146,7 @@ def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -
 
 
 def read_columns(posterior: Posterior) -> FeatureColumns:
-    """Read all columns of a posterior, stored dense or as owner lists, chain after chain."""
+    """Read the features of all draws from a posterior, chain after chain."""
     weights = flatten_chains(posterior.weights)
     if posterior.unique is None:
         unique_weights = np.zeros((len(weights), posterior.n_options))

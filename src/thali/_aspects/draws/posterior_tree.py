@@ -41,7 +41,7 @@ _DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class DataPart:
-    """The part of a posterior for one kind of data, returned by `build_posterior_part`."""
+    """Variables and datasets that one kind of data adds to the posterior tree."""
 
     kind: str  # data kind, from `thali._data.kinds`
     log_constant: float  # constant that the samplers omit from the log-likelihood
@@ -75,15 +75,15 @@ class KeptDraws(NamedTuple):
         return len(self.chains), self.draws
 
     def stack_chains(self, arrays: Iterable[Any]) -> np.ndarray:
-        """Stack one array per chain, shape (chain, draw, ...)."""
+        """Stack one array per chain, shape (n_chains, n_draws, ...)."""
         return np.stack([np.asarray(array)[: self.draws] for array in arrays])
 
     def stack_parameter(self, name: str) -> np.ndarray:
-        """Stack a parameter of the likelihood, shape (chain, draw)."""
+        """Stack draws of a likelihood parameter, shape (n_chains, n_draws)."""
         return self.stack_chains(chain.extra[name] for chain in self.chains)
 
     def build_variables(self, log_constant: float, similar: bool = False) -> dict[Any, Any]:
-        """Build the variables of every posterior; add the constant omitted by samplers.
+        """Return n_features, alpha, log-likelihood (and kappa) of all draws, (chain, draw).
 
         The weights of `similar` groups or classes have a parameter kappa.
         """
@@ -106,7 +106,7 @@ class KeptDraws(NamedTuple):
     def build_groups(
         self, variables: dict[Any, Any], coordinates: dict[Any, Any], descriptions: dict[str, str]
     ) -> "dict[str, xarray.Dataset]":
-        """Build the groups of described variables and of chain statistics."""
+        """Return the tree's groups `posterior` and `sample_stats`, with descriptions."""
         import xarray as xr
 
         dataset = xr.Dataset(variables, {**self.build_coordinates(), **coordinates})
@@ -119,7 +119,7 @@ class KeptDraws(NamedTuple):
 
 
 def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
-    """Select the chains with the most draws in total; interrupted chains differ in length."""
+    """Select the chains and length that keep most draws; interrupted chains are short."""
     chain_indices, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
     if draws == 0:
         raise DataError(
@@ -129,7 +129,7 @@ def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
 
 
 def count_pairs(n_options: int) -> int:
-    """Return the number of pairs of options."""
+    """Return n (n - 1) / 2, the number of pairs of options."""
     return n_options * (n_options - 1) // 2
 
 
@@ -142,7 +142,7 @@ def build_datatree(
     attrs: Mapping[str, object] | None = None,
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
-    """Build a tree in the ArviZ schema from all chains; with `task`, add log priors."""
+    """Build the posterior tree (ArviZ schema) of one group from all chains."""
     import xarray as xr
 
     kept_draws = select_kept_draws(chains)
@@ -186,7 +186,7 @@ def build_datatree(
 
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
-    """Collect statistics of complete chains; pad arrays with NaN along dimension `level`."""
+    """Stack the statistics of complete chains by name, padded along `level`."""
     variables = {}
     for name in stats[0]:
         arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
@@ -202,14 +202,14 @@ def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
 
 
 def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
-    """Encode the features of all draws: owners as a matrix, or as lists."""
+    """Return variables that store the features of all draws, dense or as lists."""
     if dense:
         return _encode_dense_features(columns, shape)
     return _encode_owner_lists(columns, shape)
 
 
 def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
-    """Return variables with the features of every draw as 0/1 matrices, padded to one size."""
+    """Return features of all draws as 0/1 matrices, padded to one size."""
     features, weights = columns.to_dense(0, columns.n_draws)
     return {
         "features": (
@@ -221,7 +221,7 @@ def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> d
 
 
 def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
-    """Encode the features of all draws as variables, with owner lists padded to one length."""
+    """Return features of all draws as lists of owners, padded to one length."""
     owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
@@ -261,7 +261,7 @@ def compute_log_priors(
     alpha: np.ndarray,
     parameters: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
-    """Compute log prior densities of each variable, shape (n_draws,); a fixed alpha has none."""
+    """Return log prior densities by variable, each (n_draws,); a fixed alpha has none."""
     weights = task.model.weights
     log_priors = {}
     if task.model.learn_alpha:

@@ -1,4 +1,4 @@
-"""Choice probabilities of posterior draws in NumPy, for many draws and pairs together."""
+"""Choice probabilities of pairs at posterior draws, in NumPy."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def compute_advantages(
     i: np.ndarray,
     j: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight of features that one option of a pair has and the other lacks.
+    """Return w(i without j) and w(j without i), summed weights of unshared features.
 
     A_ij = sum_k w_k f_ik (1 - f_jk) + u_i
     """
@@ -66,7 +66,7 @@ def compute_choice_probability(ij: np.ndarray, ji: np.ndarray, lapse: float) -> 
 def iterate_advantages(
     columns: FeatureColumns, i: np.ndarray, j: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield blocks of draws with both advantages of each pair, within bounded memory."""
+    """Yield (draws, i's advantage, j's advantage) for blocks of draws."""
     options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
     i, j = np.split(positions, 2)
     width, m = int(columns.n_features.max(initial=0)), len(options)
@@ -84,7 +84,7 @@ def iterate_probabilities(
     lapse: float,
     offsets: CovariateOffsets | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield blocks of draws with both probabilities of each pair."""
+    """Yield (draws, P(i over j), P(j over i)) for blocks of draws."""
     for draws, ij, ji in iterate_advantages(columns, np.asarray(i), np.asarray(j)):
         if offsets is not None:
             ij, ji = multiply_first_advantage(ij, ji, offsets.log_odds(draws))

@@ -1,4 +1,4 @@
-"""Fitted similarities of draws, and the likelihood of measured similarities."""
+"""Fitted similarities of posterior draws, and their part of the posterior tree."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ def build_similarities_part(
     has_constant: bool,
     learned_sigma: bool,
 ) -> DataPart:
-    """Build the part of a posterior for similarities."""
+    """Build the part of a posterior tree for measured similarities."""
     labels = np.asarray(data.labels, dtype=str)
     n_shared_features = columns.count_by_draw(columns.sizes > 1).reshape(chains_by_draws)
     variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
@@ -93,7 +93,7 @@ def compute_similarities(
 
 
 def read_similarities(posterior: Posterior) -> "Similarities":
-    """Read the similarities that a model was fitted to."""
+    """Read the similarities that a model was fitted to from its posterior."""
     from thali._data.similarities import Similarities
 
     labels, (first, second) = posterior.labels, posterior.pairs

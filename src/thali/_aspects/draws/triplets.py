@@ -1,4 +1,4 @@
-"""Fitted similarities of draws, and the likelihood of answers to triplets."""
+"""Answer probabilities of triplets at posterior draws, and their part of the posterior tree."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ def build_triplets_part(
     link: str,
     lapse: float,
 ) -> DataPart:
-    """Build the part of a posterior for triplets; `constant` has one number per draw."""
+    """Build the part of a posterior tree for triplets; `constant` has one entry per draw."""
     is_shared = (columns.sizes > 1) & is_column_seen(columns, link)
     variables: dict[Any, Any] = {
         "n_shared_features": (("chain", "draw"), columns.count_by_draw(is_shared).reshape(shape))
@@ -82,7 +82,7 @@ def build_triplets_part(
 
 
 def is_column_seen(columns: FeatureColumns, link: str) -> np.ndarray:
-    """Return a mask of columns that answers depend on, if they have several owners.
+    """Return a mask of features that triplet answers depend on.
 
     With the link exp answers do not depend on columns that all options own.
     """
@@ -98,7 +98,7 @@ def compute_shared_weights(
     second: np.ndarray,
     link: str,
 ) -> np.ndarray:
-    """Compute the shared weight of each pair, plus any constant, shape (n_draws, n_pairs).
+    """Return the summed weight of features that two objects share, (n_draws, n_pairs).
 
     With the link exp, columns that all objects own cancel and are omitted.
     """
@@ -115,7 +115,7 @@ def compute_pair_similarities(
     second: np.ndarray,
     link: str,
 ) -> np.ndarray:
-    """Compute similarities, shape (n_draws, n_pairs): s, or (s + c) / mean."""
+    """Return similarities: shared weight s, or (s + c) / mean, (n_draws, n_pairs)."""
     shared_weights = compute_shared_weights(columns, constant, first, second, link)
     mean_weight = compute_mean_weight(columns, constant)
     if mean_weight is None:
@@ -124,7 +124,7 @@ def compute_pair_similarities(
 
 
 def compute_mean_weight(columns: FeatureColumns, constant: np.ndarray | None) -> Any:
-    """Return the mean over pairs of shared weight + constant, per draw; None without a constant."""
+    """Return each draw's mean of shared weight plus constant over all pairs."""
     if constant is None:
         return None
     n_options, sizes = columns.n_options, columns.sizes
@@ -143,7 +143,7 @@ def compute_triplet_probabilities(
     link: str,
     lapse: float,
 ) -> np.ndarray:
-    """Compute the probability of every pair of every set, shape (n_draws, n_places)."""
+    """Return the probability of every pair of every set, (n_draws, n_set_pairs)."""
     n_options = columns.n_options
     keys, pair_position = np.unique(np.asarray(first) * n_options + second, return_inverse=True)
     weights = compute_shared_weights(columns, constant, keys // n_options, keys % n_options, link)[
@@ -165,7 +165,7 @@ def compute_triplet_probabilities(
 def iterate_triplet_sets(
     posterior: Posterior, start: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of complete sets: places, and probabilities (n_draws, n_places)."""
+    """Yield blocks of whole sets: their slice, and answer probabilities by draw."""
     columns, constant, link, lapse = (
         read_columns(posterior),
         posterior.constant,
@@ -187,7 +187,7 @@ def iterate_triplet_sets(
 
 
 def read_triplets(posterior: Posterior) -> "Triplets":
-    """Read the triplets that a model was fitted to."""
+    """Read the triplets that a model was fitted to from its posterior."""
     from thali._data.triplets import Triplets
 
     return Triplets._from_fields(

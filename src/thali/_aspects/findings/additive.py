@@ -1,4 +1,4 @@
-"""Findings of additive clustering of similarities or triplets."""
+"""Findings that additive clustering of similarities or triplets reports."""
 
 import warnings
 from collections.abc import Callable
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
-    """Return observed and predicted similarities, one row per pair, 2,000 at most."""
+    """Return a table of observed and predicted similarities, at most 2,000 pairs."""
     from thali._tables import Table
 
     posterior = model._view
@@ -121,7 +121,7 @@ _INTERVAL_COLUMNS = [
 
 
 def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """List the findings of a fit, by its data, population and method."""
+    """List the functions that make the findings of a fit."""
     if model._engine.is_point:
         return POINT_FINDINGS
     facts, population = _get_kind_facts(model), model._view.population
@@ -136,12 +136,12 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
 
 
 def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
-    """Return the findings and sentences that depend on the kind of the fitted data."""
+    """Return the findings and sentences specific to similarities or triplets."""
     return _FACTS_BY_DATA_KIND[model._view.data_kind]
 
 
 def _choose_similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
-    """Return the minimum Jaccard index of merged features; None without merging."""
+    """Return the Jaccard index at which features merge; None without merging."""
     return choose_similar(model._view.n_options, settings.similar)
 
 
@@ -167,13 +167,13 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
 
 @finding("membership", "Membership of merged features", FULL)
 def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report memberships in merged features."""
+    """Report how often each object owns each merged feature."""
     return build_membership_finding(model, _choose_similar(model, settings))
 
 
 @finding("membership", "Objects with nearly identical features", FILE)
 def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report the picture of similar features, as an aid for merging them."""
+    """Report a plot of similar features, which helps to choose a merging threshold."""
     return Finding(
         picture=Picture("membership", ENGLISH["features.membership"], model.membership())
     )
@@ -181,7 +181,7 @@ def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) ->
 
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report the number of features that affect the data, and of all features."""
+    """Report the posterior of the number of features, used and overall."""
     shared, n_all = model._view.n_counted, model._view.n_features
     shared_finding = build_number_finding(
         model, shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
@@ -195,7 +195,7 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 
 @finding("estimate", "Estimated features", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report one estimate of the features, and its variance accounted for."""
+    """Report a point estimate of the features and its variance accounted for."""
     fitted_estimate = model.estimate(settings.kind)
     subject = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
     sentence = describe_variance(
@@ -214,7 +214,7 @@ def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
 
 
 def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFrame":
-    """Return the features of an estimate, with the constant as the last row."""
+    """Return the features table of an estimate, with the constant as the last row."""
     import pandas as pd
 
     table = expand_members(fitted_estimate.features, fitted_estimate.similarity.index.tolist())
@@ -262,7 +262,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report which observed similarities the model misses."""
+    """Report observed similarities against their predictive intervals."""
     table = model.check(settings.random_seed, settings.ci)
     picture = Picture("check", ENGLISH["additive.check"], table)
     return build_check_finding(
@@ -272,7 +272,7 @@ def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> F
 
 @finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
 def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
-    """Report the pairs of objects ranked by similarity, if there are few enough."""
+    """Report pairs of objects ranked by similarity; None if there are too many."""
     n = len(read_labels(model))
     if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
         return None
@@ -293,7 +293,7 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report the concentration, the error or choice rule, the prior and the likelihood."""
+    """Report alpha, error or choice rule, prior of weights and log-likelihood."""
     rows = model.summary(settings.ci)
     notes = []
     if "alpha" in rows.index:
@@ -311,7 +311,7 @@ def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 def _describe_triplet_assumptions(
     model: "AdditiveClustering", rows: "pandas.DataFrame"
 ) -> list[Text]:
-    """Describe the choice rule of triplets and the lapse rate."""
+    """Return sentences about the choice rule of triplets and the lapse rate."""
     link = phrase(
         ENGLISH,
         "additive.link",
@@ -324,12 +324,12 @@ def _describe_triplet_assumptions(
 def _describe_similarity_assumptions(
     model: "AdditiveClustering", rows: "pandas.DataFrame"
 ) -> list[Text]:
-    """Describe the error of a similarity and the prior of the weights."""
+    """Return sentences about the error of similarities and the prior of weights."""
     return [describe_sigma(model, rows), _describe_weight_prior(model)]
 
 
 def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
-    """Describe the standard deviation of similarities and its source."""
+    """Return a sentence about sigma: its value, and whether fixed or learned."""
     unit_noun, scale_note = ENGLISH["additive.sigma.similarity"], ""
     if (model._view.judgements != 1).any():
         unit_noun = ENGLISH["additive.sigma.judgement"]
@@ -353,7 +353,7 @@ def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Tex
 
 
 def _describe_weight_prior(model: "AdditiveClustering") -> Text:
-    """Describe the prior of the weights."""
+    """Return a sentence about the Gamma prior of the weights."""
     shape, rate = model.weight_prior_
     subject = ENGLISH["additive.prior.alone"]
     if model.constant:
@@ -412,7 +412,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
 
 @finding("parameters", "Other estimates", chapter=STATISTICS)
 def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report the constant, the variance accounted for and the likelihood of a point."""
+    """Report the constant, variance accounted for and log-likelihood of a point estimate."""
     likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(
         notes=(
@@ -423,7 +423,7 @@ def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> F
 
 
 def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
-    """Describe the constant, the variance accounted for and the error."""
+    """Return sentences about the constant, variance accounted for and sigma."""
     notes: list[Text] = []
     if model.constant:
         notes.append(phrase(ENGLISH, "additive.constant", value=f"{model._view.constant[0]:.3f}"))
@@ -438,7 +438,7 @@ def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
 
 
 def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
-    """Describe the model of similarities or triplets for a methods section."""
+    """Return sentences about the model for a paper's methods section."""
     rule, error_sentence = _get_kind_facts(model).describe_methods(model, ci)
     sentences: list[Text] = [rule]
     prior_features = model.get_params()["features"]
@@ -467,13 +467,13 @@ def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Findi
 
 
 def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
-    """Describe the model of triplets and its fixed lapse rate."""
+    """Return methods sentences about the model of triplets and its lapse rate."""
     rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
     return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse))
 
 
 def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
-    """Describe the model of similarities and its error."""
+    """Return methods sentences about the model of similarities and its error."""
     key = "additive.methods.no_constant"
     if model.constant:
         key = "additive.methods.constant"
@@ -528,7 +528,7 @@ TRIPLET_FINDINGS = (
 
 
 class ClusteringDataFacts(NamedTuple):
-    """Findings and sentences that depend on the kind of data."""
+    """Findings and sentences that differ between similarities and triplets."""
 
     makers: tuple[FindingMaker, ...]
     check: FindingMaker

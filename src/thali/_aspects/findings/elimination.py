@@ -1,4 +1,4 @@
-"""Findings of elimination by aspects."""
+"""Findings that elimination by aspects reports."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -61,7 +61,7 @@ _MIN_COMPARED_OPTIONS = 3
 def list_makers(
     model: "EliminationByAspects", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
-    """List the findings of a fit, by its population."""
+    """List the functions that make the findings of a fit, by its population."""
     individual_findings = (
         *_FIRST_INDIVIDUAL_FINDINGS,
         *people.list_segment_findings(settings),
@@ -76,12 +76,12 @@ def list_makers(
 
 
 def has_no_shared_aspects(model: "EliminationByAspects") -> bool:
-    """Return whether each option has its unique aspect and no other."""
+    """Return whether no draw has an aspect besides the unique ones."""
     return not model._view.n_features.any()
 
 
 def _describe_question(model: "EliminationByAspects") -> Text:
-    """Return the question that the model answers, by its aspects."""
+    """Return the question that the model answers, as the report's first sentence."""
     if has_no_shared_aspects(model):
         return ENGLISH["elimination.asked.plain"]
     if isinstance(model.aspects, Tree):
@@ -107,7 +107,7 @@ def aspects(model: "EliminationByAspects", settings: AnswerSettings) -> Finding 
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the number of latent aspects, if there can be any."""
+    """Report the posterior of the number of latent aspects; None if there can be none."""
     if has_only_unique_aspects(model):
         return None
     counted_noun = "latent aspects"
@@ -134,7 +134,7 @@ def common_ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Fin
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Report the weight of the unique aspect of each option."""
+    """Report the weight of each option's unique aspect."""
     table = model.unique_weights(settings.ci)
     sorted_table = table.sort_values("weight", ascending=False, kind="stable")
     brief = None
@@ -147,7 +147,7 @@ def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> F
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the effects of covariates, if there are any."""
+    """Report effects of comparison covariates; None without covariates."""
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
@@ -163,7 +163,7 @@ def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings
 
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the share of weight that each pair of options has in common."""
+    """Report the share of weight that two options have in common; None if none can."""
     n = model._view.n_options
     if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n <= MAX_RANKED:
         return None
@@ -181,7 +181,7 @@ def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Report the parameters that do not belong to single options."""
+    """Report alpha, tie parameter, log-likelihood and lapse rate."""
     rows = model.summary(settings.ci)
     notes = [
         phrase(ENGLISH, f"parameters.{name}", value=format_row(rows, name))
@@ -197,7 +197,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 
 def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
-    """Describe the model of choices for a methods section."""
+    """Return methods sentences about elimination by aspects."""
     lapse = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
     last_sentences = (
         *_describe_ties(model),
@@ -230,14 +230,14 @@ def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, .
 
 
 def _describe_ties(model: "EliminationByAspects") -> tuple[Text, ...]:
-    """Describe the prior of ties; () without ties."""
+    """Return methods sentences about the prior of ties; () without ties."""
     if model._view.tie is None:
         return ()
     return (describe_ties(ENGLISH["methods.ties.prior"]),)
 
 
 def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
-    """Describe the covariates; () without covariates."""
+    """Return methods sentences about comparison covariates; () without them."""
     names = model._covariates
     if not names:
         return ()

@@ -1,4 +1,4 @@
-"""The sentences of what latent-feature models find out."""
+"""English sentences of the findings of latent-feature models."""
 
 from thali._model.choice_findings import SENTENCES
 

@@ -34,7 +34,7 @@ def read_labels(model: Any) -> list[str]:
 
 
 def describe_variance(share: float, key: str, **named: Any) -> str | Message:
-    """Describe the variance accounted for, or that all values are equal."""
+    """Return a sentence about the share of variance accounted for."""
     if math.isnan(share):
         return phrase(ENGLISH, "additive.no variance")
     return phrase(ENGLISH, key, share=f"{100.0 * share:.1f}", **named)
@@ -87,7 +87,7 @@ def build_features_finding(
 
 
 def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Finding:
-    """Build the finding of a fit without features that some but not all options share."""
+    """Build the finding that no feature is shared by some but not all options."""
     return Finding(
         phrase(ENGLISH, "features.none", word=word),
         table=exported_table,
@@ -97,7 +97,7 @@ def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Findin
 
 
 def suggest_next_steps(word: str) -> Message:
-    """Suggest next steps if no feature is probable enough to be listed."""
+    """Return a message with next steps if no feature is probable enough to list."""
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
@@ -119,7 +119,7 @@ def suggest_next_steps(word: str) -> Message:
 def _build_brief(
     features: "pandas.DataFrame", model: Any, word: str, is_given: bool, steps: Any
 ) -> Brief:
-    """Build the short table of features for a screen; `steps` are for uncertain features."""
+    """Build the short feature table for a screen; `steps` are for uncertain features."""
     shared = select_shared_features(features, len(read_labels(model)), is_given)
     label = f"{word.capitalize()}s"
     if not len(shared):
@@ -143,7 +143,7 @@ def has_given_features(model: Any) -> bool:
 
 
 def describe_probable_features(features: Any, word: str, n_options: int, is_given: bool) -> str:
-    """Describe the most probable shared features; "" if there are none."""
+    """Return a sentence that lists probable shared features; "" if there are none."""
     shared = select_shared_features(features, n_options, is_given)
     if not len(shared):
         return ""
@@ -164,7 +164,7 @@ def describe_probable_features(features: Any, word: str, n_options: int, is_give
 
 
 def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any:
-    """Select probable features that several, but not all, options share."""
+    """Select probable features with several, but not all, options as owners."""
     sizes = features["members"].map(len)
     shared = features[(sizes > 1) & (sizes < n_options)]
     if is_given:
@@ -173,7 +173,7 @@ def select_shared_features(features: Any, n_options: int, is_given: bool) -> Any
 
 
 def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
-    """Describe a feature: members, weight, and probability if inferred."""
+    """Return words on a feature: members, weight, and probability if inferred."""
     facts = {"members": list_names(row["members"]), "weight": format_number(row["weight"])}
     if is_given:
         return str(phrase(ENGLISH, "features.given.one", **facts))
@@ -183,7 +183,7 @@ def _describe_feature(row: dict[str, Any], is_given: bool) -> str:
 
 
 def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
-    """Select the columns of a feature table that users read, members last."""
+    """Return the feature table that users read, with members as the last column."""
     chain_columns = [
         name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
@@ -199,14 +199,14 @@ def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "
 def append_members(
     features: "pandas.DataFrame", columns: list[str], labels: list[str]
 ) -> "pandas.DataFrame":
-    """Return these columns of a feature table, with the members as text at the end."""
+    """Return these columns of a feature table, with members as text in the last column."""
     return features[columns].assign(
         members=[format_members(members, labels) for members in features["members"]]
     )
 
 
 def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.DataFrame":
-    """Return a feature table as exported: a 0/1 column per label."""
+    """Return the feature table for export, with a 0/1 column per option."""
     import pandas as pd
 
     member_columns = {}
@@ -226,7 +226,7 @@ def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas
 
 
 def describe_tree_positions(model: Any, tree: Tree, word: str, members_noun: str) -> str:
-    """Describe how many shared features match a clade of the tree."""
+    """Return a sentence: how many shared features match a clade of the tree."""
     table = features_table(model._view, 0.0)
     position = np.array(locate_in_tree(table["members"], tree), dtype=object)
     copies = table["copies"].to_numpy()
@@ -243,14 +243,14 @@ def describe_tree_positions(model: Any, tree: Tree, word: str, members_noun: str
 
 
 def has_only_unique_aspects(model: Any) -> bool:
-    """Return whether each option has only its unique aspect."""
+    """Return whether the model has unique aspects only, none shared."""
     return model.get_params().get("aspects") == "unique"
 
 
 def build_number_finding(
     model: Any, draws: np.ndarray, word: str, counted_noun: str, ci: float
 ) -> Finding:
-    """Build the finding about the number of features, with probabilities."""
+    """Build the finding with probabilities of each number of features."""
     import pandas as pd
 
     sentence = describe_number(draws, counted_noun, ci)
@@ -274,7 +274,7 @@ def build_number_finding(
 
 
 def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
-    """Describe the posterior of the number of features."""
+    """Return a sentence about the posterior of the number of features."""
     if (draws == draws.flat[0]).all():
         return str(phrase(ENGLISH, "number.fixed", what=counted_noun, number=f"{draws.flat[0]:g}"))
     return str(phrase(ENGLISH, "number", what=counted_noun, estimate=format_estimate(draws, ci)))
@@ -282,14 +282,14 @@ def describe_number(draws: np.ndarray, counted_noun: str, ci: float) -> str:
 
 @finding("membership", "Membership of merged features", FULL)
 def membership(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report memberships in merged features, if features are merged."""
+    """Report each option's membership in merged features; None without merging."""
     if settings.similar is None:
         return None
     return build_membership_finding(model, settings.similar)
 
 
 def build_membership_finding(model: Any, similar: Any) -> Finding:
-    """Build the finding about memberships in features merged at `similar`."""
+    """Build the finding about memberships in features merged at Jaccard `similar`."""
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)
     return Finding(title=title, table=table, picture=Picture("membership", title, table))

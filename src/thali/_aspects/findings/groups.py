@@ -40,10 +40,10 @@ _MAX_DIFFERENCES = 3
 def list_group_findings(
     word: str, check: FindingMaker, *more_findings: FindingMaker
 ) -> tuple[FindingMaker, ...]:
-    """List the findings of groups, without the methods text.
+    """List the functions that make the findings of several groups.
 
-    `word` is "aspect" or "feature", `check` the model check of the data, and `besides` are findings
-    of all groups together.
+    `word` is "aspect" or "feature", `check` the model check of the data, and `more_findings` are
+    findings of all groups together.
     """
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
@@ -107,12 +107,12 @@ def _build_group_features(model: Any, settings: AnswerSettings, word: str) -> Fi
 
 
 def list_weight_columns(features: "pandas.DataFrame") -> list[str]:
-    """List the weight columns of groups or latent classes that users read."""
+    """Return the names of weight columns of groups or classes in a feature table."""
     return [f"weight[{name}]" for name in features.attrs.get("groups", ())[:MAX_GROUPS]]
 
 
 def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
-    """Describe which features certainly weigh more in one group than another."""
+    """Return a sentence: which features weigh more in one group than in another."""
     sentences = []
     for row in shared.to_dict("records"):
         for column, (a, b) in shared.attrs["compared"].items():
@@ -139,14 +139,14 @@ def describe_differences(shared: "pandas.DataFrame", word: str) -> str:
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the parameters that do not belong to single features."""
+    """Report alpha, kappa and other parameters that no single feature has."""
     return Finding(notes=describe_parameters(model, model.summary(settings.ci), "groups"))
 
 
 def describe_parameters(model: Any, rows: "pandas.DataFrame", key: str) -> tuple[Text, ...]:
-    """Describe the parameters from the rows of the summary.
+    """Return sentences about the parameters, from rows of the summary table.
 
-    `several` is "groups", "kinds" or "individuals", the first part of the keys.
+    `key` is "groups", "kinds" or "individuals", the first part of the keys.
     """
     kappa = model._view.kappa
     notes: list[Text] = []
@@ -160,7 +160,7 @@ def describe_parameters(model: Any, rows: "pandas.DataFrame", key: str) -> tuple
 
 
 def describe_group_methods(model: Any, word: str) -> Text:
-    """Describe the weights of groups for a methods section."""
+    """Return a methods sentence about weights that differ between groups."""
     dependence = ENGLISH["groups.methods.similar"]
     if model._view.kappa is None:
         dependence = ENGLISH["groups.methods.free"]

@@ -1,4 +1,4 @@
-"""Findings of latent classes."""
+"""Findings that latent classes of respondents report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 def list_class_findings(
     check: FindingMaker, *more_findings: FindingMaker
 ) -> tuple[FindingMaker, ...]:
-    """List the findings of latent classes, without the methods text.
+    """List the functions that make the findings of latent classes.
 
-    `check` is the model check of the data, and `more` are additional findings.
+    `check` is the model check of the data, and `more_findings` are further ones.
     """
     first_findings = question, latent_classes, features, n_features, ranks, *more_findings
     return (*first_findings, parameters, check, summary, data, assignment, same_class)
@@ -77,19 +77,19 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
 def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the number of aspects."""
+    """Report the posterior of the number of shared aspects."""
     return build_number_finding(model, model._view.n_counted, "aspect", "aspects", settings.ci)
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Report the parameters that do not belong to single aspects."""
+    """Report alpha, lapse rate and other parameters that no single aspect has."""
     rows = model.summary(settings.ci)
     return Finding(notes=(*class_notes(rows), *describe_parameters(model, rows, "kinds")))
 
 
 def describe_class_methods(model: Any) -> tuple[Text, ...]:
-    """Describe the latent classes for a methods section."""
+    """Return methods sentences about latent classes."""
     dependence = ENGLISH["kinds.methods.free"]
     if model.people.weights == SIMILAR:
         dependence = ENGLISH["kinds.methods.similar"]

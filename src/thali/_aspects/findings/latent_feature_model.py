@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """List the findings, with the model check for the kind of data."""
+    """List the functions that make the findings, with the check for the data kind."""
     check_finding = _CHECKS.get(model._view.data_kind, check)
     return (
         make_question_maker(lambda model: ENGLISH["open.asked"]),
@@ -44,13 +44,13 @@ def features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
 
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
-    """Report the number of features."""
+    """Report the posterior of the number of features."""
     return build_number_finding(model, model._view.n_features, "feature", "features", settings.ci)
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
-    """Report the variance of the similarities that is accounted for."""
+    """Report the share of variance of similarities that the features account for."""
     results: Any = model._data_answers
     share = results.share_explained()
     sentence = describe_variance(

@@ -44,13 +44,13 @@ _MAX_BEST, _MAX_WORST = 3, 3
 def list_makers(
     model: "EliminationByAspects", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
-    """List the findings."""
+    """List the functions that make the findings of a maximum-likelihood fit."""
     return LIKELIHOOD_FINDINGS
 
 
 @finding("weights", "Aspect weights", ON_SCREEN)
 def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """Report the weights of the aspects, and which are at the boundary."""
+    """Report aspect weights with standard errors, and which are at the boundary 0."""
     table = model.summary(settings.ci)
     table.attrs |= {"interval": settings.ci}
     zero_weights = [
@@ -105,7 +105,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the effects of covariates, if there are any."""
+    """Report effects of comparison covariates; None without covariates."""
     if not model._covariates:
         return None
     table = model.covariate_effects(settings.ci)
@@ -170,7 +170,7 @@ def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Findin
 
 
 def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
-    """Describe the model of choices for a methods section."""
+    """Return methods sentences about the maximum-likelihood fit."""
     key, source = "ml.methods.elimination", Cite("tversky1972")
     if isinstance(model.aspects, str):
         key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)

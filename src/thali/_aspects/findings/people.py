@@ -1,4 +1,4 @@
-"""Findings about respondents: repeated answers and individual weights."""
+"""Findings about respondents: repeated answers, individual weights and segments."""
 
 from dataclasses import replace
 from typing import Any
@@ -51,7 +51,7 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def describe_repeated_answers(model: Any) -> tuple[Text, ...]:
-    """Describe the treatment of repeated answers; () for unknown respondents."""
+    """Return methods sentences about repeated answers; () if respondents are unknown."""
     return describe_dependence(model._view.dependence)
 
 
@@ -78,7 +78,7 @@ def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
 
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: AnswerSettings) -> Finding:
-    """Report each respondent's shares of the options, and the population's."""
+    """Report each respondent's shares of options beside the population's."""
     table, population = (
         model.respondents.individuals(settings.ci),
         population_shares_table(model._view, settings.ci),
@@ -89,18 +89,18 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def list_segment_findings(settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """List the findings about segments of respondents."""
+    """List the functions that make findings about segments of respondents."""
     return make_segment_makers(settings, make_segment_function(settings))
 
 
 def describe_individual_methods(model: Any) -> tuple[Text, ...]:
-    """Describe the individual weights for a methods section."""
+    """Return methods sentences about individual weights."""
     segments = describe_segmentation("each respondent's preference for an option over the others")
     return (ENGLISH["individuals.methods"], *describe_slopes(model), segments)
 
 
 def describe_slopes(model: Any) -> tuple[Text, ...]:
-    """Describe the covariates of individual weights; () without covariates."""
+    """Return methods sentences about covariates of individual weights."""
     if model._view.slopes is None:
         return ()
     columns = list_names(read_covariates(model._view).sources)
@@ -111,5 +111,5 @@ def describe_slopes(model: Any) -> tuple[Text, ...]:
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
-    """Report the parameters that do not belong to single respondents."""
+    """Report alpha, kappa and other parameters that no single respondent has."""
     return Finding(notes=describe_parameters(model, model.summary(settings.ci), "individuals"))

@@ -163,7 +163,7 @@ class Additive:
         return float(self.sigma)
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """Return the kernel data of similarities, and a function that makes a cache.
+        """Return similarities as kernels read them, and a function that makes a chain's cache.
 
         `weights` is the Gamma prior of weights and constant.
         """
@@ -212,7 +212,7 @@ class Additive:
         )
 
     def first_variance(self, data: Any) -> float:
-        """Return the fixed variance of a judgement, or the prior mean.
+        """Return the variance of a judgement where chains start: fixed, or the prior mean.
 
         Chains start there. If all similarities are equal, the square of their mean replaces the
         variance.
@@ -228,7 +228,7 @@ class Additive:
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
     def fix_prior(self, data: Any) -> "Additive":
-        """Return the likelihood with the prior of sigma fixed to these data."""
+        """Return a copy whose prior of sigma no longer depends on the data passed later."""
         if self.fixed_sigma(data) is not None:
             return self
         return replace(self, variance=self.first_variance(data))
@@ -236,7 +236,7 @@ class Additive:
     def scaled_priors(
         self, data: Any, factors: Iterable[float]
     ) -> Iterator[tuple[str, "Additive"]]:
-        """Yield names and likelihoods with the prior mean of sigma² multiplied."""
+        """Yield (name, likelihood) with the prior mean of sigma² times each factor."""
         if self.fixed_sigma(data) is None:
             for factor in factors:
                 variance = factor * self.first_variance(data)
@@ -290,7 +290,7 @@ class Additive:
     def build_posterior_part(
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
-        """Build the part of the posterior tree about similarities."""
+        """Build the part of the posterior tree about similarities from all draws."""
         from ..draws.similarities import build_similarities_part
 
         return build_similarities_part(
@@ -309,7 +309,7 @@ class Additive:
 
 
 def choose_weight_prior(data: Any) -> tuple[float, float]:
-    """Return shape and rate of a weight prior for the scale of the data.
+    """Return Gamma shape and rate of weights that suit the range of the similarities.
 
     Its mean is a tenth of the largest similarity.
     """
@@ -320,7 +320,7 @@ def choose_weight_prior(data: Any) -> tuple[float, float]:
 
 
 def mean_inverse_judgements(data: Any) -> float:
-    """Return the mean of 1 / n_ij, the variance of a similarity per judgement variance."""
+    """Return the mean of 1 / n_ij over pairs with n_ij judgements each."""
     return float(np.mean(1.0 / data.judgements))
 
 
@@ -337,7 +337,7 @@ register_answers(
 
 @operations.select_cache.register(Judgements)
 def _select_cache(judgements: Any, caches: Any, t: Any) -> Any:
-    """Return the residuals at level t, as views."""
+    """Return views of the residuals of the replica at temperature t."""
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
@@ -355,7 +355,7 @@ def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 
 @operations.delta_member.register(Judgements)
 def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves feature k."""
     return row_delta(judgements, c, b, k, i, d)
 
 
@@ -367,26 +367,26 @@ operations.open_members.register(Judgements)(open_row_sums)
 
 @operations.delta_open_member.register(Judgements)
 def _delta_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change if option i joins or leaves the open pattern, from its row sums."""
+    """Return the log-likelihood change of a toggle of option i, from stored row sums."""
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
 @operations.apply_open_member.register(Judgements)
 def _apply_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update residuals and row sums: option i joins or leaves the open pattern."""
+    """Update residuals and stored row sums after a toggle of option i."""
     shift_row(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
 
 @operations.weight_gradient.register(Judgements)
 def _weight_gradient(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
-    """Return the sum of residuals of option i with the owners, over the variance."""
+    """Return the derivative of the log-likelihood by a weight i shares with owners of k."""
     return sum_row(c.residual, b, k, i) / c.real[VARIANCE]
 
 
 @operations.weight_curvature.register(Judgements)
 def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
-    """Return the judgements of option i with common owners, over the variance."""
+    """Return minus the second derivative by the weights of features k and `partner`."""
     return sum_common(judgements.measured, b, k, partner, i) / c.real[VARIANCE]
 
 
@@ -405,7 +405,7 @@ def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d
 @operations.delta_weight.register(Judgements)
 @operations.delta_compensated_weight.register(Judgements)
 def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of feature k grows by d."""
     pairs = count_inner_judgements(judgements, b, k, m)
     return d * (sum_inner(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
 
@@ -413,7 +413,7 @@ def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 @operations.apply_weight.register(Judgements)
 @operations.apply_compensated_weight.register(Judgements)
 def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the residuals of pairs of owners: the weight of pattern k grows by d."""
+    """Update the residuals of pairs of owners: the weight of feature k grows by d."""
     shift_inner(judgements, c, b, k, d)
 
 
@@ -423,7 +423,7 @@ operations.rebuild_cache.register(Judgements)(fill_residuals)
 @operations.log_likelihood.register(Judgements)
 def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
     # the omitted constant is the log-density of residuals of 0 under the first variance
-    """Return the log-likelihood without constants."""
+    """Return the normal log-likelihood of the similarities, without constants."""
     variance = c.real[VARIANCE]
     return -0.5 * (
         squared_error(judgements, c) / variance
@@ -436,7 +436,7 @@ def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> 
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2
     # variance), where A counts the judgements of pairs of owners, and B is the sum of their
     # residuals without feature k
-    """Draw every weight from its conditional distribution."""
+    """Draw every weight from its full conditional: Gamma prior times a normal density."""
     precision = b.real[BETA] / c.real[VARIANCE]
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
@@ -451,13 +451,13 @@ def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> 
 
 @operations.draw_parameters.register(Judgements)
 def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the constant and the variance."""
+    """Draw the additive constant and the variance from their full conditionals."""
     draw_constant(rng, judgements, c, b)
     draw_variance(rng, judgements, c, b)
 
 
 @operations.record_parameters.register(Judgements)
 def _record_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Record the constant and sigma."""
+    """Write the constant and sigma of the state into row `draw` of the record."""
     extra[draw, CONSTANT] = c.real[CONSTANT]
     extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

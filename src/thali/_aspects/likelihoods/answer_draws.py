@@ -1,4 +1,4 @@
-"""Answer probabilities per draw under elimination by aspects."""
+"""Functions from a slice of questions to answer probabilities per draw (elimination by aspects)."""
 
 from typing import TYPE_CHECKING
 
@@ -24,14 +24,14 @@ def build_comparison_probabilities(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> AnswerProbabilities:
-    """Build a function from question slices to outcome probabilities of comparisons.
+    """Return a function from a slice of comparisons to outcome probabilities.
 
     `tie` and `beta` are the tie parameters and covariate coefficients per draw.
     """
     cells = data.cells
 
     def compute_slice(questions: slice) -> np.ndarray:
-        """Return outcome probabilities of a slice of questions, (draws, outcomes)."""
+        """Return outcome probabilities of these comparisons, (n_draws, n_outcomes)."""
         offsets = None
         if beta is not None and beta.shape[1]:
             offsets = CovariateOffsets(beta, cells.x[questions])
@@ -48,10 +48,10 @@ def build_comparison_probabilities(
 def build_choice_probabilities(
     columns: FeatureColumns, data: "Choices", lapse: float
 ) -> AnswerProbabilities:
-    """Build a function from question slices to choice probabilities of set members."""
+    """Return a function from a slice of sets to their members' choice probabilities."""
 
     def compute_slice(questions: slice) -> np.ndarray:
-        """Return choice probabilities of a slice of sets, (draws, members)."""
+        """Return choice probabilities of these sets' members, (n_draws, n_members)."""
         start, members = slice_sets(data.start, questions, data.members)
         return compute_set_probabilities(columns, start, members, lapse)
 

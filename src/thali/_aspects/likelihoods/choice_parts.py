@@ -1,4 +1,4 @@
-"""Posterior parts of pairs and sets: probabilities and pointwise likelihoods."""
+"""Parts of the posterior tree about choices: probabilities and pointwise log-likelihoods."""
 
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def build_data_part(stored: StoredData, unique: bool) -> DataPart:
-    """Build the part of a posterior that does not depend on draws."""
+    """Build the part of the posterior tree about the choices themselves, without draws."""
     return DataPart(
         kind=stored.kind,
         log_constant=stored.log_constant,
@@ -58,7 +58,7 @@ def build_pairs_part(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> DataPart:
-    """Build the part of a posterior about paired comparisons.
+    """Build the part of the posterior tree about paired comparisons from all draws.
 
     `tie` and `beta` are the tie parameters and covariate coefficients per draw.
     """
@@ -111,7 +111,7 @@ def _compute_pair_draws(
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return choice probabilities of pairs (i, j), log-likelihoods of compared pairs, per draw."""
+    """Return draws of pair probabilities (i over j) and of compared pairs' log-likelihoods."""
     # The probabilities have covariates of 0, and the likelihoods are of compared pairs.
     pair_indices = pair_index(data.first, data.second, data.n_options)
     probability = np.empty((columns.n_draws, len(i)))
@@ -153,7 +153,7 @@ def _compute_pair_draws(
 def _log_likelihood_terms(
     p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, draws: slice, counts: Any
 ) -> np.ndarray:
-    """Return log-likelihoods of pairs or cells at some of the draws."""
+    """Return the log-likelihood of each comparison, shape (n_draws, n_comparisons)."""
     from scipy.special import xlogy
 
     if tie is None:
@@ -178,7 +178,7 @@ def build_sets_part(
     lapse: float,
     unique: bool,
 ) -> DataPart:
-    """Build the part of a posterior about choices from sets."""
+    """Build the part of the posterior tree about choices from sets from all draws."""
     labels, questions = np.asarray(data.labels, dtype=str), data.questions()
     stored = store_sets(data, lapse)
     variables: dict[Any, Any] = {

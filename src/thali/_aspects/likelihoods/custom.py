@@ -41,7 +41,7 @@ MIN_ARGUMENTS = {"of_pair": 4}  # own_i and own_j are optional
 
 @dataclass(frozen=True, repr=False)
 class Custom:
-    r"""A user-defined likelihood of data in a user-defined NamedTuple.
+    r"""A user-defined likelihood, given as functions of data, features and weights.
 
     Experimental: its arguments may change in a later version.
 
@@ -145,7 +145,7 @@ class Custom:
         return f"Custom({', '.join(arguments)})"
 
     def wrap_data(self, data: Any) -> Observed:
-        """Return the data in the form that models take."""
+        """Return the user's NamedTuple as `Observed`, the data class that models take."""
         if isinstance(data, Observed):
             return data
         return Observed(data)
@@ -164,7 +164,7 @@ class Custom:
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """Return the kernel data, and a function that makes a chain's cache.
+        """Return data as kernels read them, and a function that makes a chain's cache.
 
         The functions are tested at weights from their prior.
         """
@@ -177,14 +177,14 @@ class Custom:
         return self._build_data(observed, allocates, weights), self._module.make_cache
 
     def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
-        """Return the same as `compiled` without testing the functions.
+        """Return the same pair as `compiled`, without testing the user's functions.
 
         It is for operations that are called as Python.
         """
         return self._build_data(observed, False, weights), self._module.make_cache
 
     def _build_data(self, observed: Observed, allocates: bool, weights: Any) -> Any:
-        """Build the kernel data: fields of the data and priors of parameters."""
+        """Return the user's data fields and parameter priors as kernels read them."""
         is_signed = not is_positive_prior(weights)
         if not self.parameters:
             return self._get_kernel_data_class(allocates, is_signed)(
@@ -201,14 +201,14 @@ class Custom:
 
     @property
     def terms(self) -> str:
-        """The names of the functions of terms; empty for `log_likelihood` alone."""
+        """Names of the functions given for pair and option terms; empty without terms."""
         return " and ".join(
             name for name in ("of_pair", "of_option") if getattr(self, name) is not None
         )
 
     @property
     def _module(self) -> Any:
-        """The module with the operations of these functions."""
+        """Module that defines the kernel operations: by terms, or by the full function."""
         if self.terms:
             return term_sums
         return full_evaluation
@@ -216,7 +216,7 @@ class Custom:
     def _get_kernel_data_class(
         self, allocates: bool, is_signed: bool, data_class: Any = None
     ) -> Any:
-        """Return the cached class of kernel data, generated from these functions."""
+        """Return the NamedTuple class of kernel data for these functions, cached."""
         # Equal functions have the same class.
         key = (
             self.log_likelihood,
@@ -241,7 +241,7 @@ class Custom:
         return _CLASSES[key]
 
     def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
-        """Return a hash of everything that the class depends on, or ""."""
+        """Return a hash of all that the kernel class depends on; "" if a function has none."""
         # Compiled code is found again by this hash; it is "" if a function has none.
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = list(map(_compute_function_digest, functions))
@@ -255,7 +255,7 @@ class Custom:
         ).hexdigest()
 
     def set_parameters(self, data: Any, values: Mapping[str, float]) -> Any:
-        """Return the user's data with these values of the parameters."""
+        """Return the user's data with the parameter fields set to these values."""
         return data._replace(**{name: float(values[name]) for name in self.parameters})
 
     def fix_prior(self, data: Any) -> "Custom":
@@ -325,7 +325,7 @@ class Custom:
     def build_posterior_part(
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
-        """Build the part of the posterior tree about the data.
+        """Build the part of the posterior tree about the user's data.
 
         It includes pointwise log-likelihoods if `pointwise` is given.
         """
@@ -348,19 +348,19 @@ _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
 def is_unavailable(function: Any) -> bool:
-    """Return whether a function was not given, or is missing after loading from a file."""
+    """Return whether a function was not given, or was lost when loading from a file."""
     return function is None or isinstance(function, UnsavedFunction)
 
 
 def _encode_prior(prior: Any) -> tuple[int, float, float]:
-    """Return a parameter's prior as compiled code reads it; None is part of `log_prior`."""
+    """Return a parameter's prior as (code, first, second parameter) for compiled code."""
     if prior is None:
         return FLAT, 0.0, 1.0
     return prior.encode()
 
 
 def _compute_function_digest(function: Any) -> str:
-    """Return the digest of a function's code and constants, "" if it has none."""
+    """Return a hash of a function's bytecode and constants; "" if it has none."""
     if function is None:
         return "none"
     return constants_digest(function)
@@ -369,7 +369,7 @@ def _compute_function_digest(function: Any) -> str:
 def _make_class(
     custom: Custom, allocates: bool, is_signed: bool, data_class: Any, name: str, is_known: bool
 ) -> Any:
-    """Make a NamedTuple class with the operations defined by the functions."""
+    """Make a NamedTuple class of kernel data and register its operations."""
     fields = ["data", "n"]
     if custom.parameters:
         fields += ["kind", "first", "second"]
@@ -391,7 +391,7 @@ def _make_class(
 
 
 def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
-    """Register the operations of learned parameters."""
+    """Register kernel operations that draw and record the user's parameters."""
     names = list(custom.parameters)
     term_sums.starting_parameters.register(cls)(
         lambda likelihood: [getattr(likelihood.data, name) for name in names]
@@ -413,7 +413,7 @@ def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
 
 
 def _register_terms(cls, custom: Custom) -> None:
-    """Register the functions of pair and option terms."""
+    """Register the user's functions of pair and option terms as kernel operations."""
     of_pair: Any = custom.of_pair and register_user_function(custom.of_pair, inline=True)
     of_option: Any = custom.of_option and register_user_function(custom.of_option, inline=True)
     sees_own = of_pair and len(inspect.signature(_get_python_function(of_pair)).parameters) == 6

@@ -1,4 +1,4 @@
-"""Data of a user-defined likelihood in the posterior tree, and its predictions."""
+"""Parts of the posterior tree about a user-defined likelihood, and its predictions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ def build_custom_part(
     parameters: tuple[str, ...] = (),
     sees_weights: bool = True,
 ) -> DataPart:
-    """Build the part of a posterior about data that thali cannot interpret.
+    """Build the part of the posterior tree about a user's data, of which thali knows n only.
 
     `parameters` are the learned fields of the data.
     """
@@ -59,7 +59,7 @@ def build_custom_part(
 def depends_on_weights(
     custom: "Custom", observed: "Observed", columns: Any, parameter_draws: dict[str, np.ndarray]
 ) -> bool:
-    """Return whether the log-likelihood of random features depends on weights.
+    """Return whether the user's log-likelihood changes if weights are rescaled.
 
     Drawn weights are compared with rescaled ones.
     """
@@ -92,7 +92,7 @@ def predict_by_draw(
     parameter_draws: dict[str, np.ndarray],
     function_name: str = "predict",
 ) -> list[np.ndarray]:
-    """Call a user's function of data, features and weights for every draw.
+    """Call a user's function of data, features and weights at every draw.
 
     It returns arrays of one shape.
     """
@@ -123,7 +123,7 @@ def compute_pointwise(
     shape: tuple[int, int],
     parameter_draws: dict[str, np.ndarray],
 ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """Compute the log-likelihood of each observation per draw.
+    """Return the user's log-likelihood of each observation at every draw, by variable.
 
     The user's function computes it. The result is {} for too many observations.
     """

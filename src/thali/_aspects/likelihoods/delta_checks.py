@@ -1,4 +1,4 @@
-"""Compare changes in a user's likelihood by its terms and by the full function."""
+"""Checks that a user's pair and option terms agree with the user's full log-likelihood."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ RELATIVE_ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class WorstDifference:
-    """The worst disagreement among comparisons of two evaluations."""
+    """The largest difference between two evaluations, relative to its rounding bound."""
 
     count: int = 0  # number of comparisons
     size: float = 0.0  # the difference that is largest relative to its rounding bound
@@ -28,13 +28,13 @@ class WorstDifference:
 
     @property
     def is_rounding(self) -> bool:
-        """Whether rounding can explain the difference."""
+        """Whether rounding errors can explain the largest difference."""
         return self.size <= self.allowed
 
     def worse(
         self, first_value: float, second_value: float, allowed: float, words: str
     ) -> "WorstDifference":
-        """Return the worse of this and a new comparison, counting one more.
+        """Return this or the new comparison, whichever differs more beyond rounding.
 
         Equal infinities agree.
         """
@@ -51,7 +51,7 @@ class WorstDifference:
 def sample_states(
     prior: Any, n: int, weights: Any, rng: np.random.Generator, count: int
 ) -> list[Any]:
-    """Sample features (options, columns) and weights from the prior.
+    """Sample `count` pairs (features, weights) from the prior for n options.
 
     The first state has no column if the prior allows it.
     """
@@ -69,7 +69,7 @@ def sample_states(
 
 
 def arrange_like_samplers(features: np.ndarray) -> np.ndarray:
-    """Return the features in the memory layout of samplers.
+    """Return the feature matrix as a view with the samplers' memory layout.
 
     Compiled code then has the type of the array.
     """
@@ -80,7 +80,7 @@ def arrange_like_samplers(features: np.ndarray) -> np.ndarray:
 
 
 def build_state(features: np.ndarray, weights: np.ndarray) -> FeatureState:
-    """Build a state with these columns and room for more."""
+    """Build a sampler state from features and weights, with room for more features."""
     n, n_columns = features.shape
     state = make_empty_state(n, n_columns + 4)
     state.Z[:n_columns, :n] = features.T
@@ -107,7 +107,7 @@ def compare_changes(
     rng: np.random.Generator,
     max_changes: int,
 ) -> WorstDifference:
-    """Compare changes by the operations with differences of the full function.
+    """Compare log-likelihood changes of the kernels with differences of the full function.
 
     `whole` is the full function of features and weights, and up to `most` changes of each kind are
     compared.
@@ -133,7 +133,7 @@ def compare_changes(
 
 @dataclass(frozen=True)
 class StateChanges:
-    """Random changes of one state, with the differences that the operations compute for them.
+    """Random changes of one state, each with the log-likelihood change that kernels report.
 
     Each method yields the difference, the features and weights after the change, and a description.
     """
@@ -148,19 +148,19 @@ class StateChanges:
     max_changes: int  # of each kind
 
     def iterate(self) -> Iterator[tuple[float, tuple[np.ndarray, np.ndarray], str]]:
-        """Yield changes of every kind."""
+        """Yield changes of every kind: members, weights, births and transfers."""
         yield from self._flip_members()
         yield from self._change_weights()
         yield from self._add_columns()
         yield from self._transfer_owners()
 
     def _choose(self, candidates: list[Any]) -> list[Any]:
-        """Choose some of the candidates at random."""
+        """Return a random selection of the candidates, at most `max_changes`."""
         order = self.rng.permutation(len(candidates))
         return [candidates[t] for t in order[: self.max_changes]]
 
     def _format_owners(self, column: np.ndarray) -> str:
-        """Return up to six owners of a column, in braces."""
+        """Return up to six owners of a feature as text in braces."""
         owner_labels = [self.labels[i] for i in np.flatnonzero(column)]
         if len(owner_labels) > 6:
             owner_labels[6:] = ["..."]
@@ -184,7 +184,7 @@ class StateChanges:
                 )
 
     def _delta_weight(self, k: int, m: Any, d: Any) -> float:
-        """Return the difference if the weight of the column in row k, of m owners, grows by d."""
+        """Return the kernel's log-likelihood change if the weight of row k grows by d."""
         return operations.delta_weight(self.likelihood, self.cache, self.state, k, m, d)
 
     def _change_weights(self) -> Iterator[Any]:
@@ -207,7 +207,7 @@ class StateChanges:
             )
 
     def _add_columns(self) -> Iterator[Any]:
-        """Yield births of features."""
+        """Yield changes in which a new feature is added."""
         n, n_columns = self.features.shape
         for _ in range(min(self.max_changes, 4)):
             column = (self.rng.random(n) < self.rng.uniform(0.2, 0.9)).astype(float)

@@ -111,7 +111,7 @@ class Elimination:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of parameters that are drawn: tie parameter and coefficients."""
+        """Names of learned parameters besides weights: tie parameter and coefficients."""
         if self.ties:
             return ("tie", *self.common_parameters)
         return self.common_parameters
@@ -123,18 +123,18 @@ class Elimination:
 
     @property
     def needs_tempering(self) -> bool:
-        """Whether chains need tempering.
+        """Whether chains need several temperatures by default.
 
         Without unique aspects, choices between some families of aspects are nearly impossible.
         """
         return not self.unique
 
     def convert_data(self, data: Any) -> Any:
-        """Return the data in the form with the fastest likelihood."""
+        """Return the data in the form (pairs, sets or rankings) with the fastest likelihood."""
         return convert_to_pairs(data)
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise an error for data or aspects that the likelihood cannot have.
+        """Raise DataError for data or given aspects that rule out the likelihood.
 
         DataError: data of another kind, or with unexpected ties. ArgumentError: aspects that leave
         nothing to learn, or make a choice impossible without lapses.
@@ -212,7 +212,7 @@ class Elimination:
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """Return the kernel data of choices, and a function that makes a cache.
+        """Return choices as kernels read them, and a function that makes a chain's cache.
 
         `weights` is the Gamma prior of the weights.
         """
@@ -288,7 +288,7 @@ class Elimination:
     def build_posterior_part(
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
-        """Build the part of the posterior tree about choices."""
+        """Build the part of the posterior tree about choices from all draws."""
         from .choice_parts import build_pairs_part, build_sets_part
 
         data = self.convert_data(data)
@@ -336,7 +336,7 @@ def convert_to_rankings(data: Any) -> Any:
 
 
 def require_pairs(data: Any) -> None:
-    """Raise for choices from more than two options.
+    """Raise DataError for choices from sets of more than two options.
 
     With unique aspects alone, they require the Bradley-Terry-Luce model.
     """

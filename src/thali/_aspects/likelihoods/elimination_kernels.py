@@ -1,4 +1,4 @@
-"""Arithmetic of elimination by aspects on sets of any size.
+"""Kernels of elimination by aspects on choice sets: probabilities and log-likelihoods.
 
 A set that elimination can reach is a bit mask over the members of the offered set. The full mask
 has probability 1. A reached mask distributes its probability over the masks that its discriminating
@@ -33,7 +33,7 @@ ALL, WITH_OPTION, COMPENSATED, SPLIT, WITHIN, TRANSFERRED = range(6)
 
 
 class OfferedSets(NamedTuple):
-    """The distinct sets that were offered; read-only."""
+    """The distinct sets of options offered, with counts of choices; read-only."""
 
     # (sets + 1,) int64: set v has the places start[v] to start[v + 1] - 1
     start: np.ndarray
@@ -46,7 +46,7 @@ class OfferedSets(NamedTuple):
 
 
 class SetCache(NamedTuple):
-    """Log-likelihood of every set, and scratch arrays of the recursion over remaining members."""
+    """Log-likelihood of every set, and scratch arrays of the elimination recursion."""
 
     value: np.ndarray  # (sets,) log-likelihood
     kept: np.ndarray  # (n,) stored unique weights while a change of them is evaluated
@@ -62,7 +62,7 @@ class SetCache(NamedTuple):
 
 
 def arrange_sets(n: int, start: Any, members: Any, counts: Any, lapse: float) -> OfferedSets:
-    """Arrange sets as kernels read them."""
+    """Return sets and choice counts as the arrays that kernels read."""
     set_of_place = np.repeat(np.arange(start.size - 1), np.diff(start))
     order = np.argsort(members, kind="stable")
     first_place = part_bounds(np.bincount(members, minlength=n))
@@ -77,7 +77,7 @@ def arrange_sets(n: int, start: Any, members: Any, counts: Any, lapse: float) ->
 
 
 def make_set_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
-    """Make a cache for sets of up to `largest` members or more."""
+    """Make a chain's cache for these sets, with scratch for `largest` members."""
     cache = make_scratch(
         sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1
     )
@@ -85,7 +85,7 @@ def make_set_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
 
 
 def make_scratch(n_sets: int, largest: int, n: int) -> SetCache:
-    """Make scratch space for sets of up to `largest` of n options."""
+    """Make scratch arrays of the recursion for sets of up to `largest` of n options."""
     n_nodes, n_slots = 1, 1
     if largest > MAX_DENSE_SIZE:
         n_nodes, n_slots = MAX_NODES, SLOTS
@@ -116,7 +116,7 @@ def sum_discriminating_weights(c: Any, n_patterns: Any, members: Any) -> Any:
 
 @scalar
 def compute_shares(c: Any, size: Any, n_patterns: Any) -> None:
-    """Compute the probability of each member into c.share.
+    """Write the choice probability of each member of a set into c.share.
 
     The first `patterns` entries of c.mask and c.weight are the aspects.
     """
@@ -130,7 +130,7 @@ def compute_shares(c: Any, size: Any, n_patterns: Any) -> None:
 
 @scalar
 def compute_shares_dense(c: Any, size: Any, n_patterns: Any) -> None:
-    """Compute shares of small sets, with an array of all masks."""
+    """Write choice probabilities of a small set, by an array over all its subsets."""
     full = (1 << size) - 1
     c.reach[full] = 1.0
     for members in range(full, 0, -1):
@@ -157,7 +157,7 @@ def compute_shares_dense(c: Any, size: Any, n_patterns: Any) -> None:
 
 @scalar
 def add_equal_shares(c: Any, size: Any, mask: Any, reached: Any) -> None:
-    """Divide a probability equally among members that no aspect distinguishes."""
+    """Divide the probability of a subset that no aspect distinguishes among its members."""
     n_members = 0
     for x in range(size):
         n_members += (mask >> x) & 1
@@ -167,7 +167,7 @@ def add_equal_shares(c: Any, size: Any, mask: Any, reached: Any) -> None:
 
 @scalar
 def compute_shares_sparse(c: Any, size: Any, n_patterns: Any) -> None:
-    """Compute shares of large sets, with a hash table of reached masks.
+    """Write choice probabilities of a large set, by a hash table of reached subsets.
 
     Reached masks are listed by size.
     """
@@ -195,7 +195,7 @@ def compute_shares_sparse(c: Any, size: Any, n_patterns: Any) -> None:
 
 @scalar
 def add_reach_probability(c: Any, size: Any, mask: Any, probability: Any, n_nodes: Any) -> Any:
-    """Add to the reach probability of a mask; return the number of nodes.
+    """Add to the probability that elimination reaches a subset; return the node count.
 
     A mask that was not reached before becomes a node.
     """
@@ -222,7 +222,7 @@ def add_reach_probability(c: Any, size: Any, mask: Any, probability: Any, n_node
 
 @scalar
 def compute_set_shares(sets: Any, c: Any, b: Any, v: Any) -> None:
-    """Compute the probability of each member of set v, without lapses."""
+    """Write the choice probability of each member of set v, without lapses."""
     start = sets.start[v]
     size = sets.start[v + 1] - start
     full = (1 << size) - 1
@@ -258,7 +258,7 @@ def set_log_likelihood(sets: Any, c: Any, b: Any, v: Any) -> Any:
 
 @scalar
 def is_affected(sets: Any, b: Any, v: Any, affected: Any, i: Any, k: Any, partner: Any) -> Any:
-    """Return whether a change can affect set v.
+    """Return whether a change of owners or weights can change the probabilities of set v.
 
     `affected` defines the change. COMPENSATED: option i joins or leaves pattern k, with its unique
     weight; SPLIT: the weight of pattern k changes; WITHIN: the shared weight of owners of pattern k
@@ -289,7 +289,7 @@ def is_affected(sets: Any, b: Any, v: Any, affected: Any, i: Any, k: Any, partne
 def evaluate_affected_sets(
     sets: Any, c: Any, b: Any, affected: Any, i: Any, k: Any, partner: Any, keep: Any
 ) -> Any:
-    """Return the change in log-likelihood of affected sets after a state change.
+    """Return the log-likelihood change of the sets that a change of state can affect.
 
     If `keep`, the new values are stored.
     """
@@ -316,7 +316,7 @@ def evaluate_affected_sets(
 
 @scalar
 def sum_set_values(c: Any) -> Any:
-    """Return the log-likelihood of all sets."""
+    """Return the log-likelihood of all sets, from the cached values of each."""
     total = 0.0
     for v in range(c.value.shape[0]):
         total += c.value[v]

@@ -1,4 +1,4 @@
-"""Choice probabilities from sets of any size under elimination by aspects."""
+"""Choice probabilities from one set of options and aspects given by name (exact recursion)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -130,7 +130,7 @@ def _sum_by_owners(
 
 
 def _read_names(option_aspects: Any, option: Any) -> set[Any]:
-    """Return the names of an option's aspects, from a list of names or one name."""
+    """Return the aspect names of one option as a set, from a list or a single name."""
     if isinstance(option_aspects, str):
         return {option_aspects}
     try:

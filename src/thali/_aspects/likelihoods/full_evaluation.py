@@ -1,4 +1,4 @@
-"""Operations of a user-defined likelihood that is a single function.
+"""Kernel operations of a user-defined likelihood that is one function of the whole state.
 
 Each operation evaluates all data after the change. A `delta_*` changes the state, evaluates the
 function and reverts the change; the following `apply_*` keeps the value. Row K of the state, with K
@@ -25,26 +25,26 @@ CURRENT, PROPOSED = range(2)  # positions in EvaluationCache.real
 
 
 class EvaluationCache(NamedTuple):
-    """Cache of a chain: current and proposed log-likelihood."""
+    """A chain's cache: log-likelihood of the current and of the proposed state."""
 
     real: np.ndarray  # (2,) the CURRENT log-likelihood, and the last PROPOSED
     parameters: np.ndarray  # (P,) values of the learned parameters
 
 
 def make_cache(likelihood: Any) -> EvaluationCache:
-    """Make a cache; values are filled later."""
+    """Make a chain's cache of two log-likelihoods, filled later."""
     return EvaluationCache(np.zeros(2), np.array(starting_parameters(likelihood)))
 
 
 @scalar
 def propose_change(likelihood: Any, c: Any, b: Any, n_columns: Any) -> Any:
-    """Evaluate the proposed state; return the change in log-likelihood."""
+    """Evaluate the log-likelihood of the proposed state; return its change."""
     c.real[PROPOSED] = state_log_likelihood(insert_parameters(likelihood, c), b, n_columns)
     return c.real[PROPOSED] - c.real[CURRENT]
 
 
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves feature k."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     change = propose_change(likelihood, c, b, b.whole[COLUMNS])
     b.Z[k, i] = 1.0 - b.Z[k, i]
@@ -52,7 +52,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of feature k grows by d."""
     n_columns = b.whole[COLUMNS]
     last_column = n_columns - 1
     w = b.w[k]
@@ -86,27 +86,27 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Store the log-likelihood that `delta_member` computed."""
+    """Keep the log-likelihood that the last `delta_member` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Store the log-likelihood that `delta_weight` computed."""
+    """Keep the log-likelihood that the last `delta_weight` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Store the log-likelihood that `delta_transfer` computed."""
+    """Keep the log-likelihood that the last `delta_transfer` computed."""
     c.real[CURRENT] = c.real[PROPOSED]
 
 
 def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
-    """Store the log-likelihood of the current state."""
+    """Evaluate and store the log-likelihood of the current state."""
     c.real[CURRENT] = state_log_likelihood(insert_parameters(likelihood, c), b, b.whole[COLUMNS])
 
 
 def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
-    """Return views of the cache of temperature t."""
+    """Return views of the cache of the replica at temperature t."""
     return EvaluationCache(caches.real[t], caches.parameters[t])
 
 

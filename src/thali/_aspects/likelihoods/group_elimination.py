@@ -1,4 +1,4 @@
-"""Elimination by aspects of several groups, with likelihoods of one form."""
+"""Elimination by aspects for several groups, whose data are converted to one form."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ class SetElimination(Elimination):
 
 
 def match_group_forms(likelihood: Elimination, parts: Sequence[Any]) -> Elimination:
-    """Return a likelihood that converts the data of all groups to one form."""
+    """Return a likelihood that converts all groups' data to one form (pairs or sets)."""
     if all(not isinstance(convert_to_pairs(data), Choices) for data in parts):
         return likelihood
     return SetElimination(likelihood.lapse, likelihood.unique, likelihood.ties)

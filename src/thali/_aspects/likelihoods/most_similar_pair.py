@@ -11,9 +11,9 @@ from thali._data.triplets import Triplets
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
+from .normal_approximation import approximate_answers
 from .pair_set_operations import make_pair_set_cache
 from .pair_sets import arrange_pair_sets
-from .second_order import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
 LINKS = (EXP, RATIO)
@@ -21,7 +21,7 @@ LINKS = (EXP, RATIO)
 
 @dataclass(frozen=True)
 class MostSimilarPair:
-    r"""Choices of the most similar pair, which shares the most weight.
+    r"""Likelihood of choices of the most similar pair: the pair that shares most weight.
 
     .. math::
         P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}}
@@ -88,7 +88,7 @@ class MostSimilarPair:
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
-        """Return the kernel data of the answers, and a function that makes a cache.
+        """Return answers as kernels read them, and a function that makes a chain's cache.
 
         `weights` is the Gamma prior of weights and constant.
         """
@@ -128,7 +128,7 @@ class MostSimilarPair:
     def build_posterior_part(
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
-        """Build the part of the posterior tree about triplets."""
+        """Build the part of the posterior tree about triplets from all draws."""
         from ..draws.triplets import build_triplets_part
 
         return build_triplets_part(

@@ -1,4 +1,4 @@
-"""Arithmetic of elimination on pairs, arranged for vector instructions.
+"""Kernels of elimination on compared pairs, stored in blocks for vector instructions.
 
 The pairs of option i with each compared option j fill blocks of eight SIMD lanes. Every pair is
 stored twice, once in the blocks of each of its options; `transposed` contains the position of the
@@ -43,7 +43,7 @@ MIN_TRUSTED_RATIO = 1e5
 
 
 class PairBlocks(NamedTuple):
-    """Pairs of compared options; read-only."""
+    """Compared pairs as kernels read them, each stored once per option; read-only."""
 
     start: np.ndarray  # (n + 1,) int64: option i has blocks start[i] to start[i + 1] - 1
     neighbour: np.ndarray  # (blocks, WIDTH) uint64; n for a missing neighbour
@@ -55,19 +55,19 @@ class PairBlocks(NamedTuple):
 
 
 class PairsWithoutUnique(PairBlocks):
-    """Pairs of options without unique aspects, so a side may have no column."""
+    """Compared pairs in a model without unique aspects, so a side may have no aspect."""
 
 
 class PairsWithTies(PairBlocks):
-    """Pairs with ties; wins and losses each include half of the ties."""
+    """Compared pairs with ties; wins and losses each include half of the ties."""
 
 
 class PairsWithTiesWithoutUnique(PairsWithTies):
-    """Pairs with ties of options without unique aspects."""
+    """Compared pairs with ties, in a model without unique aspects."""
 
 
 class PairCache(NamedTuple):
-    """Cache of a chain: blocks of pairs and parameters."""
+    """A chain's cache: both options' weights and log-likelihood of each pair, and parameters."""
 
     block: np.ndarray  # (blocks, fields * WIDTH)
     # ERROR: bound on the rounding error of a side's weight since the cache was filled; with ties or
@@ -80,7 +80,7 @@ class PairCache(NamedTuple):
 def binomial_log_term(
     weight_i: Any, weight_j: Any, wins: Any, losses: Any, scale: Any, base: Any
 ) -> Any:
-    """Return wins * log p + losses * log (1 - p), p = scale * own / (own + other) + base."""
+    """Return wins * log p + losses * log (1 - p), with p the choice probability of i."""
     scaled_inverse = scale / (weight_i + weight_j)
     return wins * fast_log(weight_i * scaled_inverse + base) + losses * fast_log(
         weight_j * scaled_inverse + base
@@ -89,7 +89,7 @@ def binomial_log_term(
 
 @generic
 def has_empty_sides(pairs: Any) -> None:
-    """Return whether a side may be without a column."""
+    """Return whether an option of a pair may have no aspect that the other lacks."""
 
 
 @generic
@@ -99,26 +99,26 @@ def has_ties(pairs: Any) -> None:
 
 @generic
 def count_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> None:
-    """Return the effective weight of side i: positive, and multiplied by covariates."""
+    """Return the weight of option i of a pair: positive, times the covariate factor."""
 
 
 @generic
 def count_second_weight(pairs: Any, weight_j: Any) -> None:
-    """Return the effective weight of side j: positive."""
+    """Return the weight of option j of a pair, made positive."""
 
 
 @generic
 def fill_covariate_factors(pairs: Any, c: Any) -> None:
-    """Fill the factors of covariates from their coefficients; default: none."""
+    """Fill exp(x'beta) of every pair from the coefficients; default: nothing."""
 
 
 def _positive_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
-    """Return the weight of side i, at least MIN_WEIGHT."""
+    """Return the weight of option i of a pair, at least MIN_WEIGHT."""
     return max(weight_i, MIN_WEIGHT)
 
 
 def _positive_second_weight(pairs: Any, weight_j: Any) -> Any:
-    """Return the weight of side j, at least MIN_WEIGHT."""
+    """Return the weight of option j of a pair, at least MIN_WEIGHT."""
     return max(weight_j, MIN_WEIGHT)
 
 
@@ -138,7 +138,7 @@ for (_unique, _ties), _cls in PAIR_CLASSES.items():
 
 @fill_covariate_factors.register(object)
 def _fill_no_factors(pairs: Any, c: Any) -> None:
-    """Do nothing: pairs without covariates have no such factors."""
+    """Do nothing: pairs without covariates have no covariate factors."""
     pass
 
 
@@ -153,7 +153,7 @@ def tie_factor(weight_i: Any, weight_j: Any, scale: Any, base: Any) -> Any:
 def pair_log_likelihood(
     pairs: Any, c: Any, weight_i: Any, weight_j: Any, wins: Any, losses: Any
 ) -> Any:
-    """Return the log-likelihood of a pair."""
+    """Return the log-likelihood of one compared pair from the weights of its options."""
     if has_ties(pairs):
         tie = 1.0 + c.real[TIE] * tie_factor(weight_i, weight_j, pairs.scale, pairs.base)
         return binomial_log_term(weight_i, weight_j, wins, losses, pairs.scale, pairs.base) - (
@@ -164,7 +164,7 @@ def pair_log_likelihood(
 
 @vectorised
 def add_to_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: Any) -> Any:
-    """Return the weight of a side after adding columns; 0 without any column.
+    """Return an option's weight in a pair after adding aspects; 0 if none is left.
 
     Rounding may leave a weight on a side without columns.
     """
@@ -175,7 +175,7 @@ def add_to_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: An
 
 @vectorised
 def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> Any:
-    """Return the change in log-likelihood of option i's pairs.
+    """Return the log-likelihood change of all pairs of option i as its weights change.
 
     `weights` is (a0, a1, b0, b1), and `columns` the same for numbers of columns.
     """
@@ -202,7 +202,7 @@ def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns:
 
 @vectorised
 def store_pair(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any, weight_j: Any) -> None:
-    """Store the weights of both sides of a pair, with their log-likelihood."""
+    """Store the weights of both options of a pair, and the pair's log-likelihood."""
     weight_i = add_to_side(pairs, c, v, COLUMNS_I + t, weight_i, 0.0)
     weight_j = add_to_side(pairs, c, v, COLUMNS_J + t, weight_j, 0.0)
     c.block[v, WEIGHT_I + t] = weight_i
@@ -215,7 +215,7 @@ def store_pair(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any, weight_j: Any)
 
 @scalar
 def store_all_pairs(pairs: Any, c: Any) -> None:
-    """Store the log-likelihood of every pair, after a change of parameters."""
+    """Recompute the log-likelihood of every pair, after a change of parameters."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             store_pair(pairs, c, v, t, c.block[v, WEIGHT_I + t], c.block[v, WEIGHT_J + t])
@@ -223,7 +223,7 @@ def store_all_pairs(pairs: Any, c: Any) -> None:
 
 @scalar
 def apply_row(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> None:
-    """Apply a change to option i's blocks."""
+    """Update the cached pairs of option i as its weights change."""
     a0, a1, b0, b1 = weights
     e0, e1, f0, f1 = columns
     for v in range(pairs.start[i], pairs.start[i + 1]):
@@ -251,7 +251,7 @@ def add_to_column_counts(
 
 @scalar
 def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
-    """Copy option i's blocks to the second copies among its neighbours' blocks."""
+    """Copy the cached pairs of option i to the copies that its opponents have."""
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(WIDTH):
             position = pairs.transposed[v, t]
@@ -267,7 +267,7 @@ def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
 
 @scalar
 def fill_blocks(pairs: Any, c: Any, b: Any) -> None:
-    """Fill all blocks from the weights."""
+    """Fill the cache of all pairs from aspects and weights."""
     n, n_columns = pairs.start.shape[0] - 1, b.whole[COLUMNS]
     fill_covariate_factors(pairs, c)
     for i in range(n):
@@ -293,7 +293,7 @@ def fill_blocks(pairs: Any, c: Any, b: Any) -> None:
 
 @scalar
 def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
-    """Multiply all weights by a factor; return whether the cache needs refilling.
+    """Multiply all cached weights by a factor; return whether rounding requires a refill.
 
     Rounding errors are multiplied as well. A random walk of the scale does not reverse them, so
     they may become as large as the weights within some dozen sweeps.
@@ -349,7 +349,7 @@ def arrange_blocks(
     lapse: float,
     x: Any = None,
 ) -> Any:
-    """Arrange pairs and covariates into blocks, in memory proportional to the pairs."""
+    """Arrange compared pairs (and covariates x) in blocks by option."""
     owner = np.concatenate([first_options, second_options])
     neighbour = np.concatenate([second_options, first_options])
     own_wins = np.concatenate([wins, losses]).astype(float)
@@ -365,7 +365,7 @@ def arrange_blocks(
     slots = int(start[-1]) * WIDTH
 
     def spread(entries: Any, missing: Any, dtype: Any) -> Any:
-        """Return entries of pairs in blocks, with `missing` elsewhere."""
+        """Return one entry per pair at its positions in the blocks, else `missing`."""
         block = np.full(slots, missing, dtype)
         block[position] = entries
         return block.reshape(-1, WIDTH)
@@ -389,7 +389,7 @@ def arrange_blocks(
 
 
 def make_pair_cache(pairs: Any, n_ties: float = 0.0, n_covariates: int = 0) -> PairCache:
-    """Make a cache with counts and ties; weights are filled later.
+    """Make a chain's cache of compared pairs with counts; weights are filled later.
 
     The `covariates` coefficients are 0.
     """

@@ -1,4 +1,4 @@
-"""Pairs whose comparisons have covariates x, such as position or difference in length.
+"""Kernels of compared pairs with covariates, such as position or difference in length.
 
     logit p = log A_ij - log A_ji + x'beta,    beta ~ Normal(0, 1) each,
 
@@ -38,7 +38,7 @@ MAX_ETA = 300.0  # bound of x'beta: e^300 = 2e130
 
 
 class PairsWithCovariates(NamedTuple):
-    """Pairs with covariates, otherwise like `PairBlocks`; read-only."""
+    """Compared pairs with covariates, otherwise like `PairBlocks`; read-only."""
 
     start: np.ndarray
     neighbour: np.ndarray
@@ -51,15 +51,15 @@ class PairsWithCovariates(NamedTuple):
 
 
 class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
-    """Pairs with covariates, in a model without unique aspects."""
+    """Compared pairs with covariates, in a model without unique aspects."""
 
 
 class PairsWithCovariatesAndTies(PairsWithCovariates):
-    """Pairs with covariates and ties; wins and losses include half of the ties."""
+    """Compared pairs with covariates and ties; a tie is half a win, half a loss."""
 
 
 class PairsWithCovariatesAndTiesWithoutUnique(PairsWithCovariatesAndTies):
-    """Pairs with covariates and ties, in a model without unique aspects."""
+    """Compared pairs with covariates and ties, without unique aspects."""
 
 
 COVARIATE_PAIR_CLASSES: dict[
@@ -73,18 +73,18 @@ COVARIATE_PAIR_CLASSES: dict[
 
 
 def _first_weight_with_covariates(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
-    """Return the weight of the pair's first side, multiplied by its covariate factor."""
+    """Return the weight of a pair's first option times its covariate factor."""
     return max(weight_i, MIN_SIDE_WEIGHT) * c.block[v, COVARIATE_FACTOR + t]
 
 
 def _second_weight_with_covariates(pairs: Any, weight_j: Any) -> Any:
-    """Return the weight of side j, at least MIN_SIDE_WEIGHT."""
+    """Return the weight of a pair's second option, at least MIN_SIDE_WEIGHT."""
     return max(weight_j, MIN_SIDE_WEIGHT)
 
 
 @scalar
 def _fill_pair_factors(pairs: Any, c: Any) -> None:
-    """Fill x'beta and exp(x'beta) of every lane."""
+    """Store x'beta and exp(x'beta) of every pair in the cache."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             eta = 0.0
@@ -103,7 +103,7 @@ for (_unique, _ties), _cls in COVARIATE_PAIR_CLASSES.items():
 
 @vectorised
 def shifted_log_likelihood(pairs: Any, c: Any, m: Any, step: Any) -> Any:
-    """Return the log-likelihood after a step of coefficient m.
+    """Return the log-likelihood of all pairs if coefficient m grows by `step`.
 
     Every pair is stored twice, and missing neighbours add 0.
     """
@@ -121,7 +121,7 @@ def shifted_log_likelihood(pairs: Any, c: Any, m: Any, step: Any) -> Any:
 
 
 class CoefficientLine(NamedTuple):
-    """Coefficient m given all else, at the inverse temperature of the chain."""
+    """Conditional density of coefficient m given all else, for slice sampling."""
 
     pairs: Any
     cache: Any
@@ -131,7 +131,7 @@ class CoefficientLine(NamedTuple):
 
 @log_density.register(CoefficientLine)
 def _coefficient_log_density(line: Any, coefficient: Any) -> Any:
-    """Return the log density of a value of the coefficient on a `CoefficientLine`."""
+    """Return the log conditional density of a value of coefficient m."""
     pairs, c, b, m = line
     step = coefficient - c.real[FIRST_COEFFICIENT + m]
     return (

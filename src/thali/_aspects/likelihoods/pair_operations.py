@@ -1,4 +1,4 @@
-"""Operations of elimination on pairs, with or without unique aspects, ties and covariates."""
+"""Kernel operations of elimination on compared pairs: log-likelihood changes and cache updates."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -54,7 +54,7 @@ from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 
 
 def build_pair_data(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
-    """Build the kernel data of pairs, and a function that makes a cache."""
+    """Return compared pairs as kernels read them, and a function that makes a cache."""
     cells = data.cells
     cls, x = PAIR_CLASSES[unique, ties], None
     if data.covariates is not None:
@@ -74,10 +74,10 @@ ALL_PAIR_CLASSES = (*PAIR_CLASSES.values(), *WITH_COVARIATES.values())
 def register_operation(
     operation: Any, classes: Iterable[type[Any]] = ALL_PAIR_CLASSES
 ) -> Callable[[Any], Any]:
-    """Return a decorator that registers an operation for classes of pairs."""
+    """Return a decorator that registers a kernel operation for classes of pairs."""
 
     def register(function: Any) -> Any:
-        """Register the function for every class."""
+        """Register the function for every class of pairs."""
         for cls in classes:
             operation.register(cls)(function)
         return function
@@ -105,13 +105,13 @@ for _cls in ALL_PAIR_CLASSES:
 
 @register_operation(operations.select_cache)
 def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
-    """Return the cache at level t, as views."""
+    """Return views of the cache of the replica at temperature t."""
     return PairCache(caches.block[t], caches.real[t])
 
 
 @scalar
 def count_gained_columns(d: Any) -> Any:
-    """Return the change in the number of columns of a side whose weight changes by d."""
+    """Return +1 or -1: aspects that a side gains or loses as its weight changes by d."""
     if d > 0.0:
         return 1.0
     return -1.0
@@ -119,27 +119,27 @@ def count_gained_columns(d: Any) -> Any:
 
 @register_operation(operations.delta_unique)
 def _delta_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if s[i] grows by d."""
+    """Return the log-likelihood change if option i's unique weight grows by d."""
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
 
 
 @register_operation(operations.apply_unique)
 def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Update the cache of option i's pairs: s[i] grows by d."""
+    """Update the cached pairs of option i: its unique weight grows by d."""
     apply_row(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
     copy_to_neighbours(pairs, c, i)
 
 
 @register_operation(operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if option i joins or leaves column k."""
+    """Return the log-likelihood change if option i joins or leaves aspect k."""
     g = count_gained_columns(d)
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @register_operation(operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the cache of option i's pairs: i joins or leaves column k."""
+    """Update the cached pairs of option i: it joins or leaves aspect k."""
     g = count_gained_columns(d)
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
@@ -147,7 +147,7 @@ def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @scalar
 def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the smaller side of pattern k and the changes of its rows.
+    """Return owners or non-owners of k, whichever are fewer, and their weight changes.
 
     The side is 1 for owners, 0 for other options; the changes are of weights and of numbers of
     columns.
@@ -162,7 +162,7 @@ def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @register_operation(operations.delta_weight)
 def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
@@ -173,7 +173,7 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @register_operation(operations.apply_weight)
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the cache: the weight of pattern k grows by d."""
+    """Update the cached pairs: the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
@@ -232,7 +232,7 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
 
 @register_operation(operations.apply_copies)
 def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    """Add `extra` columns to the sides of the owners of pattern k."""
+    """Add `extra` copies of aspect k to the aspect counts of its owners' pairs."""
     if has_empty_sides(pairs):
         for i in range(b.Z.shape[1] - 1):
             if b.Z[k, i] != 0.0:
@@ -242,7 +242,7 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 @register_operation(operations.apply_scale)
 def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
-    """Multiply all weights by a factor, and refill the cache if errors are large."""
+    """Multiply all cached weights by a factor; refill the cache if errors grow large."""
     if scale_sides(pairs, c, factor, sum_weights(b)):
         fill_blocks(pairs, c, b)
 
@@ -257,7 +257,7 @@ TIE_STEP = 1.0  # initial width on log nu
 
 
 class AspectTieLine(NamedTuple):
-    """Log tie parameter given all else, at the inverse temperature of the chain."""
+    """Conditional density of the log tie parameter given all else, for slice sampling."""
 
     pairs: Any
     cache: Any
@@ -266,7 +266,7 @@ class AspectTieLine(NamedTuple):
 
 @log_density.register(AspectTieLine)
 def _tie_log_density(line: Any, log_tie: Any) -> Any:
-    """Return the log density of a value of log nu."""
+    """Return the log conditional density of a value of the log tie parameter."""
     pairs, c, b = line
     tie = math.exp(log_tie)
     n = pairs.start.shape[0] - 1
@@ -303,7 +303,7 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> 
 
 @register_operation(operations.draw_group_parameters, WITH_COVARIATES.values())
 def _draw_group_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the tie parameter of a group; coefficients are common to all groups."""
+    """Draw the tie parameter of one group; groups share the coefficients."""
     if has_ties(pairs):
         draw_tie(pairs, rng, c, b)
 
@@ -311,13 +311,13 @@ def _draw_group_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> Non
 @register_operation(operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
 def record_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Record the tie parameter as the first extra parameter."""
+    """Write the tie parameter into the first column of the record."""
     extra[draw, 0] = c.real[TIE]
 
 
 @register_operation(operations.record_parameters, WITH_COVARIATES.values())
 def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Record the tie parameter and the coefficients."""
+    """Write the tie parameter and the coefficients into the record."""
     n_ties = 0
     if has_ties(pairs):
         record_tie(pairs, c, b, extra, draw)
@@ -334,7 +334,7 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
 
 @register_operation(operations.compute_answer_logs)
 def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill `logs` with log probabilities of the outcomes of all pairs: first, second, tie."""
+    """Fill `logs` with log probabilities of first, second and tie for all pairs."""
     for e in range(0, people.place.shape[0], OUTCOMES):
         slot = people.place[e] // OUTCOMES
         v, t = slot // WIDTH, slot % WIDTH
@@ -354,7 +354,7 @@ def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> 
 
 @register_operation(operations.add_answer)
 def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Add an answer to the counts and log-likelihoods of both copies of its pair."""
+    """Count an answer `times` times in both copies of its pair, with its log probability."""
     slot = people.place[answer] // OUTCOMES
     v, t = slot // WIDTH, slot % WIDTH
     position = pairs.transposed[v, t]
@@ -378,7 +378,7 @@ def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: A
 
 @register_operation(operations.clear_answers)
 def _clear_answers(pairs: Any, c: Any) -> None:
-    """Set all counts and log-likelihoods to 0."""
+    """Set all counts and log-likelihoods of the cached pairs to 0."""
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             c.block[v, WINS + t] = 0.0

@@ -1,4 +1,4 @@
-"""Operations of the likelihood of the most similar pair in sets."""
+"""Kernel operations of the most-similar-pair likelihood: changes, updates and parameter draws."""
 
 import math
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from .pair_sets import (
 
 
 def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
-    """Make a cache without features; values are filled later.
+    """Make a chain's cache of pair similarities without features, filled later.
 
     The constant starts at its prior mean.
     """
@@ -44,7 +44,7 @@ def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
 
 @operations.sees_full.register(AnsweredPairSets)
 def _sees_full(sets: Any) -> Any:
-    """Return whether full columns affect the answers: with ratios only."""
+    """Return whether a feature of all objects affects the answers (by ratios only)."""
     return sets.is_ratio
 
 
@@ -59,7 +59,7 @@ register_answers(
 
 @operations.select_cache.register(AnsweredPairSets)
 def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
-    """Return the cache at level t, as views."""
+    """Return views of the cache of the replica at temperature t."""
     return PairSums(
         caches.shared[t],
         caches.value[t],
@@ -73,25 +73,25 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
 
 @operations.delta_member.register(AnsweredPairSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if object i joins or leaves feature k."""
     return evaluate_member_change(sets, c, b, k, i, d, False)
 
 
 @operations.apply_member.register(AnsweredPairSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the cache: option i joins or leaves pattern k."""
+    """Update the cached similarities: object i joins or leaves feature k."""
     evaluate_member_change(sets, c, b, k, i, d, True)
 
 
 @operations.delta_weight.register(AnsweredPairSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of feature k grows by d."""
     return evaluate_shared_change(sets, c, b, k, k, d, False)
 
 
 @operations.apply_weight.register(AnsweredPairSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the cache: the weight of pattern k grows by d."""
+    """Update the cached similarities: the weight of feature k grows by d."""
     evaluate_shared_change(sets, c, b, k, k, d, True)
 
 
@@ -113,13 +113,13 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 @operations.rebuild_cache.register(AnsweredPairSets)
 def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
-    """Fill the cached sums of all pairs from the state."""
+    """Fill the cached similarities of all pairs from features and weights."""
     fill_pair_sums(sets, c, b)
 
 
 @operations.log_likelihood.register(AnsweredPairSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
-    """Return the log-likelihood of all sets."""
+    """Return the log-likelihood of the answers to all sets, from the cache."""
     total = 0.0
     for r in range(c.term.shape[0]):
         total += c.term[r]
@@ -132,7 +132,7 @@ CONSTANT_STEP = 1.0  # initial width
 
 
 class ConstantLine(NamedTuple):
-    """Log constant given all weights, at the inverse temperature of the chain."""
+    """Conditional density of the log constant given all weights, for slice sampling."""
 
     sets: Any
     cache: Any
@@ -141,7 +141,7 @@ class ConstantLine(NamedTuple):
 
 @log_density.register(ConstantLine)
 def _constant_log_density(line: Any, log_constant: Any) -> Any:
-    """Return the log density of a value of the log constant."""
+    """Return the log conditional density of a value of the log constant."""
     sets, c, b = line
     constant = math.exp(log_constant)
     total = 0.0
@@ -163,7 +163,7 @@ def _constant_log_density(line: Any, log_constant: Any) -> Any:
 
 @operations.draw_parameters.register(AnsweredPairSets)
 def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the constant, then the sum of constant and weights."""
+    """Draw the additive constant, then the sum of constant and weights."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
         draw_weight_sum(rng, sets, c, b)
@@ -171,7 +171,7 @@ def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> Non
 
 @scalar
 def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    """Draw the constant by slice sampling."""
+    """Draw the additive constant given the weights, by slice sampling."""
     log_constant = draw_on_line(
         rng, ConstantLine(sets, c, b), math.log(c.real[CONSTANT]), CONSTANT_STEP
     )
@@ -181,7 +181,7 @@ def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
 
 @scalar
 def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    """Draw the sum of weights and constant, given their proportions.
+    """Draw the sum of weights and constant, keeping their proportions.
 
     Each is Gamma(shape, rate), so the sum is independent of the proportions.
     """
@@ -196,7 +196,7 @@ def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
 
 @operations.record_parameters.register(AnsweredPairSets)
 def _record_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Record the constant."""
+    """Write the additive constant of the state into the record."""
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]
 
@@ -210,27 +210,27 @@ for _operation, _implementation in operations.WITHOUT_UNIQUE.items():
 
 @operations.draw_group_parameters.register(AnsweredPairSets)
 def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the constant of a group."""
+    """Draw the additive constant of one group."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 
 
 @operations.is_group_scale_free.register(AnsweredPairSets)
 def _is_group_scale_free(sets: Any) -> Any:
-    """Return whether a common factor leaves the likelihood unchanged: with ratios."""
+    """Return whether a common factor of weights and constant has no effect (ratios)."""
     return sets.is_ratio
 
 
 @operations.sum_scaled_priors.register(AnsweredPairSets)
 def _sum_scaled_priors(sets: Any, c: Any) -> Any:
-    """Return the prior shape of the constant, and rate times constant."""
+    """Return prior shape of the constant, and prior rate times the constant."""
     return sets.shape, sets.rate * c.real[CONSTANT]
 
 
 @operations.apply_scale.register(AnsweredPairSets)
 @scalar
 def scale_constant_and_sums(sets: Any, c: Any, b: Any, factor: Any) -> None:
-    """Multiply the constant and all shared weights by a factor."""
+    """Multiply the constant and all cached shared weights by a factor."""
     c.real[CONSTANT] *= factor
     for p in range(c.shared.shape[0]):
         c.shared[p] *= factor

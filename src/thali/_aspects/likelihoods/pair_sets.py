@@ -1,4 +1,4 @@
-r"""Arithmetic of the most similar pair: shared weights, pair values and answers.
+r"""Kernels of choices of the most similar pair: shared weights and answer probabilities.
 
 The answers to one set of pairs are evaluated together. Their probabilities depend on the pair
 values v,
@@ -30,7 +30,7 @@ MIN_DENSE_RATIO = 3  # if fewer than 1 / 3 of the pairs change, only their sets 
 
 
 class AnsweredPairSets(NamedTuple):
-    """The sets with answers as kernels read them; only simulation changes the answers."""
+    """Sets of pairs with their answers, as kernels read them."""
 
     start: np.ndarray  # (sets + 1,) int64: set r has the places start[r] to start[r + 1] - 1
     pair: np.ndarray  # (places,) int32 pairs, most frequently chosen first
@@ -50,7 +50,7 @@ class AnsweredPairSets(NamedTuple):
 
 
 class PairSums(NamedTuple):
-    """Cache of a chain: shared weights and values of pairs."""
+    """A chain's cache: shared weight and value of each pair, log-likelihood of each set."""
 
     shared: np.ndarray  # (pairs,) s
     value: np.ndarray  # (pairs,) v
@@ -64,7 +64,7 @@ class PairSums(NamedTuple):
 def arrange_pair_sets(
     data: Any, is_ratio: bool, lapse: float, shape: float, rate: float
 ) -> AnsweredPairSets:
-    """Arrange sets with answers as kernels read them."""
+    """Return answered sets of pairs as the arrays that kernels read."""
     n, place_indices = data.n_options, list_answered_places(data)
     has_answer = np.bincount(data.set_of, data.counts) > 0.0
     start = part_bounds(data.sizes[has_answer])
@@ -96,21 +96,21 @@ def arrange_pair_sets(
 
 
 def list_answered_places(data: Any) -> np.ndarray:
-    """List the places of sets with answers, most frequently chosen first in each set."""
+    """List the entries of sets with answers, most chosen pair first in each set."""
     places = np.lexsort((-data.counts, data.set_of))
     has_answer = np.bincount(data.set_of, data.counts) > 0.0
     return places[has_answer[data.set_of[places]]]
 
 
 def _group_by_key(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return list starts and positions of each key, one list after the other."""
+    """Return starts and positions of the entries with each key, key after key."""
     start = part_bounds(np.bincount(keys, minlength=n_keys))
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 
 @scalar
 def pair_value(sets: Any, shared: Any, constant: Any) -> Any:
-    """Return the value of a pair with this shared weight.
+    """Return the value (exponential or sum) of a pair that shares this weight.
 
     Rounding may leave a shared weight slightly below 0.
     """
@@ -121,14 +121,14 @@ def pair_value(sets: Any, shared: Any, constant: Any) -> Any:
 
 @scalar
 def set_trial_value(sets: Any, c: Any, p: Any, d: Any) -> None:
-    """Set the trial values of pair p after its shared weight grows by d."""
+    """Store the proposed shared weight and value of pair p, if it grows by d."""
     c.trial_shared[p] = c.shared[p] + d
     c.trial[p] = pair_value(sets, c.trial_shared[p], c.real[CONSTANT])
 
 
 @scalar
 def accept_or_restore_pair(c: Any, p: Any, is_kept: Any) -> None:
-    """Accept the trial values of pair p, or restore the stored ones."""
+    """Accept the proposed value of pair p, or restore the stored one."""
     if is_kept:
         c.shared[p], c.value[p] = c.trial_shared[p], c.trial[p]
     else:
@@ -137,7 +137,7 @@ def accept_or_restore_pair(c: Any, p: Any, is_kept: Any) -> None:
 
 @scalar
 def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
-    """Return the log probability of the answers to set r, at trial values.
+    """Return the log probability of the answers to set r, at proposed values.
 
     `total` is the sum of the values.
     """
@@ -153,7 +153,7 @@ def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
 
 @scalar
 def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse: Any) -> Any:
-    """Return the log probability of the pair at place x of set r."""
+    """Return the log probability of the pair at entry x of set r."""
     chance = 1.0 / (sets.start[r + 1] - sets.start[r])
     if total >= MAX_PLAIN_SUM:
         share = share_by_logarithms(sets, c, r, sets.pair[x])
@@ -166,7 +166,7 @@ def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse:
 
 @scalar
 def share_by_logarithms(sets: Any, c: Any, r: Any, p: Any) -> Any:
-    """Return the share of pair p in a sum of very large exponentials of set r."""
+    """Return the choice probability of pair p in set r, safe from overflow."""
     inverse = 0.0
     for x in range(sets.start[r], sets.start[r + 1]):
         inverse += math.exp(min(c.trial_shared[sets.pair[x]] - c.trial_shared[p], MAX_EXPONENT))
@@ -175,7 +175,7 @@ def share_by_logarithms(sets: Any, c: Any, r: Any, p: Any) -> Any:
 
 @scalar
 def settle_one_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any:
-    """Return the change in log-likelihood of set r at trial values.
+    """Return the log-likelihood change of set r from stored to proposed values.
 
     It is stored if `is_kept`, and 0 if none of the pairs changes. With a pair `through` >= 0, it is
     counted only if this is the first changed pair.
@@ -200,7 +200,7 @@ def settle_one_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any
 
 @part
 def settle_sets(sets: Any, c: Any, n_touched: Any, is_kept: Any) -> Any:
-    """Return the change in log-likelihood if touched pairs take trial values.
+    """Return the log-likelihood change of all sets with a changed pair; maybe keep it.
 
     The trial values are accepted if `is_kept`. `count` is the number of touched pairs.
     """
@@ -234,7 +234,7 @@ def evaluate_member_change(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is
 def evaluate_shared_change(
     sets: Any, c: Any, b: Any, k: Any, second_row: Any, d: Any, is_kept: Any
 ) -> Any:
-    """Return the log-likelihood change if shared weights of owners of k and `rest` grow by d.
+    """Return the log-likelihood change if pairs (owner of k, owner of second_row) gain d.
 
     The two patterns are equal, or have no owner in common.
     """
@@ -251,7 +251,7 @@ def evaluate_shared_change(
 
 @part
 def fill_pair_sums(sets: Any, c: Any, b: Any) -> None:
-    """Fill shared weights, values and terms from the state."""
+    """Fill the cached shared weights and log-likelihoods from features and weights."""
     for p in range(sets.lower.shape[0]):
         c.shared[p] = 0.0
     for k in range(b.whole[COLUMNS]):
@@ -262,7 +262,7 @@ def fill_pair_sums(sets: Any, c: Any, b: Any) -> None:
 
 @part
 def evaluate_all_sets(sets: Any, c: Any) -> None:
-    """Evaluate values and terms from the shared weights."""
+    """Fill the cached values and log-likelihoods from the shared weights."""
     for p in range(sets.lower.shape[0]):
         c.value[p] = pair_value(sets, c.shared[p], c.real[CONSTANT])
         accept_or_restore_pair(c, p, False)

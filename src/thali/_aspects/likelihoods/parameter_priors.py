@@ -1,4 +1,4 @@
-"""Priors of the parameters of a user's likelihood: learned fields of the data."""
+"""Prior distributions of the parameters of a user-defined likelihood, and draws of parameters."""
 
 import math
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ class Normal:
             )
 
     def encode(self) -> tuple[int, float, float]:
-        """Return the prior as compiled code reads it: code and two parameters."""
+        """Return the prior as (code, mean, sd), which compiled code reads."""
         return REAL, float(self.mean), float(self.sd)
 
     def draw(self, rng: np.random.Generator) -> float:
@@ -86,7 +86,7 @@ class Normal:
         return self.to_weight_prior().log_density(values)
 
     def to_weight_prior(self) -> NormalWeights:
-        """Return the same prior for weights."""
+        """Return the prior as a prior of feature weights of either sign."""
         return NormalWeights(float(self.mean), float(self.sd))
 
 
@@ -121,7 +121,7 @@ class Gamma:
         check_positive("rate", self.rate, "a parameter of a Gamma distribution")
 
     def encode(self) -> tuple[int, float, float]:
-        """Return the prior as compiled code reads it: code and two parameters."""
+        """Return the prior as (code, shape, rate), which compiled code reads."""
         return ABOVE_ZERO, float(self.shape), float(self.rate)
 
     def draw(self, rng: np.random.Generator) -> float:
@@ -138,7 +138,7 @@ class Gamma:
         )
 
     def to_weight_prior(self) -> GammaWeights:
-        """Return the same prior for weights."""
+        """Return the prior as a prior of positive feature weights."""
         return GammaWeights(float(self.shape), float(self.rate))
 
 
@@ -173,7 +173,7 @@ class HalfNormal:
         check_positive("sd", self.sd, "the standard deviation of a prior")
 
     def encode(self) -> tuple[int, float, float]:
-        """Return the prior as compiled code reads it: code and two parameters."""
+        """Return the prior as (code, 0, sd), which compiled code reads."""
         return HALF_NORMAL, 0.0, float(self.sd)
 
     def draw(self, rng: np.random.Generator) -> float:
@@ -224,7 +224,7 @@ class LogNormal:
         Normal(self.mean, self.sd)
 
     def encode(self) -> tuple[int, float, float]:
-        """Return the prior as compiled code reads it: code and two parameters."""
+        """Return the prior as (code, mean, sd), which compiled code reads."""
         return LOG_NORMAL, float(self.mean), float(self.sd)
 
     def draw(self, rng: np.random.Generator) -> float:
@@ -278,7 +278,7 @@ class Beta:
                 )
 
     def encode(self) -> tuple[int, float, float]:
-        """Return the prior as compiled code reads it: code and two parameters."""
+        """Return the prior as (code, a, b), which compiled code reads."""
         return UNIT_INTERVAL, float(self.a), float(self.b)
 
     def draw(self, rng: np.random.Generator) -> float:
@@ -323,7 +323,7 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
 
 
 def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
-    """Return the starting values of parameters, the fields of the data.
+    """Return the parameters' starting values from the fields of the user's data.
 
     They must be numbers that the priors allow.
     """
@@ -365,7 +365,7 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
 
 @generic
 def user_log_prior(likelihood: Any) -> None:
-    """Return the user's joint log prior of the parameters; default: 0.
+    """Return the user's joint log prior of all parameters; default: 0.
 
     The parameters are fields of likelihood.data.
     """
@@ -393,7 +393,7 @@ def value_on_line(likelihood: Any, p: Any, x: Any) -> Any:
 
 @scalar
 def position_on_line(likelihood: Any, p: Any, value: Any) -> Any:
-    """Return the position of a value of parameter p on its line."""
+    """Return a value of parameter p unconstrained: its logit, logarithm or itself."""
     code = likelihood.kind[p]
     if code == UNIT_INTERVAL:
         return min(max(math.log(value) - math.log1p(-value), -MAX_LOGIT), MAX_LOGIT)
@@ -404,7 +404,7 @@ def position_on_line(likelihood: Any, p: Any, value: Any) -> Any:
 
 @part
 def line_log_density(likelihood: Any, c: Any, b: Any, p: Any, x: Any) -> Any:
-    """Return the log density of position x of parameter p, given all else.
+    """Return the log conditional density of parameter p at unconstrained x.
 
     It is computed at the inverse temperature of the chain.
     """
@@ -461,6 +461,6 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
 
 
 def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
-    """Record the values of all parameters."""
+    """Write the values of all parameters into row `draw` of the record."""
     for p in range(c.parameters.shape[0]):
         extra[draw, p] = c.parameters[p]

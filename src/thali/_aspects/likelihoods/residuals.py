@@ -1,4 +1,4 @@
-"""Residuals of all pairs under additive similarity, and their updates.
+"""Residuals of similarities under additive clustering, and their updates by kernels.
 
 Residuals fill a square, so every pair is stored twice; entries on the diagonal and of unmeasured
 pairs are always 0 and have weight 0 in `measured`. The similarity of a pair is the mean of n_ij
@@ -20,7 +20,7 @@ CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
 
 
 class Judgements(NamedTuple):
-    """Similarities of pairs as kernels read them; read-only."""
+    """Similarities of pairs and numbers of judgements, as kernels read them; read-only."""
 
     value: np.ndarray  # (n, n) similarity; 0 on the diagonal and for unmeasured pairs
     measured: np.ndarray  # (n, n) number of judgements; 0.0 for unmeasured pairs
@@ -39,7 +39,7 @@ class Judgements(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """Cache of a chain: residuals and parameters."""
+    """A chain's cache: residuals of all pairs, row sums, constant and variance."""
 
     residual: np.ndarray  # (n, n) similarity minus mu, times the number of judgements
     # (n,) for the open pattern: sum of the residuals of an object's pairs with the owners
@@ -51,7 +51,7 @@ class Residuals(NamedTuple):
 
 @vectorised
 def row_delta(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change in log-likelihood if mu grows by d z over i's pairs.
+    """Return the log-likelihood change if similarities of i with owners of k grow by d.
 
     z is row k, which may be real-valued.
     """
@@ -65,7 +65,7 @@ def row_delta(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
 
 @vectorised
 def sum_row(square: Any, b: Any, k: Any, i: Any) -> Any:
-    """Return the sum of `square` over pairs of option i with pattern k."""
+    """Return the sum of row i of a matrix over the owners of feature k."""
     total = 0.0
     for j in range(square.shape[0]):
         total += b.Z[k, j] * square[i, j]
@@ -74,7 +74,7 @@ def sum_row(square: Any, b: Any, k: Any, i: Any) -> Any:
 
 @vectorised
 def sum_common(square: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
-    """Return the sum of `square` over i's pairs with common owners."""
+    """Return the sum of row i of a matrix over owners of both k and `partner`."""
     total = 0.0
     for j in range(square.shape[0]):
         total += b.Z[k, j] * b.Z[partner, j] * square[i, j]
@@ -83,7 +83,7 @@ def sum_common(square: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
 
 @scalar
 def shift_row(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the residuals if mu grows by d z over i's pairs."""
+    """Update the residuals: similarities of i with owners of k grow by d."""
     n = judgements.value.shape[0]
     for j in range(n):
         c.residual[i, j] -= d * b.Z[k, j] * judgements.measured[i, j]
@@ -93,7 +93,7 @@ def shift_row(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @scalar
 def open_row_sums(judgements: Any, c: Any, b: Any, k: Any) -> None:
-    """Fill c.pull and c.ties for pattern k."""
+    """Store sums over owners of k of each object's residuals and judgement counts."""
     n = judgements.value.shape[0]
     for j in range(n):
         c.pull[j], c.ties[j] = 0.0, 0.0
@@ -110,7 +110,7 @@ def open_row_sums(judgements: Any, c: Any, b: Any, k: Any) -> None:
 
 @scalar
 def shift_row_sums(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update c.pull and c.ties after option i joined pattern k (d > 0) or left it.
+    """Update the stored row sums after object i joined feature k (d > 0) or left.
 
     The residuals have been updated before.
     """
@@ -128,7 +128,7 @@ def shift_row_sums(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> N
 
 @scalar
 def count_inner_judgements(judgements: Any, b: Any, k: Any, m: Any) -> Any:
-    """Return the number of judgements of pairs of owners of pattern k."""
+    """Return the number of judgements of pairs that both own feature k."""
     if judgements.complete:
         return 0.5 * m * (m - 1)
     return sum_inner(judgements.measured, b, k)
@@ -136,7 +136,7 @@ def count_inner_judgements(judgements: Any, b: Any, k: Any, m: Any) -> Any:
 
 @vectorised
 def sum_inner(square: Any, b: Any, k: Any) -> Any:
-    """Return the sum of a symmetric square over pairs of owners of pattern k."""
+    """Return the sum of a symmetric matrix over pairs that both own feature k."""
     n = square.shape[0]
     total = 0.0
     for i in range(n):
@@ -148,7 +148,7 @@ def sum_inner(square: Any, b: Any, k: Any) -> Any:
 
 @scalar
 def shift_inner(judgements: Any, c: Any, b: Any, k: Any, d: Any) -> None:
-    """Update the residuals if mu grows by d over pairs of owners of k."""
+    """Update the residuals: similarities of pairs that both own feature k grow by d."""
     n = judgements.value.shape[0]
     for i in range(n):
         if b.Z[k, i] != 0.0:
@@ -158,7 +158,7 @@ def shift_inner(judgements: Any, c: Any, b: Any, k: Any, d: Any) -> None:
 
 @vectorised
 def sum_all(square: Any) -> Any:
-    """Return the sum of a symmetric square over all pairs."""
+    """Return the sum of a symmetric matrix over all pairs."""
     n = square.shape[0]
     total = 0.0
     for i in range(n):
@@ -169,7 +169,7 @@ def sum_all(square: Any) -> Any:
 
 @scalar
 def shift_all(judgements: Any, c: Any, d: Any) -> None:
-    """Update the residuals if mu grows by d for all pairs."""
+    """Update the residuals: the similarities of all pairs grow by d."""
     n = judgements.value.shape[0]
     for i in range(n):
         for j in range(n):
@@ -178,7 +178,7 @@ def shift_all(judgements: Any, c: Any, d: Any) -> None:
 
 @vectorised
 def squared_error(judgements: Any, c: Any) -> Any:
-    """Return the sum of squared residuals, weighted by the numbers of judgements."""
+    """Return the sum of squared residuals, weighted by numbers of judgements."""
     n = c.residual.shape[0]
     total = 0.0
     if judgements.single:
@@ -194,7 +194,7 @@ def squared_error(judgements: Any, c: Any) -> Any:
 
 @scalar
 def fill_residuals(judgements: Any, c: Any, b: Any) -> None:
-    """Fill all residuals from the weights."""
+    """Compute all residuals from features, weights and constant."""
     n = judgements.value.shape[0]
     for i in range(n):
         for j in range(n):
@@ -229,7 +229,7 @@ def draw_variance(rng: np.random.Generator, judgements: Any, c: Any, b: Any) -> 
 
 
 def arrange_squares(data: Any) -> tuple[np.ndarray, ...]:
-    """Return squares of similarities, judgement counts and inverse counts, each (n, n)."""
+    """Return similarities, judgement counts and inverse counts, each (n, n)."""
     return tuple(
         arrange_square(data.n_options, data.first, data.second, entries)
         for entries in (data.values, data.judgements, 1.0 / data.judgements)
@@ -244,7 +244,7 @@ def arrange_square(n: int, first: np.ndarray, second: np.ndarray, entries: Any) 
 
 
 def make_residual_cache(judgements: Judgements) -> Residuals:
-    """Make a cache with starting parameters; residuals are filled later."""
+    """Make a chain's cache with starting parameters; residuals are filled later."""
     constant = 0.0
     if judgements.has_constant:
         constant = judgements.shape / judgements.rate

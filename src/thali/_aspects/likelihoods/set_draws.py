@@ -1,4 +1,4 @@
-"""Choice probabilities from sets, per draw, computed by the samplers' kernels."""
+"""Choice probabilities of sets at posterior draws, by the samplers' kernels."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def compute_set_probabilities(
     lapse: float,
     draws: slice | None = None,
 ) -> np.ndarray:
-    """Return choice probabilities of all members of sets, (draws, members)."""
+    """Return choice probabilities of all set members, shape (n_draws, n_members)."""
     draws = draws or slice(0, columns.n_draws)
     if not columns.n_features[draws].any():
         return compute_luce_probabilities(columns.unique_weights[draws], start, members, lapse)
@@ -55,7 +55,7 @@ def compute_set_probabilities(
 def compute_luce_probabilities(
     weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float
 ) -> np.ndarray:
-    """Return choice probabilities proportional to unique weights, (draws, members).
+    """Return choice probabilities proportional to unique weights, (n_draws, n_members).
 
     `weights` has shape (draws, options), and no aspect is shared.
     """
@@ -84,7 +84,7 @@ def compute_answer_probabilities(
     lapse: float,
     draws: slice | None = None,
 ) -> np.ndarray:
-    """Return probabilities of (best, worst) pairs of sets, (draws, pairs)."""
+    """Return probabilities of all (best, worst) answers, (n_draws, n_answers)."""
     draws = draws or slice(0, columns.n_draws)
     if (largest := int(np.diff(start).max())) > 3:
         raise DataError(
@@ -111,7 +111,7 @@ def compute_answer_probabilities(
 
 
 def average_over_draws(compute_draws: Any, n_draws: int, size: int) -> np.ndarray:
-    """Return the mean over draws of `size` probabilities.
+    """Return the mean over draws of `size` probabilities, computed in blocks.
 
     `draws_of` computes them for a slice of draws.
     """
@@ -133,7 +133,7 @@ def _fill_probabilities(
     unique: Any,
     probability: Any,
 ) -> None:
-    """Fill the probabilities of all members of sets at each draw."""
+    """Fill the choice probabilities of all set members at every draw."""
     for d in range(probability.shape[0]):
         for i in range(unique.shape[1]):
             b.s[i] = unique[d, i]

@@ -1,4 +1,4 @@
-"""Operations of elimination by aspects on choices from sets of any size.
+"""Kernel operations of elimination on choice sets: log-likelihood changes and cache updates.
 
 Every operation makes its change in the state, evaluates the affected sets and reverts the change.
 Only the log-likelihood of each set is stored, so rounding errors do not accumulate.
@@ -41,7 +41,7 @@ NO_CHANGE, UNIQUE, MEMBER, WEIGHT, COMPENSATED_WEIGHT, COMPENSATED_MEMBER, BLOCK
 
 
 def build_set_data(data: Choices, lapse: float) -> Any:
-    """Build the kernel data of choices, and a function that makes a cache."""
+    """Return choices as kernels read them, and a function that makes a chain's cache."""
     return arrange_sets(
         data.n_options, data.start, data.members, data.counts, lapse
     ), make_set_cache
@@ -59,7 +59,7 @@ IMPOSSIBLE_CHOICE = Message(  # for a choice that given aspects make impossible
 
 
 def check_set_sizes(data: Choices) -> None:
-    """Raise DataError for sets that are too large."""
+    """Raise DataError for sets with too many options for the recursion."""
     v_largest = int(data.sizes.argmax())
     if data.sizes[v_largest] > MAX_SET_SIZE:
         members = data.members[data.start[v_largest] : data.start[v_largest + 1]]
@@ -71,7 +71,7 @@ def check_set_sizes(data: Choices) -> None:
 
 
 def check_possible_choices(data: Choices, ownership: np.ndarray) -> None:
-    """Raise DataError for choices that given aspects, (options, aspects), do not allow."""
+    """Raise DataError for choices that have probability 0 under the given aspects."""
     for v in range(data.n_sets):
         members = data.members[data.start[v] : data.start[v + 1]]
         for x in members[data.counts[data.start[v] : data.start[v + 1]] > 0.0]:
@@ -99,7 +99,7 @@ register_answers(
 
 @operations.select_cache.register(OfferedSets)
 def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
-    """Return the cache at level t, as views."""
+    """Return views of the cache of the replica at temperature t."""
     return SetCache(
         caches.value[t],
         caches.kept[t],
@@ -119,7 +119,7 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
 def evaluate_change(
     sets: Any, c: Any, b: Any, change: Any, i: Any, k: Any, partner: Any, d: Any, keep: Any
 ) -> Any:
-    """Return the change in log-likelihood of a state change, which is reverted.
+    """Apply a change of state, return the log-likelihood change, revert it.
 
     Values are stored if `keep`. There is one routine for all operations, because every caller is
     compiled with its own copy of it.
@@ -177,7 +177,7 @@ def evaluate_change(
 
 @scalar
 def subtract_from_unique(c: Any, b: Any, k: Any, d: Any) -> None:
-    """Subtract d from the unique weight of each owner of pattern k."""
+    """Subtract d from the unique weight of each owner of aspect k."""
     for j in range(c.kept.shape[0]):
         c.kept[j] = b.s[j]
         b.s[j] -= d * b.Z[k, j]
@@ -185,7 +185,7 @@ def subtract_from_unique(c: Any, b: Any, k: Any, d: Any) -> None:
 
 @scalar
 def flip_memberships(b: Any, i: Any, size: Any, code: Any) -> None:
-    """Flip memberships of option i in b.order[bit] for the bits of `code`."""
+    """Flip whether option i owns each aspect of b.order whose bit in `code` is 1."""
     for bit in range(size):
         if (code >> bit) & 1:
             b.Z[b.order[bit], i] = 1.0 - b.Z[b.order[bit], i]
@@ -193,44 +193,44 @@ def flip_memberships(b: Any, i: Any, size: Any, code: Any) -> None:
 
 @scalar
 def swap_rows(b: Any, k: Any, second_row: Any) -> None:
-    """Swap the owners of two rows."""
+    """Swap the owners of two rows (aspects) of the state."""
     for j in range(b.Z.shape[1]):
         b.Z[k, j], b.Z[second_row, j] = b.Z[second_row, j], b.Z[k, j]
 
 
 @operations.delta_unique.register(OfferedSets)
 def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if s[i] grows by d."""
+    """Return the log-likelihood change if option i's unique weight grows by d."""
     return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
 
 
 @operations.apply_unique.register(OfferedSets)
 def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
-    """Update the cache: s[i] grows by d."""
+    """Update the cached sets: option i's unique weight grows by d."""
     evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
 
 
 @operations.delta_member.register(OfferedSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the log-likelihood change if option i joins or leaves pattern k."""
+    """Return the log-likelihood change if option i joins or leaves aspect k."""
     return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
 @operations.apply_member.register(OfferedSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update the cache: option i joins or leaves pattern k."""
+    """Update the cached sets: option i joins or leaves aspect k."""
     evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
 @operations.delta_weight.register(OfferedSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the log-likelihood change if the weight of pattern k grows by d."""
+    """Return the log-likelihood change if the weight of aspect k grows by d."""
     return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
 @operations.apply_weight.register(OfferedSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the cache: the weight of pattern k grows by d."""
+    """Update the cached sets: the weight of aspect k grows by d."""
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
@@ -260,13 +260,13 @@ def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any)
 
 @operations.delta_block.register(OfferedSets)
 def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    """Return the change if memberships of i are flipped by `code` and s[i] falls by `mass`."""
+    """Return the log-likelihood change if i's memberships in `code` flip and s[i] falls by mass."""
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
 @operations.apply_block.register(OfferedSets)
 def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
-    """Update the cache: memberships of i are flipped by `code` and s[i] falls by `mass`."""
+    """Update the cached sets: i's memberships in `code` flip, s[i] falls by mass."""
     evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
 
 
@@ -284,13 +284,13 @@ def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> 
 
 @operations.rebuild_cache.register(OfferedSets)
 def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
-    """Fill the cache of all sets from the state."""
+    """Fill the cached log-likelihood of all sets from aspects and weights."""
     evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
 
 
 @operations.log_likelihood.register(OfferedSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
-    """Return the log-likelihood of all sets."""
+    """Return the log-likelihood of all sets in full precision."""
     return sum_set_values(c)
 
 
@@ -299,7 +299,7 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 
 @operations.compute_answer_logs.register(OfferedSets)
 def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
-    """Fill the log probability of every member of every set."""
+    """Fill `logs` with the log choice probability of every member of every set."""
     for v in range(sets.start.shape[0] - 1):
         compute_set_shares(sets, c, b, v)
         start, size = sets.start[v], sets.start[v + 1] - sets.start[v]
@@ -310,14 +310,14 @@ def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> N
 
 @operations.add_answer.register(OfferedSets)
 def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
-    """Add a choice to the counts and to the value of its set."""
+    """Count a choice `times` times in its set, with its log probability."""
     c.count[answer] += times
     c.value[people.place[answer]] += times * log
 
 
 @operations.clear_answers.register(OfferedSets)
 def _clear_answers(sets: Any, c: Any) -> None:
-    """Set all counts and values to 0."""
+    """Set all choice counts and log-likelihoods of the cached sets to 0."""
     for t in range(c.count.shape[0]):
         c.count[t] = 0.0
     for v in range(c.value.shape[0]):

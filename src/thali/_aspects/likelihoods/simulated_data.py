@@ -1,4 +1,4 @@
-"""Data simulated at the features and weights of one draw."""
+"""Simulation of answers at the features and weights of one posterior draw."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class SimulatedData(NamedTuple):
-    """Simulated data and their log-likelihood."""
+    """Simulated answers or similarities, and their log-likelihood."""
 
     data: Any  # an argument of `fit`
     observed: dict[str, np.ndarray]  # by names in the group observed_data
@@ -16,8 +16,8 @@ class SimulatedData(NamedTuple):
 def simulate_answers(
     data: Any, p: np.ndarray, ties: bool, rng: np.random.Generator
 ) -> SimulatedData:
-    """Simulate answers to the same questions as in the data, Multinomial(n, p)."""
+    """Simulate answers to the questions of `data`, multinomial with probabilities p."""
     questions = data.questions(ties)
-    counts = questions.drawn(p, rng)
+    counts = questions.simulate_counts(p, rng)
     log_likelihood = questions.with_counts(counts).log_likelihoods(p).sum()
     return SimulatedData(data.with_answers(counts), {"chosen": counts}, float(log_likelihood))

@@ -1,4 +1,4 @@
-"""Operations of a user-defined likelihood that is a sum of option and pair terms.
+"""Kernel operations of a user-defined likelihood that is a sum of option and pair terms.
 
 A term depends on the features only through sums of weights: own[i] over all features of option i,
 and shared[i, j] over the features that i and j share. The sums and the terms are stored, so a
@@ -17,7 +17,7 @@ from ..state import COLUMNS, count_born_columns, scratch_index
 
 
 class TermSums(NamedTuple):
-    """Cache of a chain: sums of weights and terms."""
+    """A chain's cache: weight sums and log-likelihood terms of options and pairs."""
 
     own_sum: np.ndarray  # (n,) sum of the weights of option i
     own_columns: np.ndarray  # (n,) number of columns in the sum; 0 columns: the sum is exactly 0
@@ -32,7 +32,7 @@ class TermSums(NamedTuple):
 
 @generic
 def insert_parameters(likelihood: Any, c: Any) -> None:
-    """Return the likelihood at the current values of its parameters.
+    """Return the likelihood with its parameters at the chain's current values.
 
     By default it has no parameters.
     """
@@ -40,12 +40,12 @@ def insert_parameters(likelihood: Any, c: Any) -> None:
 
 @generic
 def starting_parameters(likelihood: Any) -> None:
-    """Return the starting values of the parameters, in Python; default: none."""
+    """Return the parameters' starting values as an array; default: empty."""
 
 
 @insert_parameters.register(object)
 def _no_parameters(likelihood: Any, c: Any) -> Any:
-    """Return the likelihood unchanged."""
+    """Return the likelihood unchanged: by default, it has no parameters."""
     return likelihood
 
 
@@ -57,22 +57,22 @@ def _no_starting_parameters(likelihood: Any) -> Any:
 
 @generic
 def pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> None:
-    """Return the term of options i < j."""
+    """Return the user's log-likelihood term of options i < j."""
 
 
 @generic
 def option_term(likelihood: Any, i: Any, own_sum: Any) -> None:
-    """Return the term of option i."""
+    """Return the user's log-likelihood term of option i with weight sum `own_sum`."""
 
 
 @generic
 def has_pair_terms(likelihood: Any) -> None:
-    """Return whether there are pair terms."""
+    """Return whether the user gave a function of pairs."""
 
 
 @generic
 def has_option_sums_in_pairs(likelihood: Any) -> None:
-    """Return whether pair terms also depend on own[i] and own[j]."""
+    """Return whether the pair function also takes both options' weight sums."""
 
 
 @generic
@@ -82,14 +82,14 @@ def has_signed_sums(likelihood: Any) -> None:
 
 @generic
 def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> None:
-    """Return the user's log-likelihood of all data.
+    """Return the user's log-likelihood of all data, as a function of the whole state.
 
     `features` has shape (n, K), `weights` (K,).
     """
 
 
 def make_cache(likelihood: Any) -> TermSums:
-    """Make a cache without features; terms are filled later."""
+    """Make a chain's cache of sums and terms without features, filled later."""
     n = likelihood.n
     n_pair_options = 0
     if has_pair_terms(likelihood):
@@ -106,7 +106,7 @@ def make_cache(likelihood: Any) -> TermSums:
 
 @scalar
 def clean_sum(likelihood: Any, weights: Any, columns: Any) -> Any:
-    """Return a sum of weights, exactly 0 without columns.
+    """Return a sum of weights without rounding error: 0 without features.
 
     A sum of positive weights that rounding made negative is 0, too.
     """
@@ -119,7 +119,7 @@ def clean_sum(likelihood: Any, weights: Any, columns: Any) -> Any:
 
 @scalar
 def ordered_pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> Any:
-    """Return the term of options i and j in any order, given their sums."""
+    """Return the user's term of options i and j, whichever index is smaller."""
     if i > j:
         i, j, own_i, own_j = j, i, own_j, own_i
     return pair_term(likelihood, i, j, shared, own_i, own_j)
@@ -127,7 +127,7 @@ def ordered_pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, 
 
 @scalar
 def update_option_sum(likelihood: Any, c: Any, i: Any, d: Any, g: Any) -> None:
-    """Update the sum and the term of option i, growing by d and g columns."""
+    """Update weight sum and term of option i: d more weight, g more features."""
     c.own_columns[i] += g
     c.own_sum[i] = clean_sum(likelihood, c.own_sum[i] + d, c.own_columns[i])
     c.option[i] = option_term(likelihood, i, c.own_sum[i])
@@ -135,7 +135,7 @@ def update_option_sum(likelihood: Any, c: Any, i: Any, d: Any, g: Any) -> None:
 
 @scalar
 def update_pair_sum(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> None:
-    """Update the sum and the term of options i and j, growing by d and g columns."""
+    """Update shared weight and term of (i, j): d more weight, g more features."""
     c.shared_columns[i, j] += g
     c.shared_columns[j, i] = c.shared_columns[i, j]
     c.shared[i, j] = clean_sum(likelihood, c.shared[i, j] + d, c.shared_columns[i, j])
@@ -146,13 +146,13 @@ def update_pair_sum(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> 
 
 @scalar
 def state_log_likelihood(likelihood: Any, b: Any, n_columns: Any) -> Any:
-    """Return the user's log-likelihood of the first columns of the state."""
+    """Return the user's log-likelihood of the first `n_columns` features."""
     return full_log_likelihood(likelihood, b.Z[:n_columns, : b.Z.shape[1] - 1].T, b.w[:n_columns])
 
 
 @scalar
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change in the terms if option i joins or leaves pattern k."""
+    """Return the change in summed terms if option i joins or leaves feature k."""
     likelihood = insert_parameters(likelihood, c)
     g = 1.0 - 2.0 * b.Z[k, i]
     own_sum = clean_sum(likelihood, c.own_sum[i] + d, c.own_columns[i] + g)
@@ -188,7 +188,7 @@ def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> No
 
 
 def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
-    """List the owners of pattern k."""
+    """List the owners of feature k once, before repeated toggles."""
     n_owners = 0
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
@@ -198,7 +198,7 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 
 def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change in the terms if option i joins or leaves the open pattern."""
+    """Return the change in summed terms of a toggle of option i in the open feature."""
     likelihood = insert_parameters(likelihood, c)
     if has_option_sums_in_pairs(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
@@ -220,7 +220,7 @@ def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
 
 
 def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update sums, terms and owners: option i joins or leaves the open pattern."""
+    """Update sums, terms and owners after a toggle in the open feature."""
     _apply_member(likelihood, c, b, k, i, d)
     n_owners = c.owners[0]
     if b.Z[k, i] == 0.0:
@@ -234,7 +234,7 @@ def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
 
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return the change in the terms if the weight of pattern k grows by d."""
+    """Return the change in summed terms if the weight of feature k grows by d."""
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     change = 0.0
@@ -258,7 +258,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update sums and terms of owners: the weight of pattern k grows by d."""
+    """Update sums and terms of owners: the weight of feature k grows by d."""
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
@@ -329,7 +329,7 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 @scalar
 def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    """Add `extra` columns to the sums of the owners of pattern k."""
+    """Add `extra` copies of feature k to the feature counts of its owners."""
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
             c.own_columns[i] += extra
@@ -340,7 +340,7 @@ def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 
 def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
-    """Fill the cached sums and terms from the state."""
+    """Fill the cached sums and terms from features and weights."""
     likelihood = insert_parameters(likelihood, c)
     n = likelihood.n
     for i in range(n):
@@ -364,7 +364,7 @@ def _rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
 
 
 def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
-    """Return the cache at level t, as views."""
+    """Return views of the cache of the replica at temperature t."""
     return TermSums(
         caches.own_sum[t],
         caches.own_columns[t],
@@ -379,7 +379,7 @@ def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
 
 
 def _current_log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
-    """Return the user's log-likelihood of the state."""
+    """Return the user's log-likelihood of the current state."""
     likelihood = insert_parameters(likelihood, c)
     return state_log_likelihood(likelihood, b, b.whole[COLUMNS])
 

@@ -18,7 +18,7 @@ MAX_RELATIVE_MISS = (
 
 
 def check_functions(custom: Any, observed: Any, weights: Any, checks_terms: bool = True) -> bool:
-    """Test every function of a `Custom` on the data; return whether one allocates.
+    """Test every function of a `Custom` on the data; return whether one allocates arrays.
 
     Functions are called as Python and compiled.
     """
@@ -91,7 +91,7 @@ def _check_terms(
 def _list_pair_calls(
     custom: Any, data: Any, states: Any, rng: np.random.Generator
 ) -> list[tuple[Any, ...]]:
-    """List arguments of calls of the pair function."""
+    """List argument tuples for test calls of the user's pair function."""
     from inspect import signature
 
     sees_own = len(signature(getattr(custom.of_pair, "py_func", custom.of_pair)).parameters) == 6
@@ -110,7 +110,7 @@ def _list_pair_calls(
 
 
 def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
-    """Compare a function with its compiled form on all calls."""
+    """Compare a user's function with its compiled form on all argument tuples."""
     # Return whether it allocates, and the compiled form.
     if not calls:
         return False, function
@@ -133,7 +133,7 @@ def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) ->
 
 
 def call_checked(name: str, function: Any, *arguments: Any) -> float:
-    """Call a user's function as Python on copies of the arguments; return its value.
+    """Call a user's function in Python on copies of its arguments; return a float.
 
     ArgumentError: it fails, changes its arguments, or does not return a finite number.
     """
@@ -177,7 +177,7 @@ def call_checked(name: str, function: Any, *arguments: Any) -> float:
 
 
 def _copy_argument(argument: Any) -> Any:
-    """Copy the arrays of an argument."""
+    """Return a copy of an argument, with its arrays copied."""
     if isinstance(argument, tuple):
         return type(argument)(*(_copy_argument(a) for a in argument))
     if isinstance(argument, np.ndarray):
@@ -186,7 +186,7 @@ def _copy_argument(argument: Any) -> Any:
 
 
 def _iterate_arrays(original: Any, copy: Any) -> Any:
-    """Yield field name, old array and new array of an argument."""
+    """Yield (field name, original array, copied array) of an argument."""
     if isinstance(original, tuple):
         for name, old, new in zip(original._fields, original, copy, strict=True):  # type: ignore[attr-defined]
             if isinstance(old, np.ndarray):
@@ -196,7 +196,7 @@ def _iterate_arrays(original: Any, copy: Any) -> Any:
 
 
 def _describe(arguments: Any) -> str:
-    """Describe the arguments after the data."""
+    """Return words for a call's arguments after the data, for error messages."""
     if len(arguments) == 3 and isinstance(arguments[1], np.ndarray):
         n, columns = arguments[1].shape
         return f"{n} options and {columns} features"
@@ -209,7 +209,7 @@ def _describe(arguments: Any) -> str:
 
 
 def _shorten_repr(returned: Any) -> str:
-    """Return a repr; one of 60 characters or more is cut, with the name of its type."""
+    """Return the repr of a value, cut to 60 characters with its type's name."""
     text = repr(returned).replace("\n", " ")
     if len(text) < 60:
         return text

@@ -7,7 +7,7 @@ from thali._model.maximum_likelihood import MaximumLikelihoodResults
 if TYPE_CHECKING:
     import pandas
 
-    from .goodness import FitTest
+    from .fit_tests import FitTest
 
 
 class AspectEstimates(MaximumLikelihoodResults):
@@ -35,11 +35,11 @@ class AspectEstimates(MaximumLikelihoodResults):
         return pd.DataFrame(estimates.utility_covariance, labels, labels)
 
     def tie(self) -> float | None:
-        """Return the parameter nu of ties; None if a tie is not an outcome."""
+        """Return the tie parameter nu; None if the data have no ties as outcomes."""
         return self._estimates.tie
 
     def tie_std_error(self) -> float | None:
-        """Return the standard error of `tie`."""
+        """Return the standard error of the tie parameter nu."""
         return self._estimates.tie_std_error
 
     def deviance(self) -> float:
@@ -99,11 +99,11 @@ class AspectEstimates(MaximumLikelihoodResults):
         return self._estimates.fit_test(samples, random_seed)
 
     def pearson(self) -> float:
-        """Return Pearson's X²."""
+        """Return Pearson's X² of the fit over all pairs."""
         return self._estimates.pearson
 
     def residuals(self, kind: str = "deviance") -> "pandas.DataFrame":
-        """Return the residual of each compared pair.
+        """Return the deviance or Pearson residual of each compared pair.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from thali.errors import ArgumentError, DataError, InPython, Message, Setting, V
 
 from ..priors.feature_argument import build_feature_prior, list_feature_names
 from ..priors.given import Given
-from .problem import compute_exclusive_aspects, convert_to_dense, scale_pattern
+from .pair_problem import compute_exclusive_aspects, convert_to_dense, scale_pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class KnownAspects:
 
     @property
     def shared(self) -> np.ndarray:
-        """Owners of the given aspects, without unique aspects."""
+        """Owners of the shared aspects only, bool of shape (n_options, n_shared)."""
         if self.unique:
             return self.owners[:, len(self.labels) :]
         return self.owners
@@ -47,7 +47,7 @@ class KnownAspects:
 
 
 def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
-    """Build the aspects from a model's arguments; raise if they are learned or misfit."""
+    """Build the aspects from a model's arguments; raise if they are not given."""
     check_allowed("unique", unique, (True, False))
     is_learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if is_learned or (isinstance(aspects, str) and normalise_aspects(aspects) != "unique"):
@@ -92,7 +92,7 @@ _EQUAL = 1e-7
 
 
 def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> None:
-    """Raise an error that names aspects whose weights choices cannot identify.
+    """Raise DataError naming aspects whose weights these comparisons cannot identify.
 
     Derivatives then have a rank below K - 1.
     """
@@ -131,7 +131,7 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
 
 
 def _check_connected(data: PairedComparisons) -> None:
-    """Raise if the comparisons do not connect all options."""
+    """Raise DataError if the comparisons do not connect all options."""
     if number_components(data.n_options, data.first, data.second)[0] > 1:
         groups = data.components()
         raise DataError(
@@ -148,7 +148,7 @@ def _check_connected(data: PairedComparisons) -> None:
 def _find_unidentified(
     given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
 ) -> list[str]:
-    """Return aspects whose weights the probabilities of these pairs do not identify."""
+    """Return names of aspects whose weights these pairs do not identify."""
     patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
     # Random weights, to avoid coincidental dependence.
     weights = np.exp(

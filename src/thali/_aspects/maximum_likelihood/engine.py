@@ -1,4 +1,4 @@
-"""The engine that fits elimination by given aspects by maximum likelihood."""
+"""The `maximum-likelihood` method of elimination by aspects: fits, predictions and tables."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -29,12 +29,12 @@ NAME = "maximum-likelihood"
 
 
 class AspectLikelihoodEngine(Engine):
-    """Engine that maximises the likelihood by Newton's method from several starts."""
+    """Fits weights of given aspects by maximum likelihood, from several starts."""
 
     findings = "thali._aspects.findings.maximum_likelihood"
 
     def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
-        """Check a fit and build its job; `asked` are the arguments of `fit`."""
+        """Check a fit and return its job; `fit_arguments` are the arguments of `fit`."""
         from thali._model.data_argument import check_data
 
         from .fit import estimate
@@ -50,7 +50,7 @@ class AspectLikelihoodEngine(Engine):
         )
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check a fit without running it."""
+        """Check the data and arguments of a fit without running it."""
         from ..likelihoods.elimination import convert_to_pairs
         from .fit import check_aspects
 
@@ -65,6 +65,7 @@ class AspectLikelihoodEngine(Engine):
         yield from warn_unbounded(model._estimates_)
 
     def facts(self, model: Any) -> Facts:
+        """Return (name, text) facts about the fit for reports, such as its log-likelihood."""
         estimates = _require_fit(model)
         error_facts, tie_facts = (), ()
         if estimates.tie is not None:
@@ -100,7 +101,7 @@ class AspectLikelihoodEngine(Engine):
         return []
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Return the weights with their tests."""
+        """Return a table of aspect weights with standard errors and tests."""
         estimates = _require_fit(model)
         table = estimates.table(ci)
         for name in (
@@ -119,7 +120,7 @@ class AspectLikelihoodEngine(Engine):
         return table
 
     def covariates(self, model: Any) -> tuple[str, ...]:
-        """Return the covariates of comparisons that the fit used."""
+        """Return names of the comparison covariates that the fit used."""
 
         return _require_fit(model).data.covariate_names
 
@@ -239,7 +240,7 @@ def is_by_maximum_likelihood(model: Any) -> bool:
 
 
 def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) -> None:
-    """Raise for arguments that require chains."""
+    """Raise ArgumentError for arguments of `fit` that only chains use."""
     check_people(model.people, data=data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
     defaults = {name: argument.default for name, argument in arguments.items()}
@@ -262,7 +263,7 @@ def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) ->
 
 
 def _treat_ties(model: Any, data: Any) -> Any:
-    """Return the data with the treatment of ties and covariates."""
+    """Return the data with ties and covariates treated as the model asks."""
     return select_covariates(
         treat_ties(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates
     )
@@ -276,7 +277,7 @@ def _choose_lapse(model: Any) -> float:
 
 
 def _build_predictors(estimates: "Estimates", covariates: Any, n_comparisons: int) -> np.ndarray:
-    """Return the covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
+    """Return covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
     from thali._model.covariates import predictor_matrix
 
     return predictor_matrix(covariates, estimates.data.covariate_names, n_comparisons)

@@ -20,9 +20,9 @@ from thali._posterior.interval import INTERVAL, interval_tails
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
-from .goodness import FitTest, run_fit_test
+from .fit_tests import FitTest, run_fit_test
 from .maximum import Maximum, estimate_maximum, maximise
-from .problem import PairProblem, compute_exclusive_aspects, compute_shares
+from .pair_problem import PairProblem, compute_exclusive_aspects, compute_shares
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +33,7 @@ MIN_EXTRA_RESPONDENTS = 5
 
 
 class InformationDirections(NamedTuple):
-    """Directions in which the data are informative about parameters."""
+    """Root of the inverse information matrix, and a mask of unidentified parameters."""
 
     root: np.ndarray  # L (parameters, directions), with L L' the inverse information
     unknown: np.ndarray  # (parameters,) bool: no direction identifies the parameter
@@ -41,7 +41,7 @@ class InformationDirections(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Estimates of one fit, whose log-likelihoods include multinomial coefficients."""
+    """Maximum-likelihood estimates of one fit, with errors and tests of fit."""
 
     data: "PairedComparisons"
     known: KnownAspects
@@ -57,17 +57,17 @@ class Estimates:
 
     @property
     def covariate_coefficients(self) -> np.ndarray:
-        """Change of the log odds per unit of each covariate."""
+        """Change of the log odds per unit of each covariate, shape (n_covariates,)."""
         sizes = compute_covariate_sizes(self.data)
         return self.maximum.beta[: len(sizes)] / sizes
 
     @property
     def covariate_covariance(self) -> np.ndarray:
-        """Covariance of the coefficients of covariates."""
+        """Covariance matrix of the covariates' coefficients."""
         return self.select_covariate_block(self.joint_covariance)
 
     def select_covariate_block(self, joint_covariance: np.ndarray) -> np.ndarray:
-        """Return the block of a joint covariance for covariates."""
+        """Return the rows and columns of a joint covariance that concern covariates."""
         covariate_sizes, n = compute_covariate_sizes(self.data), len(self.maximum.weights)
         return joint_covariance[
             n : n + len(covariate_sizes), n : n + len(covariate_sizes)
@@ -75,12 +75,12 @@ class Estimates:
 
     @property
     def is_over_people(self) -> bool:
-        """Whether standard errors treat only respondents as independent."""
+        """Whether standard errors are clustered by respondent."""
         return self.clusters is not None and bool(self._known.any())
 
     @property
     def is_tested_over_people(self) -> bool:
-        """Whether there are enough respondents for tests of fit over them."""
+        """Whether enough respondents exist for tests of fit clustered by respondent."""
         return (
             self.clusters is not None
             and self.clusters.n_respondents >= self.n_parameters + MIN_EXTRA_RESPONDENTS
@@ -88,7 +88,7 @@ class Estimates:
 
     @property
     def error_source(self) -> str:
-        """Sentence that describes clustered standard errors; "" without respondents."""
+        """Sentence about standard errors clustered by respondent; "" without them."""
         if self.clusters is None or not self.is_over_people:
             return ""
         respondents, answers = (
@@ -128,7 +128,7 @@ class Estimates:
 
     @cached_property
     def _directions(self) -> InformationDirections:
-        """Directions in which the data are informative about parameters."""
+        """Directions of parameters about which the data are informative."""
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
@@ -145,7 +145,7 @@ class Estimates:
 
     @cached_property
     def _known(self) -> np.ndarray:
-        """Mask of parameters with a standard error, shape (n_parameters,)."""
+        """Mask of parameters that have a standard error, shape (n_parameters,)."""
         reached = np.abs(self._jacobian @ self._directions.root).max(axis=1, initial=0.0)
         return ~self._directions.unknown & (reached > 0.0)
 
@@ -158,7 +158,7 @@ class Estimates:
         return jacobian
 
     def _covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
-        """Return the joint covariance for a score variance W (directions, directions)."""
+        """Return the joint covariance, with score variance W in information directions."""
         # None means the identity.
         half = self._jacobian @ self._directions.root
         if variance is None:
@@ -171,14 +171,14 @@ class Estimates:
 
     @cached_property
     def _scores(self) -> RespondentScores:
-        """Scores of respondents at the maximum."""
+        """Scores (log-likelihood gradients) of respondents at the maximum."""
         assert self.clusters is not None
         point = self.maximum.weights, self.maximum.beta
         return RespondentScores(self.problem, self.clusters.tally, *point, self._directions.root)
 
     @cached_property
     def _score_variance(self) -> ScoreVariance:
-        """Variance of the scores of respondents."""
+        """Variance of respondents' scores, for clustered standard errors."""
         return self._scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
@@ -191,20 +191,20 @@ class Estimates:
 
     @property
     def covariance(self) -> np.ndarray:
-        """Covariance of the weights."""
+        """Covariance matrix of the aspect weights."""
         n = len(self.weights)
         return self.joint_covariance[:n, :n]
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Standard errors of the weights."""
+        """Standard errors of the aspect weights, shape (n_aspects,)."""
         errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         # a weight is 1 if all other weights are 0
         return np.where(self.weights == 1.0, np.nan, errors)
 
     @property
     def raw_utility(self) -> np.ndarray:
-        """Sum of the weights of each option's aspects."""
+        """Sum of the weights of each option's aspects, shape (n_options,)."""
         return self.known.owners @ self.weights
 
     def raw_utility_covariance(self) -> np.ndarray:
@@ -231,14 +231,14 @@ class Estimates:
 
     @property
     def tie(self) -> float | None:
-        """Parameter nu of ties; None if a tie is not an outcome."""
+        """Tie parameter nu; None if the data have no ties as outcomes."""
         if self.is_of_choices:
             return None
         return float(np.exp(self.maximum.beta[-1]))
 
     @property
     def tie_std_error(self) -> float | None:
-        """Standard error of nu."""
+        """Standard error of the tie parameter nu."""
         if self.tie is None:
             return None
         return self.tie * float(np.sqrt(self.joint_covariance[-1, -1]))
@@ -250,7 +250,7 @@ class Estimates:
 
     @property
     def coefficients(self) -> str:
-        """Name of the coefficients that the log-likelihood includes."""
+        """Words for the coefficients (binomial or multinomial) in the log-likelihood."""
         if self.is_of_choices:
             return "binomial coefficients"
         return "multinomial coefficients"
@@ -267,7 +267,7 @@ class Estimates:
 
     @property
     def saturated(self) -> float:
-        """Log-likelihood of the model with separate probabilities for every pair."""
+        """Log-likelihood of the saturated model, with free probabilities for every pair."""
         return saturated_log_likelihood(self.problem.counts, self.problem.sizes) + self.coefficient
 
     @property
@@ -282,12 +282,12 @@ class Estimates:
 
     @property
     def df(self) -> int:
-        """Degrees of freedom of the deviance."""
+        """Degrees of freedom of the deviance: free outcomes minus parameters."""
         return len(self.problem.counts) - len(self.problem.totals) - self.n_parameters
 
     @property
     def p_value(self) -> float:
-        """P-value of the deviance."""
+        """P-value of the deviance, by `usual_test`."""
         return self.usual_test.p_value
 
     @cached_property
@@ -296,7 +296,7 @@ class Estimates:
         return self.fit_test()
 
     def reach(self, ci: float) -> float:
-        """Return half the length of an interval with probability `ci`, in standard errors."""
+        """Return the half-width of a `ci` interval, in standard errors."""
         from scipy.special import stdtrit
 
         return float(
@@ -344,7 +344,7 @@ class Estimates:
         )
 
     def outcome_scores(self) -> np.ndarray:
-        """Return gradients of log outcome probabilities, shape (outcomes, weights and beta)."""
+        """Return gradients of log outcome probabilities, (n_outcomes, n_parameters)."""
         from scipy.sparse import eye_array
 
         return self.problem.compute_scores(
@@ -373,55 +373,57 @@ class Estimates:
 
     @property
     def inverse(self) -> np.ndarray:
-        """Sum over outcomes of 1 / fitted probability, for each pair."""
-        return self.problem.asked.summed(1.0 / np.maximum(self.fitted(), 1e-300))
+        """Sum over outcomes of 1 / fitted probability, one number per pair."""
+        return self.problem.asked.sum_by_question(1.0 / np.maximum(self.fitted(), 1e-300))
 
     @property
     def is_whole(self) -> bool:
-        """Whether all counts are integers."""
+        """Whether all outcome counts are integers."""
         return bool(np.array_equal(self.problem.counts, np.floor(self.problem.counts)))
 
     def replicate(self, rng: np.random.Generator) -> float:
-        """Simulate choices, refit the model and return G²."""
-        problem = self.problem.with_counts(self.drawn(rng))
+        """Simulate choices from the fit, refit the model and return its G²."""
+        problem = self.problem.with_counts(self.simulate_counts(rng))
         return 2.0 * (
             saturated_log_likelihood(problem.counts, problem.sizes)
             - estimate_maximum(problem, self._start, self.maximum.beta)
         )
 
-    def drawn(self, rng: np.random.Generator) -> np.ndarray:
-        """Simulate counts, with the observed total of each pair."""
+    def simulate_counts(self, rng: np.random.Generator) -> np.ndarray:
+        """Simulate outcome counts from the fit, with the observed total of each pair."""
         questions, p = self.problem.asked, self.fitted()
-        return questions.drawn(p / np.repeat(questions.summed(p), questions.sizes), rng)
+        return questions.simulate_counts(
+            p / np.repeat(questions.sum_by_question(p), questions.sizes), rng
+        )
 
     def refit(self, counts: np.ndarray) -> Maximum:
-        """Maximise the likelihood of other counts, from a start at the estimates."""
+        """Return estimates of other outcome counts, starting from these estimates."""
         return maximise(self.problem.with_counts(counts), [self._start])
 
     @property
     def _start(self) -> np.ndarray:
-        """Log weights to start from, without zeros."""
+        """Log weights from which a refit starts, with zeros replaced."""
         return np.log(np.maximum(self.maximum.weights, 1e-3 * self.maximum.weights.max()))
 
     @property
     def pearson(self) -> float:
-        """X², the sum of (observed - expected)² / expected over all outcomes."""
+        """Pearson's X², the sum of (observed - expected)² / expected over outcomes."""
         return float(np.sum(self.residuals("pearson") ** 2))
 
     @property
     def aic(self) -> float:
-        """Akaike information criterion."""
+        """Akaike information criterion of the fit."""
         return -2.0 * self.log_likelihood + 2.0 * self.n_parameters
 
     @property
     def bic(self) -> float:
-        """Bayesian information criterion, with the number of compared pairs for n."""
+        """Bayesian information criterion, n being the number of compared pairs."""
         return (
             -2.0 * self.log_likelihood + float(np.log(len(self.problem.totals))) * self.n_parameters
         )
 
     def fitted(self) -> np.ndarray:
-        """Return the outcome probabilities in the order of `problem.counts`."""
+        """Return the fitted outcome probabilities, in the order of `problem.counts`."""
         return self.problem.probabilities(self.maximum.working, self.maximum.beta)
 
     def residuals(self, kind: str) -> np.ndarray:
@@ -467,7 +469,7 @@ class Estimates:
         return (1 - self.lapse) * compute_shares(ij, ji)[0] + self.lapse / 2
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
-        """Return the probability of choosing each of these options from all of them."""
+        """Return the probability that each of these options is chosen from all of them."""
         from ..likelihoods.elimination_recursion import elimination_probabilities
 
         if self.known.unique and not self.known.shared.shape[1]:
@@ -483,7 +485,7 @@ class Estimates:
         return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
 
     def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""Return weights with standard errors, Wald tests of shared weights, and intervals.
+        r"""Return a table of weights with standard errors, Wald tests and intervals.
 
         .. math::
 

@@ -1,4 +1,4 @@
-"""The log-likelihood of feature weights given answers about pairs of objects."""
+"""Log-likelihood of the weights of known features, for similarities and triplets."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ NO_COEFFICIENTS = np.zeros(0)
 
 
 class MostSimilarProblem(NamedTuple):
-    r"""Choices of a pair from S sets of pairs, with weights of K features.
+    r"""Log-likelihood of K feature weights given choices of the most similar pair.
 
     .. math::
         q_x = \frac{v_x}{\sum_{y \in S} v_y}, \qquad
@@ -43,7 +43,7 @@ class MostSimilarProblem(NamedTuple):
         return self.shared.shape[1]
 
     def _blocks(self, weights: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield blocks of sets: places, probabilities and gradients of their logarithms."""
+        """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
         sizes, value = np.diff(self.start), self.shared @ weights
         step = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
         for begin in range(0, len(sizes), step):
@@ -75,13 +75,13 @@ class MostSimilarProblem(NamedTuple):
             )
 
     def value(self, weights: np.ndarray) -> float:
-        """Compute the log-likelihood, without multinomial coefficients."""
+        """Return the log-likelihood at these weights, without multinomial coefficients."""
         return float(sum(self.counts[block] @ np.log(p) for block, p, _ in self._blocks(weights)))
 
     def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
-        """Compute the derivatives at a point."""
+        """Return gradient, Hessian and information of the log-likelihood."""
         gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
         totals = np.repeat(np.add.reduceat(self.counts, self.start[:-1]), np.diff(self.start))
         for block, p, change in self._blocks(weights):
@@ -107,7 +107,7 @@ class MostSimilarProblem(NamedTuple):
 
 
 class JudgedProblem(NamedTuple):
-    r"""Judgements of the similarity of pairs, with weights of K features.
+    r"""Log-likelihood of K feature weights given judged similarities of pairs.
 
     .. math:: s_r \sim \mathrm{Normal}(d_r'w, 1 / \tau_r)
 
@@ -121,23 +121,23 @@ class JudgedProblem(NamedTuple):
 
     @property
     def n_aspects(self) -> int:
-        """Number of features, with the constant."""
+        """Number of features, including the additive constant."""
         return self.shared.shape[1]
 
     def value(self, weights: np.ndarray) -> float:
-        """Compute the log-likelihood up to a constant."""
+        """Return the log-likelihood at these weights, up to a constant."""
         return -0.5 * float(
             self.precision @ np.square(self.values - (self.shared @ weights)[self.pair])
         )
 
     def _slope(self, weights: np.ndarray) -> np.ndarray:
-        """Compute the derivative by the mean of each judgement."""
+        """Return the derivative of the log-likelihood by the mean of each judgement."""
         return self.precision * (self.values - (self.shared @ weights)[self.pair])
 
     def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
-        """Compute the derivatives at a point."""
+        """Return gradient, Hessian and information of the log-likelihood."""
         slope = np.bincount(self.pair, self._slope(weights), len(self.shared))
         precision = np.bincount(self.pair, self.precision, len(self.shared))
         information = self.shared.T @ (precision[:, None] * self.shared)
@@ -167,7 +167,7 @@ FeatureProblem = MostSimilarProblem | JudgedProblem
 
 
 def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> FeatureProblem:
-    """Build the problem of answers about pairs and owners (features, objects)."""
+    """Build the log-likelihood of weights of features with these owners, (K, n)."""
     if isinstance(data, Similarities):
         return _build_judgement_problem(data, owners, likelihood)
     n_objects, is_ratio = data.n_options, likelihood.link == RATIO
@@ -185,7 +185,7 @@ def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> Fea
 def _build_judgement_problem(
     data: Similarities, owners: np.ndarray, likelihood: Any
 ) -> JudgedProblem:
-    """Build the problem of judged similarities."""
+    """Build the log-likelihood of weights given judged similarities."""
     # A learned sigma becomes the standard deviation of judgements around their mean.
     answers = data.answers
     assert answers is not None
@@ -219,7 +219,7 @@ def _select_shared_features(
 
 
 class _FeaturePoint(NamedTuple):
-    """Log weights and the value of the objective there."""
+    """Log weights, and the log posterior density at them."""
 
     logs: np.ndarray
     value: float
@@ -242,6 +242,7 @@ class _FeaturePosterior(Target[_FeaturePoint]):
         return self.look(point.logs + change)
 
     def slope(self, point: _FeaturePoint) -> Slope:
+        """Return gradient and negative Hessian of the log posterior at a point."""
         weights = np.exp(point.logs)
         derivatives = self._problem.compute_derivatives(weights)
         curve = -derivatives.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
@@ -253,7 +254,7 @@ class _FeaturePosterior(Target[_FeaturePoint]):
 
 
 def find_weight_mode(problem: FeatureProblem, shape: float, rate: float) -> np.ndarray:
-    """Find the mode of the posterior of the log weights, under their Gamma prior."""
+    """Return the posterior mode of the weights under their Gamma prior."""
     target = _FeaturePosterior(problem, shape, rate)
     start = target.look(np.full(problem.n_aspects, np.log(shape / rate)))
     return np.exp(

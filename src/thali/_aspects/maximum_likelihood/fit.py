@@ -1,4 +1,4 @@
-"""Maximum-likelihood estimation from data and given aspects; covariates."""
+"""Maximum-likelihood estimation of aspect weights from data and given aspects."""
 
 from dataclasses import replace
 from itertools import compress
@@ -18,7 +18,7 @@ from ..priors.given import Given
 from .aspects import KnownAspects, build_known_aspects, check_identified
 from .estimates import Estimates, compute_covariate_sizes
 from .maximum import Maximum, choose_starting_points, maximise
-from .problem import (
+from .pair_problem import (
     PairProblem,
     build_problem,
     compute_exclusive_aspects,
@@ -44,7 +44,7 @@ def estimate(
     n_starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
-    """Estimate aspect weights by maximum likelihood, by a climb from each of `starts` points."""
+    """Return maximum-likelihood estimates of aspect weights, the best of `n_starts` climbs."""
     pairs: Any = convert_to_pairs(data)
     given_aspects = check_aspects(pairs, aspects, unique, lapse, ties)
     check_identified(given_aspects, pairs)
@@ -58,7 +58,7 @@ def check_aspects(
     lapse: float,
     ties: bool = False,
 ) -> KnownAspects:
-    """Build the aspects; raise if they make an observed choice impossible."""
+    """Return the given aspects; raise if an observed choice is impossible under them."""
     if isinstance(data, Choices):
         given_aspects = build_known_aspects(aspects, unique, data.labels)
         if given_aspects.unique and not given_aspects.shared.shape[1]:
@@ -98,7 +98,7 @@ def fit_checked_aspects(
     n_starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
-    """Estimate the weights of checked aspects."""
+    """Return maximum-likelihood estimates of the weights of checked aspects."""
     extra = None
     if data.covariate_names:
         check_covariates(data, given_aspects.owners)
@@ -154,7 +154,7 @@ MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coeffi
 
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
-    """Raise for covariates whose effects are not identified with the weights or each other."""
+    """Raise DataError if the covariates' effects are not identified."""
     cells, names = data.cells, data.covariate_names
     # random weights, to avoid coincidental dependence
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
@@ -186,7 +186,7 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
 
 
 def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
-    """Return a warning if coefficients keep increasing."""
+    """Return a warning if the likelihood grows without bound in a coefficient."""
     names = estimates.data.covariate_names
     if not names:
         return []
@@ -211,7 +211,7 @@ def warn_endless_coefficients(estimates: Estimates) -> list[EstimateWarning]:
 
 
 def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
-    """Return one row per covariate: estimate, std_error, z, p_value, low, high, odds."""
+    """Return a table with one row per covariate: estimate, error, test, interval, odds."""
     import pandas as pd
 
     from thali._tables import Table
@@ -235,7 +235,7 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
 
 
 def refine_cells(small: Estimates, large: Estimates) -> Estimates:
-    """Return the smaller model's estimates on the cells of the larger model.
+    """Return the smaller model's estimates on the larger model's distinct comparisons.
 
     The larger model may distinguish comparisons by more covariates.
     """

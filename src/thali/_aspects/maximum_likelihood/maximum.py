@@ -1,4 +1,4 @@
-"""The maximum of the likelihood: several starts, zero weights, unbounded likelihoods."""
+"""Maximisation of the likelihood of aspect weights: starts, climbs and zero weights."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.optimise import Slope, Target, maximise_newton
 
-from .problem import PairProblem, WeightProblem
+from .pair_problem import PairProblem, WeightProblem
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
 _EQUAL_VALUE = 1e-9  # log-likelihoods closer than this are equal, up to rounding and convergence
@@ -16,7 +16,7 @@ _MAX_LOSS = 1e-7
 
 
 class Maximum(NamedTuple):
-    """The best point found."""
+    """The best maximum found: weights, coefficients, log-likelihood and boundary."""
 
     weights: np.ndarray  # they sum to 1; vanishing weights are 0
     # the same up to a factor, but small where they vanish, because their ratios affect choices too
@@ -28,21 +28,21 @@ class Maximum(NamedTuple):
 
 
 def maximise(problem: PairProblem, starts: Iterable[np.ndarray]) -> Maximum:
-    """Climb from every start (log weights) and return the best maximum."""
+    """Return the best maximum of climbs from several starting log weights."""
     maxima = [_climb_from_start(problem, np.asarray(start, float)) for start in starts]
     top = max(maximum.value for maximum in maxima)
     return next(maximum for maximum in maxima if maximum.value > top - _EQUAL_VALUE)
 
 
 def estimate_maximum(problem: PairProblem, start: np.ndarray, beta: np.ndarray) -> float:
-    """Return the maximal log-likelihood to six digits after the point, by one climb."""
+    """Return the maximal log-likelihood, exact to six decimals, by one climb."""
     return ascend(problem, start, beta, np.ones(len(start), bool), 1e-6).value
 
 
 def choose_starting_points(
     problem: PairProblem, n_starts: int, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Choose log weights to start from: equal, by choice frequency, and random.
+    """Return log weights to start from: equal, by choice frequency, random.
 
     A concave problem needs one start.
     """
@@ -60,7 +60,7 @@ def choose_starting_points(
 
 
 def _climb_from_start(problem: PairProblem, logs: np.ndarray) -> Maximum:
-    """Climb from log weights; return the maximum with its boundary."""
+    """Climb from these log weights; return the maximum, zero weights included."""
     beta = np.zeros(problem.n_coefficients)
     is_free = np.ones(len(logs), bool)
     logs, beta, _ = ascend(problem, logs, beta, is_free)
@@ -90,7 +90,7 @@ def _climb_from_start(problem: PairProblem, logs: np.ndarray) -> Maximum:
 def _find_boundary(
     problem: PairProblem, weights: np.ndarray, beta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights with exact zeros, and a mask of vanishing weights."""
+    """Return the weights with vanishing ones set to 0, and a mask of these."""
     # Tiny weights become zero if that costs no likelihood. If a pair that differed would then have
     # no weight, only the ratio of vanishing weights explains its choices, so there is no maximum.
     old_terms = problem.terms(weights, beta)
@@ -120,7 +120,7 @@ _MIN_GAIN = 1e-10  # smallest expected gain of the log-likelihood in one step
 
 
 class LogWeightPoint(NamedTuple):
-    """Log weights, coefficients, and their log-likelihood."""
+    """Log weights, coefficients, and the log-likelihood at them."""
 
     logs: np.ndarray
     beta: np.ndarray
@@ -128,7 +128,7 @@ class LogWeightPoint(NamedTuple):
 
 
 class _LogWeightTarget(Target[LogWeightPoint]):
-    """The log-likelihood as a function of free weights and coefficients.
+    """Log-likelihood as a function of free log weights and coefficients.
 
     A common factor of all weights does not change it; the curvature along this direction is made
     positive, which does not affect the step, because the gradient along it is zero.
@@ -139,7 +139,7 @@ class _LogWeightTarget(Target[LogWeightPoint]):
         self._n_free = int(self._free.sum())
 
     def look(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
-        """Evaluate the log-likelihood at a point."""
+        """Evaluate the log-likelihood at log weights and coefficients."""
         return LogWeightPoint(logs, beta, float(self._problem.terms(np.exp(logs), beta).sum()))
 
     def move_point(self, point: LogWeightPoint, change: np.ndarray) -> LogWeightPoint:
@@ -149,7 +149,7 @@ class _LogWeightTarget(Target[LogWeightPoint]):
     def change_parameters(
         self, point: LogWeightPoint, change: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return log weights and coefficients after a change of the free ones."""
+        """Return log weights and coefficients after adding `change` to the free ones."""
         full_change = np.zeros(len(self._moving))
         full_change[self._moving] = change
         return point.logs + full_change[: len(point.logs)], point.beta + full_change[
@@ -157,6 +157,7 @@ class _LogWeightTarget(Target[LogWeightPoint]):
         ]
 
     def slope(self, point: LogWeightPoint) -> Slope:
+        """Return gradient and negative Hessian by the free parameters at a point."""
         derivatives = self._problem.compute_derivatives(np.exp(point.logs), point.beta)
         curvature = -derivatives.hessian[np.ix_(self._moving, self._moving)]
         metric = derivatives.information[self._moving]
@@ -174,7 +175,7 @@ def ascend(
     is_free: np.ndarray,
     gain: float = _MIN_GAIN,
 ) -> LogWeightPoint:
-    """Climb from a point until no step promises a gain; only free weights move."""
+    """Climb by Newton steps until none promises a gain; only free weights move."""
     target = _LogWeightTarget(problem, np.concatenate([is_free, np.ones(len(beta), bool)]))
     return maximise_newton(
         target, target.look(logs, beta), gain, damping=1e-3, max_change=_MAX_CHANGE
@@ -188,7 +189,7 @@ def polish(
     is_free: np.ndarray,
     with_beta: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Take a few plain Newton steps, which double the digits, after a climb."""
+    """Improve a maximum by a few plain Newton steps, which double the digits."""
     target = _LogWeightTarget(problem, np.concatenate([is_free, np.full(len(beta), with_beta)]))
     previous_size = np.inf
     for _ in range(12):
@@ -206,7 +207,7 @@ def polish(
 
 
 class _LogPosteriorTarget(_LogWeightTarget):
-    r"""The log posterior of log weights and coefficients, as a target of maximisation.
+    r"""Log posterior of log weights and coefficients, for maximisation.
 
     Without the common factor of the weights the log prior is
 
@@ -221,6 +222,7 @@ class _LogPosteriorTarget(_LogWeightTarget):
         self._sizes = sizes
 
     def look(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
+        """Evaluate the log posterior at log weights and coefficients."""
         top, scaled_beta = logs.max(), beta[: len(self._sizes)] / self._sizes
         log_posterior = super().look(logs - top, beta).value
         log_posterior += (
@@ -233,6 +235,7 @@ class _LogPosteriorTarget(_LogWeightTarget):
         return LogWeightPoint(logs, beta, float(log_posterior))
 
     def slope(self, point: LogWeightPoint) -> Slope:
+        """Return gradient and negative Hessian of the log posterior at a point."""
         slope, k, m = super().slope(point), len(point.logs), len(self._sizes)
         share = np.exp(point.logs - point.logs.max())
         share = share / share.sum()

@@ -11,14 +11,14 @@ from thali.errors import ArgumentError
 from .engine import require_estimates
 from .estimates import Estimates
 from .fit import refine_cells
-from .goodness import chi_square_tail, describe_clusters, describe_roughness
+from .fit_tests import chi_square_tail, describe_clusters, describe_roughness
 
 _ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LikelihoodRatio(PrintedResult):
-    """A test: `statistic` (twice the gain in log-likelihood), `df`, `p_value`, and `.table`."""
+    """A likelihood-ratio test: `statistic`, `df`, `p_value` and `.table`."""
 
     statistic: float
     df: int
@@ -26,7 +26,7 @@ class LikelihoodRatio(PrintedResult):
 
 
 def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
-    r"""Test whether a larger model fits better than a smaller one that is a special case of it.
+    r"""Test whether a larger model fits better than a nested smaller one.
 
     .. math:: G^2 = 2 (\ln L_\text{larger} - \ln L_\text{smaller})
 
@@ -127,7 +127,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
 
 def _check_nested(small: Estimates, large: Estimates) -> None:
-    """Raise unless the smaller model is a special case of the larger."""
+    """Raise ArgumentError unless the smaller model is a special case of the larger."""
     large_data, small_names = large.data, small.data.covariate_names
     if set(small_names) <= set(large_data.covariate_names):
         large_data = large_data.with_covariates(small_names)

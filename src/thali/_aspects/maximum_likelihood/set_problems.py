@@ -1,4 +1,4 @@
-"""The log-likelihood of weights given choices from sets, and its derivatives."""
+"""Log-likelihood of option weights given choices from sets, with its derivatives."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +10,7 @@ from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 
 class QuestionProblem:
-    """Answers to questions with probabilities that depend on weights."""
+    """Base of log-likelihoods of answers to questions with weight-dependent probabilities."""
 
     asked: Questions
     n_aspects: int
@@ -26,7 +26,7 @@ class QuestionProblem:
         return self.asked.totals
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the probability of every answer."""
+        """Return the probability of every answer to every question."""
         raise NotImplementedError
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
@@ -36,7 +36,7 @@ class QuestionProblem:
 
 @dataclass(frozen=True)
 class LuceProblem(QuestionProblem):
-    r"""Choices from S sets with weights of K options; the Plackett-Luce model of rankings.
+    r"""Plackett-Luce log-likelihood of K option weights, given choices from S sets.
 
     .. math::
         q_x = \frac{w_x}{\sum_{y \in S} w_y}, \qquad p_x = (1 - \varepsilon) q_x + \varepsilon / |S|
@@ -54,17 +54,17 @@ class LuceProblem(QuestionProblem):
 
     @property
     def asked(self) -> Questions:  # type: ignore[override]
-        """The sets with their choices."""
+        """The sets of options with counts of their choices."""
         return Questions(self.start, self.counts)
 
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the log-likelihood of each set, without multinomial coefficients."""
+        """Return the log-likelihood of each set, without multinomial coefficients."""
         from scipy.special import xlogy
 
-        return self.asked.summed(xlogy(self.counts, self.probabilities(weights, beta)))
+        return self.asked.sum_by_question(xlogy(self.counts, self.probabilities(weights, beta)))
 
     def sum_weights(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Return the total weight of each set."""
+        """Return the total weight of the options of each set."""
         return np.add.reduceat(weights[self.members], self.start[:-1])
 
     def _shares(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -77,17 +77,17 @@ class LuceProblem(QuestionProblem):
         return q, (1.0 - self.lapse) * q + self.lapse / size
 
     def _slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Return d ln p / d ln q of every place; 0 in sets without weights."""
+        """Return d ln p / d ln q of every set member; 0 in sets without weights."""
         q, p = self._shares(weights, beta)
         r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
         return r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the probability of every place."""
+        """Return the choice probability of every member of every set."""
         return self._shares(weights, beta)[1]
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
-        """Compute the derivatives at a point.
+        """Return gradient, Hessian and information by the log weights.
 
         With r = (1 - lapse) q / p the gradient of ln p_x is r_x (e_x - q), its Hessian
         r_x (1 - r_x) (e_x - q)(e_x - q)' - r_x (diag(q) - qq').
@@ -127,7 +127,7 @@ class LuceProblem(QuestionProblem):
         return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
 
     def _rows(self, terms: np.ndarray):
-        """Arrange one term per member of each set as a sparse array, (sets, options)."""
+        """Arrange one term per set member as a sparse array, (n_sets, n_options)."""
         from scipy.sparse import csr_array
 
         return csr_array(

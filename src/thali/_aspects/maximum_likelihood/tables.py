@@ -1,4 +1,4 @@
-"""Tables of estimates: residuals, predictions, utilities with errors, branches of aspects."""
+"""Tables of maximum-likelihood estimates: residuals, predictions, utilities and tree branches."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
 
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
-    """Describe the outcome of a row of the table."""
+    """Return words for the outcome of a row, such as "a chosen over b"."""
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
         row.get("outcome", "a")
@@ -54,7 +54,7 @@ def describe_outcome(row: Mapping[Any, Any]) -> str:
 
 
 def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
-    """Build the table of predictions of a fit without draws, from the columns of residuals."""
+    """Return observed and predicted proportions, one row per pair or outcome."""
     table = build_residual_table(estimates, "deviance").drop(columns="residual")
     n_rows = len(table)
     if n_rows > MAX_PAIRS:
@@ -67,7 +67,7 @@ def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
 
 
 def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
-    """Build one row per option: utility, std_error and interval, by quasi-variances."""
+    """Return utility, standard error and interval of each option, by quasi-variances."""
     import pandas as pd
 
     utility, covariance = estimates.utility, estimates.utility_covariance
@@ -90,7 +90,7 @@ def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
 
 
 def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return standard errors of log utilities and their description."""
+    """Return standard errors of log utilities, and words on how they were obtained."""
     error = np.full(len(utility), np.nan)
     option_indices = np.flatnonzero(utility > 0.0)
     log_covariance = covariance[np.ix_(option_indices, option_indices)] / np.outer(
@@ -110,7 +110,7 @@ _MIN_GAIN = 1e-24  # smallest gain of the sum of squares; Gauss-Newton steps the
 
 
 def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
-    r"""Compute quasi-variances, whose sums approximate variances of differences.
+    r"""Return quasi-variances, whose pairwise sums approximate variances of differences.
 
     .. math::
 
@@ -130,7 +130,7 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
     logs = np.log(difference_variances, where=is_pair, out=np.zeros_like(difference_variances))
 
     def at(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return minus half the sum of squares, its gradient and the Gauss-Newton information."""
+        """Return minus half the sum of squares at q, with gradient and information."""
         sums = np.where(is_pair, q[:, None] + q, 1.0)
         if not (sums > 0.0).all():
             return -np.inf, q, np.eye(n_options)
@@ -151,7 +151,7 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
 
 
 def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
-    """Build one row per branch: name, parent row (-1 for the root) and length; leaves first."""
+    """Return branches of the aspect tree: name, parent row and length; leaves first."""
     from thali._tables import Table
 
     owners, n_options = given_aspects.owners, len(given_aspects.labels)

@@ -1,1 +1,1 @@
-"""The models of latent features, their engines and results."""
+"""Latent-feature models that users fit, the engines that fit them, and their results."""

@@ -83,7 +83,7 @@ def can_estimate_sigma(data: Any) -> bool:
 def score_sigmas(
     data: Any, parts: dict[str, Any], show_progress: bool, max_time: float | None
 ) -> "pandas.Series":
-    r"""Return the mean log score of held-out similarities by sigma, in decreasing order.
+    r"""Return the mean log score of held-out similarities for each candidate sigma.
 
     .. math::
 
@@ -128,7 +128,7 @@ def score_sigmas(
 
 
 def smooth_scores(scores: list[float]) -> np.ndarray:
-    """Average each score with its neighbours; repeat the first and last scores."""
+    """Return each score averaged with its neighbours in the list."""
     padded = np.concatenate([scores[:1], scores, scores[-1:]])
     return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
 
@@ -136,7 +136,7 @@ def smooth_scores(scores: list[float]) -> np.ndarray:
 def _build_chain(
     data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator
 ) -> FeatureChain:
-    """Build a chain with this sigma."""
+    """Build a chain of the sampler with sigma fixed at this value."""
     likelihood = Additive(sigma, parts["likelihood"].constant)
     settings = {name: parts[name] for name in ("prior", "weight_prior", "alpha")}
     with silence_warnings():
@@ -153,7 +153,7 @@ def _build_chain(
 
 
 def _score_held_out(chain: FeatureChain, held_out: Any, sigma: float) -> float:
-    """Return the summed log score of held-out similarities, after a burn-in at this sigma."""
+    """Return the summed log score of held-out similarities over a chain's draws."""
     from scipy.special import logsumexp
 
     chain.caches.real[:, VARIANCE] = sigma**2
@@ -176,7 +176,7 @@ def _score_held_out(chain: FeatureChain, held_out: Any, sigma: float) -> float:
 
 
 class SimilarityRules:
-    """Rules for similarities of one group or several; the likelihood rejects other data."""
+    """What an AdditiveClustering model does with similarities: likelihood, priors, sigma."""
 
     kind: ClassVar[str] = SIMILARITIES  # data kind that arguments are checked for
     are_estimated: ClassVar[bool] = True
@@ -199,7 +199,7 @@ class SimilarityRules:
         return f"{self.kind} of several groups"
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
-        """Return the likelihood with the arguments of the model; sigma may be unknown."""
+        """Return the likelihood of similarities with the model's arguments."""
         names_without_sigma = [name for name, part in self.parts.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(names_without_sigma) < len(self.parts):
             return Additive(model.sigma, bool(model.constant))
@@ -212,16 +212,16 @@ class SimilarityRules:
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
-        """Return shape and rate of the default Gamma prior of weights."""
+        """Return shape and rate of the default Gamma prior of the weights."""
         return min(map(choose_weight_prior, self.parts.values()))
 
     def lacks_sigma(self) -> bool:
-        """Return whether sigma is missing and could be chosen by cross-validation."""
+        """Return whether sigma is not given and can be cross-validated."""
         return "" in self.parts and self.parts[""].sigma is None
 
 
 class TripletRules(SimilarityRules):
-    """Rules for triplets, in which one pair of a set is the most similar."""
+    """What an AdditiveClustering model does with triplets."""
 
     kind = TRIPLETS
     are_estimated = False
@@ -237,7 +237,7 @@ class TripletRules(SimilarityRules):
 
 
 class RefusedRules(SimilarityRules):
-    """Rules for data that the likelihood rejects."""
+    """What an AdditiveClustering model does with other data: raise DataError."""
 
     def __init__(self, data: Any) -> None:
         self.parts = {"": data}
@@ -259,7 +259,7 @@ _RULES: dict[str | None, type[SimilarityRules]] = {
 
 
 def choose_rules(data: Any) -> SimilarityRules:
-    """Return the rules for these data; None means a fit without stored data."""
+    """Return the rules for similarities, triplets or other data."""
     if data is None:
         return RefusedRules(data)
     return _RULES.get(data.kind, RefusedRules)(data)
@@ -269,18 +269,18 @@ LAPSE = 0.01
 
 
 def require_similarities(model: Any, name: str) -> None:
-    """Require draws of similarities of one group of respondents."""
+    """Raise ArgumentError unless draws of one group's similarities exist."""
     require_data_kind(SIMILARITIES, model._view, name)
 
 
 def require_similarity_draws(model: Any, name: str) -> None:
-    """Require draws of similarities, of one group of respondents or several."""
+    """Raise ArgumentError unless draws of similarities exist, of any groups."""
     if model._view.sigma is None:
         require_similarities(model, name)
 
 
 def require_respondent_weights(model: Any, name: str) -> None:
-    """Require individual weights of features."""
+    """Raise ArgumentError unless respondents have individual weights."""
     from ..answers.individuals import require_individual_weights
 
     require_individual_weights(model._view, name)
@@ -416,7 +416,7 @@ class AdditiveClustering(AdditiveAnswers):
     _ATTRIBUTE_OF_ARGUMENT = {"features": "_features"}
 
     def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
-        """Return the settings; raise for estimates that these data do not have."""
+        """Return report settings; raise for estimates these data do not have."""
         if (
             settings.kind != AnswerSettings().kind
             and not (rules := choose_rules(data)).has_estimates
@@ -431,11 +431,11 @@ class AdditiveClustering(AdditiveAnswers):
         return settings
 
     def _population(self, data: Any) -> Population:
-        """Return the population of the data, before or after conversion."""
+        """Return the population (groups, classes or one) of the data."""
         return choose_population(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how a fit by chains treats respondents; None without respondents."""
+        """Return how the fit treats repeated answers of a respondent, or None."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, parts)
         )
@@ -445,14 +445,14 @@ class AdditiveClustering(AdditiveAnswers):
         return self._population(data).check_data(super()._convert_data(data))
 
     def _parts(self, data: Any) -> dict[Any, Any]:
-        """Return the arguments of the sampling task, after the choice of sigma."""
+        """Return arguments of the sampling task, with sigma cross-validated if necessary."""
         parts = self._build_parts(data)
         if self._needs_sigma_choice(data):
             parts["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
         return parts
 
     def _build_parts(self, data: Any) -> dict[Any, Any]:
-        """Return the arguments of the sampling task; sigma is learned if it would be chosen."""
+        """Return arguments of the sampling task, with sigma learned if not given."""
         check_allowed("constant", self.constant, (True, False))
         rules = choose_rules(data)
         self._check_argument_kinds(rules.kind)
@@ -465,7 +465,7 @@ class AdditiveClustering(AdditiveAnswers):
         }
 
     def _check_argument_kinds(self, kind: str) -> None:
-        """Raise if an argument applies to the other data kind only."""
+        """Raise ArgumentError for arguments that apply to the other data kind only."""
         parameters = self._get_parameters()
         for option in ADDITIVE.options:
             if (
@@ -482,13 +482,13 @@ class AdditiveClustering(AdditiveAnswers):
                 )
 
     def _choose_weight_prior(self, data: Any) -> Any:
-        """Return the prior of the weights for these data."""
+        """Return shape and rate of the weights' Gamma prior for these data."""
         if self.weight_prior is None:
             return choose_rules(data).weight_prior()
         return self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
-        """Return the arguments of the sampling task; raise if the data determined sigma."""
+        """Return arguments of the evidence's sampling task; raise if data chose sigma."""
         if self._needs_sigma_choice(data):
             raise ArgumentError(
                 Argument("sigma"),
@@ -499,7 +499,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._parts(data)
 
     def _needs_sigma_choice(self, data: Any) -> bool:
-        """Return whether sigma is chosen by cross-validation."""
+        """Return whether sigma must be chosen by cross-validation."""
         if self.sigma is not None or not choose_rules(data).lacks_sigma():
             return False
         return can_estimate_sigma(data) and self._build_parts(data)["prior"].learns_alpha
@@ -526,7 +526,7 @@ class AdditiveClustering(AdditiveAnswers):
         return float(stored_choice[2].index[int(stored_choice[2].to_numpy().argmax())])
 
     def _matches_fit(self, data: Any) -> bool:
-        """Return whether the fit has these parameters and these data."""
+        """Return whether the fitted model has the present parameters and these data."""
         if "_state_" not in vars(self) or self._state_.parameters != get_model_parameters(self):
             return False
         return self._state_.digest == compute_digest(data)
@@ -587,7 +587,7 @@ class AdditiveClustering(AdditiveAnswers):
         )
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return the setting of a fit that takes less time; None if there is none."""
+        """Return the setting that makes a fit faster; None if there is none."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         if "" in choose_rules(data).parts:
@@ -599,7 +599,7 @@ class AdditiveClustering(AdditiveAnswers):
         return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
 
     def _tree(self) -> Tree | None:
-        """Return the tree of the prior of features, or None."""
+        """Return the tree given as `features`, or None."""
         if isinstance(self._features, Tree):
             return self._features
         return None

@@ -1,4 +1,4 @@
-"""Results of models of similarities and triplets: features, predictions, a check."""
+"""Results of models of similarities and triplets: features, predictions and model checks."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def require_triplets(model: Any, name: str) -> None:
-    """Require draws of triplets of one group of respondents."""
+    """Raise ArgumentError unless draws of one group's triplets exist."""
     require_data_kind(TRIPLETS, model._view, name)
 
 

@@ -1,4 +1,4 @@
-"""The most probable features, found as the best end of several annealed runs in seconds."""
+"""The `annealing` method: the most probable features, the best of several annealed runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -72,6 +72,7 @@ class AnnealingEngine(FeatureSamplingEngine):
         task, chain_class, n_runs = plan_runs(fit_task, run.chains)
 
         def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
+            """Return the posterior tree whose only draw is the best state of all chains."""
             from ..draws.posterior_tree import build_datatree
 
             draw, reached = find_best(chains, source, parts, task)
@@ -115,7 +116,7 @@ class AnnealingEngine(FeatureSamplingEngine):
 def plan_similarity_runs(
     task: "SamplingTask", n_chains: int
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
-    """Return the task, chain class and number of annealed runs of similarities."""
+    """Return task, chain class and number of annealed runs for similarities."""
     task = replace(task.shorten(1, RUN_SWEEPS), kernel=sweep_conjugate_jointly)
     return task, AnnealedChain, RUNS_PER_CHAIN * n_chains
 
@@ -123,7 +124,7 @@ def plan_similarity_runs(
 def find_best_end(
     chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
-    """Return the most probable end of any chain after climbing, and how many reached it."""
+    """Return the most probable end of all runs after hill climbing, and runs that reached it."""
     finished_chains = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in finished_chains]))
@@ -183,7 +184,7 @@ def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _stack_columns(features: list[tuple[np.ndarray, np.ndarray]], n_options: int) -> FeatureColumns:
-    """Return the features of every run, one draw per run."""
+    """Return the features of all runs as draws, one draw per run."""
     owners = np.concatenate([owners for owners, _ in features])
     return FeatureColumns(
         n_features=np.array([len(weights) for _, weights in features]),
@@ -202,7 +203,7 @@ def _build_best_draw(
     sigma2: float,
     first_variance: float,
 ) -> RecordedDraws:
-    """Build a chain whose only draw is the best set; copies of a feature share its weight."""
+    """Return the best feature set as the only draw of a chain."""
     owners = np.repeat(patterns[best_set.patterns], best_set.copies, axis=0)
     weights = np.repeat(best_set.weights / best_set.copies, best_set.copies)
     has_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
@@ -235,7 +236,7 @@ STARTED_SWEEPS, STARTED_DRAWS = 40, 20
 def plan_triplet_runs(
     task: "SamplingTask", n_chains: int
 ) -> tuple["SamplingTask", type[FeatureChain], int]:
-    """Return the task, chain class and number of runs of triplets."""
+    """Return task, chain class and number of annealed runs for triplets."""
     n_sweeps, n_draws = TRIPLET_SWEEPS, TRIPLET_DRAWS
     has_start = task.sample_start is not None
     if has_start:
@@ -249,7 +250,7 @@ def plan_triplet_runs(
 def find_best_state(
     chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
-    """Return the state of largest joint density, and how many runs found its features."""
+    """Return the state of largest joint density of all runs, and runs that reached it."""
     best_states = [
         _find_best_draw(chain.draws, data, parts["likelihood"], task)
         for chain in chains
@@ -292,7 +293,7 @@ def _select_only_draw(
 
 
 def _list_shared_owners(draw: RecordedDraws) -> list[tuple[int, ...]]:
-    """List the owners of every feature with several owners, in a fixed order."""
+    """Return the owners of every feature with several owners, sorted."""
     owners = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
     return sorted(tuple(members.tolist()) for members in owners if len(members) > 1)
 
@@ -309,7 +310,7 @@ MAX_PASSES = 50  # over all features; a dozen suffice usually
 
 @dataclass(frozen=True)
 class ClimbProblem:
-    """Data and prior of a climb, in which only owners and weights change."""
+    """Similarities, constant prior and parameters of a hill climb over owners and weights."""
 
     value: np.ndarray  # (n, n) similarities, 0 if not measured
     measured: np.ndarray  # (n, n) judgements
@@ -321,11 +322,11 @@ class ClimbProblem:
     keeps: bool  # whether the number of features is fixed
 
     def gain(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Return the gain of the log-likelihood by a feature."""
+        """Return a feature's log likelihood ratio, its weight integrated out, from A and B."""
         return log_feature_gain(A, B, self.sigma2, self.shape, self.rate)
 
     def weight(self, A: float, B: float) -> float:
-        """Return the most probable weight of a feature."""
+        """Return the most probable weight of a feature, from its sums A and B."""
         g, p = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
         if g <= 0.0:
             return 0.0
@@ -335,7 +336,7 @@ class ClimbProblem:
 def climb_features(
     owners: np.ndarray, weights: np.ndarray, constant: float, problem: ClimbProblem
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return owners (n_features, n), bool, and weights after the climb."""
+    """Improve features and weights by hill climbing; return owners (K, n) and weights."""
     z, w = owners.astype(float), weights.astype(float)
     residuals = (problem.value - constant - (z.T * w) @ z) * problem.measured
     for _ in range(MAX_PASSES):
@@ -360,7 +361,7 @@ def climb_features(
 
 
 def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProblem) -> bool:
-    """Flip owners of a feature, best first, while this helps; return whether any flipped."""
+    """Flip owners of one feature, best first, while density rises; return whether any."""
     # `residuals` exclude the feature. Return whether an owner was flipped.
     has_flipped = False
     pull, judgements = residuals @ z, problem.measured @ z
@@ -386,7 +387,7 @@ def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProble
 
 
 def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
-    """Return given or the most probable features of annealed runs, (n_features, n_objects).
+    """Return given features, or the most probable ones of annealed runs, (K, n).
 
     The random stream is fixed, so that the design effect is a function of data and prior.
     """
@@ -414,7 +415,7 @@ def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
 def estimate_score_variances(
     data: Any, parts: dict[str, Any], answers_by_group: list[tuple[Any, AnswersByRespondent]]
 ) -> list[ScoreVariance]:
-    """Return variances of respondents' scores by group; none if all answered once."""
+    """Return the variance of respondents' scores in each group; [] if none repeat."""
     # without repeated answers, the search for features would be wasted
     if max(clusters.n_answers.max() for _, clusters in answers_by_group) < 2.0:
         return []
@@ -428,7 +429,7 @@ def estimate_score_variances(
 def estimate_score_variance(
     data: Any, clusters: AnswersByRespondent, parts: dict[str, Any], owners: np.ndarray
 ) -> ScoreVariance:
-    """Return the variance of respondents' scores at the mode of the features' weights."""
+    """Return the variance of respondents' scores at the weights' posterior mode."""
     likelihood = parts["likelihood"]
     problem = build_feature_problem(data, owners, likelihood)
     prior = build_weight_prior(parts["weight_prior"], likelihood)

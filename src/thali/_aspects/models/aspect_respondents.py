@@ -1,4 +1,4 @@
-"""Results about respondents with individual weights, or in latent classes."""
+"""Results about respondents: individual weights, segments and latent classes (choices)."""
 
 from thali._people.latent_classes import AlignedClassResults
 from thali._people.segments import Preferences, SegmentResults
@@ -16,5 +16,5 @@ class AspectRespondents(FeatureRespondents, SegmentResults, AlignedClassResults)
     """
 
     def _preferences(self) -> Preferences:
-        """Return the preferences of all respondents in every draw, by individual weights."""
+        """Return each respondent's preferences in every draw, by individual weights."""
         return compute_preferences(require_individual_weights(self._model._view, "segments"))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class LatentFeatures(MultiGroupModel, MarkovChainModel):
-    """Base of the latent-feature models.
+    """Base of the latent-feature models: fits, draws, summaries and features.
 
     A subclass defines `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for
     these data; and `_tree()`, the tree of the prior, if it has one.
@@ -48,34 +48,34 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     @property
     def _data_answers(self) -> "PosteriorResults":
-        """Results that depend on the data kind and the population, built once."""
-        from ..answers.registry import load_results
+        """Results for the data kind and population of the fit, built once."""
+        from ..answers.result_classes import load_results
 
         posterior = self._view
         return self._compute_once("answers", lambda: load_results(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        """Return the arguments of the sampling task: prior, likelihood, weight prior and others."""
+        """Return arguments of the sampling task: prior, likelihood, weight prior and others."""
         raise NotImplementedError
 
     def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
-        """Return the arguments of the sampling task that are checked before a fit."""
+        """Return arguments of the sampling task that `prepare` checks."""
         return self._parts(data)
 
     def _evidence_parts(self, data: Any) -> dict[str, Any]:
-        """Return the arguments of the sampling task whose evidence is estimated."""
+        """Return arguments of the sampling task whose evidence is estimated."""
         return self._parts(data)
 
     def _tree(self) -> "Tree | None":
-        """Return the tree of the prior of features, or None."""
+        """Return the phylogenetic tree given as features, or None."""
         raise NotImplementedError
 
     def _population(self, data: Any) -> Population:
-        """Return the population of the data, before or after conversion."""
+        """Return the population (groups, classes or one) of the data."""
         return SingleGroup()
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
-        """Return how a fit by chains treats respondents; None without respondents."""
+        """Return how the fit treats repeated answers of a respondent, or None."""
         return None
 
     def _convert_data(self, data: Any) -> Any:
@@ -176,16 +176,16 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return a setting that takes less time for these data; None by default."""
+        """Return the setting that makes a fit faster; None by default."""
         return None
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
-        """Draw features and parameters from the prior with each generator, and data for them."""
+        """Draw features, parameters and data from the prior, once per generator."""
         data = self._convert_data(data)
         return self._population(data).sample_prior(data, self._parts(data), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        """Simulate data like these at every draw."""
+        """Simulate data of the same design at every posterior draw."""
         data = self._convert_data(data)
         return self._population(data).simulate_replicates(self._view, data, self._parts(data), rng)
 
@@ -209,15 +209,15 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         super()._restore(fitted_attributes, path)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return the draws of all summary rows, whose convergence is checked."""
+        """Return the draws of all summary rows, by name."""
         return self._data_answers.quantities()
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":
-        """Return the summary rows that the convergence check uses, computed once."""
+        """Return the draws of rows that the convergence check uses, computed once."""
         return self._compute_once("judged", self._build_judged_rows)
 
     def _build_judged_rows(self) -> "pandas.DataFrame":
-        """Build the rows that the convergence check uses."""
+        """Compute the draws of rows that the convergence check uses."""
         import pandas as pd
 
         from thali._posterior.summary import build_summary
@@ -498,7 +498,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return self._copy_with_posterior(self._view.of_group(name).tree, f"group {name}")
 
     def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
-        """Match features across draws, once for each pair of settings."""
+        """Return the features matched across draws, cached by setting."""
         from ..answers.matched_features import match_posterior
 
         settings = similar, min_probability

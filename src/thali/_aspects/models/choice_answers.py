@@ -1,4 +1,4 @@
-"""Results of models of choices: probabilities, ranks, unique weights, checks."""
+"""Results of models of choices: probabilities, ranks, unique weights, next questions."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def require_choice_draws(model: Any, name: str) -> None:
-    """Require draws of choices of one group of respondents."""
+    """Raise ArgumentError unless draws of one group's choices exist."""
     require_choices(model._view, name)
 
 
 def require_common_ranks(model: Any, name: str) -> None:
-    """Require draws that order the options in one way for all respondents."""
+    """Raise ArgumentError unless all respondents share one order of the options."""
     if model._view.common_worth is None:
         require_choice_draws(model, name)
 
@@ -61,7 +61,7 @@ class ChoiceAnswers(LatentFeatures):
 
     @property
     def _covariates(self) -> tuple[str, ...]:
-        """Covariates of comparisons that the fit used."""
+        """Names of the comparison covariates that the fit used."""
         return self._engine.covariates(self)
 
     @requires(require_covariates)

@@ -1,4 +1,4 @@
-"""Elimination by aspects that are learned or given."""
+"""Elimination by aspects, with aspects that are learned or given."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +24,7 @@ from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
-from ..choice_dependence import choice_dependence
+from ..choice_design_effects import choice_dependence
 from ..likelihoods.elimination import Elimination, require_pairs
 from ..likelihoods.group_elimination import match_group_forms
 from ..maximum_likelihood.answers import AspectEstimates
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def require_respondents(model: Any, name: str) -> None:
-    """Require individual weights or latent classes."""
+    """Raise ArgumentError without individual weights or latent classes."""
     if model._view.population not in (PEOPLE, KINDS):
         raise respondents_required_error(name, "weights")
 
@@ -179,19 +179,19 @@ class EliminationByAspects(ChoiceAnswers):
         self.people = people
 
     def _convert_data(self, data: Any) -> Any:
-        """Convert data and ties, and select covariates, after checks of `people`."""
+        """Return the data of `fit` converted, with ties and covariates treated."""
         check_people(self.people, data=data)
         data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
         return self._population(data).check_data(select_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
-        """Return the population of the data, before or after conversion."""
+        """Return the population (groups, classes or one) of the data."""
         if isinstance(self.people, LatentClasses):
             return LatentClassPopulation(self.people)
         return choose_population(data, self.people)
 
     def _complete_settings(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
-        """Return the settings; raise if segments are requested without individual weights."""
+        """Return report settings; raise if segments lack individual weights."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 from ..answers.individuals import individual_weights_error
@@ -207,11 +207,11 @@ class EliminationByAspects(ChoiceAnswers):
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how a fit by chains treats respondents; None without respondents."""
+        """Return how the fit treats repeated answers of a respondent, or None."""
         return choice_dependence(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        """Check the arguments and return those of the sampling task."""
+        """Check the model's arguments and return those of the sampling task."""
         check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse
@@ -234,7 +234,7 @@ class EliminationByAspects(ChoiceAnswers):
         }
 
     def _check_unique(self, data: Any) -> None:
-        """Raise unless a model without shared aspects has one population and paired comparisons."""
+        """Raise ArgumentError if these data do not allow a model without unique aspects."""
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             raise ArgumentError(
                 Setting("people", self.people),
@@ -323,13 +323,13 @@ class EliminationByAspects(ChoiceAnswers):
         return self._engine.summary(self, ci)
 
     def _quicker(self, data: Any) -> Setting | None:
-        """Return the setting of a fit that takes less time, or None."""
+        """Return the setting that makes a fit faster; None if there is none."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         return None
 
     def _tree(self) -> Tree | None:
-        """Return the tree of the prior of aspects, or None."""
+        """Return the tree given as `aspects`, or None."""
         if isinstance(self.aspects, Tree):
             return self.aspects
         return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def require_custom_prediction(model: Any, name: str) -> None:
-    """Require a custom likelihood with a function that predicts."""
+    """Raise ArgumentError unless a custom likelihood has a `predict` function."""
     model._require_posterior()
     likelihood = model.likelihood
     if not isinstance(likelihood, Custom) or is_unavailable(likelihood.predict):
@@ -33,7 +33,7 @@ def require_custom_prediction(model: Any, name: str) -> None:
 
 
 class LatentFeatureModel(ChoiceAnswers):
-    r"""Any prior over features joined with any likelihood.
+    r"""Any prior over features joined with any likelihood, for research.
 
     .. math:: P(Z, w \mid \text{data}) \propto P(\text{data} \mid Z, w)\, P(Z)\, \prod_k p(w_k)
 
@@ -100,7 +100,7 @@ class LatentFeatureModel(ChoiceAnswers):
         self.tempering = tempering
 
     def _parts(self, data: Any) -> dict[str, Any]:
-        """Return the arguments of the sampling task."""
+        """Return arguments of the sampling task: prior, likelihood and others."""
         names = ("likelihood", "weight_prior", "alpha", "tempering")
         return {"prior": convert_tree(self.prior)} | {name: getattr(self, name) for name in names}
 
@@ -160,7 +160,7 @@ class LatentFeatureModel(ChoiceAnswers):
         return compute_prediction_mean(self._view, self.likelihood, data)
 
     def _tree(self) -> "Tree | None":
-        """Return the tree of the prior of features, or None."""
+        """Return the tree of the phylogenetic prior, or None."""
         from ..priors.phylogenetic import PhylogeneticBuffet
 
         prior = convert_tree(self.prior)
@@ -170,7 +170,7 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _convert_data(self, data: Any) -> Any:
         # only likelihoods with their own data class define this
-        """Convert data as the likelihood requires."""
+        """Return the data converted as the likelihood requires."""
         observed = getattr(self.likelihood, "wrap_data", super()._convert_data)
         return observed(data)
 

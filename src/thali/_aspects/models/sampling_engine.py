@@ -1,4 +1,4 @@
-"""The engine of latent-feature models: chains of the sampler."""
+"""The `mcmc` method of latent-feature models: jobs, chains and predictions from draws."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ MIN_BUDGET_SHARE = 0.5  # remaining share of the budget required to restart with
 
 
 class FeatureSamplingEngine(RespondentChainEngine):
-    """Engine that runs chains of the sampler; results are averages over their draws."""
+    """Fits latent-feature models by Markov chains; predictions average over draws."""
 
     has_evidence = True
 
@@ -53,7 +53,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Prepare the chains of a fit to these data."""
+        """Return the prepared chains of a fit to these data."""
         parts = model._parts(source)
         dependence = model._dependence(source, parts)
         sampling = build_sampling(model._population(source), source, run, parts, dependence)
@@ -69,11 +69,11 @@ class FeatureSamplingEngine(RespondentChainEngine):
             yield DataWarning(sentence)
 
     def options_of_fit(self, model: Any) -> list[str]:
-        """Return the options of the fit; [] if its data have none."""
+        """Return the option labels of the fit; [] if its data have none."""
         return model._view.labels
 
     def covariates(self, model: Any) -> tuple[str, ...]:
-        """Return the covariates of comparisons that the fit used."""
+        """Return names of the comparison covariates that the fit used."""
         return model._view.covariates
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
@@ -112,7 +112,7 @@ def build_sampling(
     share: float = 1.0,
     is_restart: bool = False,
 ) -> Sampling[Any]:
-    """Build the run of chains for these parts; `dependence` describes heterogeneity.
+    """Return the prepared chains of a fit with these task arguments.
 
     A run whose chains disagreed restarts with tempering, in the remaining share of its budget.
     """
@@ -124,6 +124,7 @@ def build_sampling(
     )
 
     def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
+        """Return the posterior tree of these chains."""
         attrs = attributes | {"thin": chains[0].thin, "tuning_steps": task.tune}
         attrs[TEMPERED_LATER] = int(is_restart)
         recorded, n_draws = choose_recorded_chains(chains)
@@ -131,7 +132,7 @@ def build_sampling(
         return population.build_tree(draws, source, parts, task, attrs)
 
     def tempered(sweeps: int) -> Sampling[Any] | None:
-        """Build the restart with tempering; None if it does not apply."""
+        """Return a restart with tempering after the first sweeps, or None."""
         share = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or share < MIN_BUDGET_SHARE:
             return None
@@ -166,7 +167,7 @@ def build_sampling(
 
 
 def _plan_run(task: Any, run: Run, share: float) -> tuple[Any, BudgetedRun]:
-    """Return the task with the length of the run, and the bounds on it; `share` of the budget."""
+    """Return the task with its run length, and the run within its time budget."""
     is_free, thin, first_draws = run.thin is None, task.thin, FIRST_DRAWS
     if run.draws is None:
         first_draws = task.first_draws(run.chains)

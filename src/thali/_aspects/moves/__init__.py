@@ -1,1 +1,1 @@
-"""Moves of the samplers: one family of moves a file."""
+"""Moves of the Markov chain samplers: births, flips, splits and weight updates, by file."""

@@ -1,4 +1,4 @@
-"""Moves 2, 3 and 5: columns are born and die, split and join.
+"""Moves 2, 3 and 5 of the sampler: features are born and die, split and join.
 
 The columns form a Poisson process, so a birth proposed from it is accepted with probability min(1,
 L'/L * alpha * rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a
@@ -42,7 +42,7 @@ from .unique_weights import log_compensated_ratio, log_weight_density, shift_uni
 
 @scalar
 def propose_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
-    """Move 2: propose the birth or death of a column.
+    """Move 2: propose to add a new feature or to remove a random one.
 
     `rate` is the total arrival rate, per unit of alpha, of the patterns that a column may have.
     """
@@ -63,7 +63,7 @@ def propose_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> N
 
 @scalar
 def propose_compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) -> None:
-    """Move 3: propose a birth or death that the owners' unique weights compensate.
+    """Move 3: propose a feature birth or death that unique weights compensate.
 
     The new weight is w ~ Uniform(0, c), where c is the smallest unique weight of the owners; their
     unique weights fall by w.
@@ -93,7 +93,7 @@ def propose_compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rat
 
 @scalar
 def choose_column_or_pattern(rng: Any, model: Any, b: Any, is_birth: Any) -> Any:
-    """Return the row of a random column (death) or proposed pattern (birth), or -1."""
+    """Choose a random feature (death) or draw new owners (birth); return the row, or -1."""
     k = choose_row(rng, b, is_birth)
     if is_birth and k >= 0:
         b.m[k] = draw_pattern(model.prior, rng, b, k, model.lo, model.hi)
@@ -102,7 +102,7 @@ def choose_column_or_pattern(rng: Any, model: Any, b: Any, is_birth: Any) -> Any
 
 @scalar
 def choose_row(rng: Any, b: Any, is_birth: Any) -> Any:
-    """Return the first free row (birth) or a random column (death), or -1."""
+    """Return the first free row for a birth, or a random feature for a death, else -1."""
     n_columns = b.whole[COLUMNS]
     if is_birth and n_columns < capacity(b):
         return n_columns
@@ -122,7 +122,7 @@ def log_birth_ratio(b: Any, rate: Any, is_birth: Any) -> Any:
 
 @scalar
 def update_columns(model: Any, b: Any, k: Any, w: Any, is_birth: Any) -> None:
-    """Append the born column of weight w, or remove the dead one."""
+    """Add the newborn feature with weight w to the state, or remove the dead one."""
     if is_birth:
         append_column(model, b, b.m[k], w)
     else:
@@ -131,7 +131,7 @@ def update_columns(model: Any, b: Any, k: Any, w: Any, is_birth: Any) -> None:
 
 @scalar
 def append_column(model: Any, b: Any, m: Any, w: Any) -> None:
-    """Make the pattern proposed in row K a column with m owners and weight w."""
+    """Turn the owners drawn in row K into a feature with m owners and weight w."""
     k = b.whole[COLUMNS]
     b.w[k] = w
     b.m[k] = m
@@ -141,7 +141,7 @@ def append_column(model: Any, b: Any, m: Any, w: Any) -> None:
 
 @scalar
 def draw_column_pair(rng: Any, b: Any) -> Any:
-    """Draw an ordered pair of columns (k, l); return it with sign and owners.
+    """Draw an ordered pair of features (k, l); return it, split or join sign, new size.
 
     The sign is that of the weight that l gains; the last value is the number of owners that k then
     has. The sign is 1 if the owners of l are a subset of the owners of k, which gives them up, -1
@@ -166,7 +166,7 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
 
 @scalar
 def write_split_or_join(b: Any, k: Any, partner: Any, sign: Any) -> Any:
-    """Write the new owners of column k into the scratch row; return it."""
+    """Write the owners that feature k would have into the scratch row; return the row."""
     scratch_row = scratch_index(b)
     for i in range(b.Z.shape[1] - 1):
         b.Z[scratch_row, i] = b.Z[k, i] - sign * b.Z[partner, i]
@@ -175,7 +175,7 @@ def write_split_or_join(b: Any, k: Any, partner: Any, sign: Any) -> Any:
 
 @scalar
 def propose_split_or_join(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Propose that a random ordered pair of columns (k, l) splits or joins.
+    """Move 5: propose that a random ordered pair of features splits or joins.
 
     If the owners of l are a subset of the owners of k, k gives them up and w[l] grows by w[k]. If
     the two have no owner in common and w[l] > w[k], or weights may have either sign, k also takes

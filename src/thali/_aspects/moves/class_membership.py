@@ -1,4 +1,4 @@
-"""Draws of latent classes of respondents, with splits and merges of classes.
+"""Updates of each respondent's latent class, with splits and merges of classes.
 
 The class shares are integrated out, so that a respondent belongs to class g with probability
 proportional to
@@ -26,7 +26,7 @@ SPLIT_STEP = 0.5  # standard deviation of log weights of a new class, times the 
 
 @scalar
 def recount_answers(model: Any, caches: Any, states: Any, membership: Any) -> None:
-    """Fill the answer counts of every class from its respondents."""
+    """Recount the answers of every latent class from its respondents."""
     for g in range(states.w.shape[0]):
         likelihood = select_group_likelihood(model.groups.likelihood, g)
         clear_answers(likelihood, select_cache(likelihood, caches, g))
@@ -39,7 +39,7 @@ def recount_answers(model: Any, caches: Any, states: Any, membership: Any) -> No
 def draw_class_membership(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, membership: Any
 ) -> None:
-    """Update the class of each respondent and the weights of empty classes."""
+    """Update the latent class of each respondent, and the weights of empty classes."""
     fill_log_probabilities(model, caches, states, membership)
     for p in range(membership.of.shape[0]):
         draw_respondent_class(rng, model, caches, states, membership, p)
@@ -56,7 +56,7 @@ def draw_class_membership(
 
 @scalar
 def fill_log_probabilities(model: Any, caches: Any, states: Any, membership: Any) -> None:
-    """Compute the log probabilities of all answers under all classes."""
+    """Compute the log probability of every answer in every latent class."""
     for g in range(states.w.shape[0]):
         fill_class_log_probabilities(model, caches, states, membership, g)
 
@@ -65,14 +65,14 @@ def fill_log_probabilities(model: Any, caches: Any, states: Any, membership: Any
 def fill_class_log_probabilities(
     model: Any, caches: Any, states: Any, membership: Any, g: Any
 ) -> None:
-    """Compute the log probabilities of all answers under class g."""
+    """Compute the log probability of every answer in latent class g."""
     likelihood, c, b = select_group(model.groups, caches, states, g)
     compute_answer_logs(likelihood, c, b, model.people, membership.logs[g])
 
 
 @scalar
 def respondent_log_likelihood(people: Any, membership: Any, p: Any, g: Any) -> Any:
-    """Return the log-likelihood of respondent p's answers under class g."""
+    """Return the log-likelihood of respondent p's answers in latent class g."""
     total = 0.0
     for row in range(people.start[p], people.start[p + 1]):
         total += people.times[row] * membership.logs[g, people.answer[row]]
@@ -81,7 +81,7 @@ def respondent_log_likelihood(people: Any, membership: Any, p: Any, g: Any) -> A
 
 @scalar
 def count_answers(model: Any, caches: Any, membership: Any, p: Any, g: Any, sign: Any) -> None:
-    """Add the answers of respondent p to class g, or remove them (sign -1)."""
+    """Add respondent p's answers to the counts of latent class g (sign 1 or -1)."""
     likelihood, people = select_group_likelihood(model.groups.likelihood, g), model.people
     c = select_cache(likelihood, caches, g)
     for row in range(people.start[p], people.start[p + 1]):
@@ -93,7 +93,7 @@ def count_answers(model: Any, caches: Any, membership: Any, p: Any, g: Any, sign
 
 @scalar
 def assign_respondent(model: Any, caches: Any, membership: Any, p: Any, g: Any) -> None:
-    """Move respondent p to class g; update counts and sizes."""
+    """Move respondent p to latent class g; update answer counts and class sizes."""
     old_class = membership.of[p]
     if old_class != g:
         count_answers(model, caches, membership, p, old_class, -1.0)
@@ -125,7 +125,7 @@ def draw_respondent_class(
 def propose_class_split_or_merge(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, membership: Any, g: Any, h: Any
 ) -> None:
-    """Propose to split class g into g and h, or to merge h into g.
+    """Propose to split latent class g into g and h, or to merge h into g.
 
     If class h is empty, weights for it are drawn near the weights of g on the log scale, and the
     respondents of g are assigned to g or h in turn, each with the probability of
@@ -189,7 +189,7 @@ def log1p_exp(x: Any) -> Any:
 def draw_nearby_weights(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any, h: Any, draws: Any
 ) -> Any:
-    """Return log p - log q of class h's weights, drawn near class g's if `draws`."""
+    """Draw class h's weights near class g's (if `draws`); return log p - log q of them."""
     class_g, kappa = replica(states, g), base.real[KAPPA]
     likelihood, c, b = select_group(model.groups, caches, states, h)
     step = SPLIT_STEP / math.sqrt(kappa)
@@ -214,7 +214,7 @@ def draw_nearby_weights(
 
 @scalar
 def log_normal_density(w: Any, center: Any, step: Any) -> Any:
-    """Return the log density of log-normal w with median `center`."""
+    """Return the log density of w under a log-normal with median `center`."""
     z = math.log(w / center) / step
     return -0.5 * z * z - math.log(math.sqrt(2.0 * math.pi) * step * w)
 
@@ -223,7 +223,7 @@ def log_normal_density(w: Any, center: Any, step: Any) -> Any:
 def draw_empty_class_weights(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any
 ) -> None:
-    """Draw the weights of an empty class g from their prior."""
+    """Draw the weights of latent class g, without respondents, from their prior."""
     likelihood, c, b = select_group(model.groups, caches, states, g)
     for k in range(b.whole[COLUMNS]):
         b.w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])

@@ -1,4 +1,4 @@
-"""Move 10: draws of the concentration alpha and of the scale of all weights."""
+"""Move 10 of the sampler: draws of the concentration alpha and of the scale of all weights."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def draw_alpha_and_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def draw_concentration(rng: Any, model: Any, b: Any) -> None:
-    """Draw alpha given the columns, then the columns that the likelihood ignores."""
+    """Draw alpha given the features; redraw features that the likelihood ignores."""
     n_options = b.Z.shape[1] - 1
     min_owners = model.lo
     if model.unique == TOTAL_UNIQUE:
@@ -59,7 +59,7 @@ def draw_concentration(rng: Any, model: Any, b: Any) -> None:
 
 @scalar
 def draw_single_counts(rng: Any, model: Any, b: Any) -> Any:
-    """Draw the number of columns that each option owns alone; return their sum."""
+    """Draw the number of features that each option owns alone; return the total."""
     total = 0
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.singles.shape[0]):
@@ -70,7 +70,7 @@ def draw_single_counts(rng: Any, model: Any, b: Any) -> Any:
 
 @scalar
 def draw_weight_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Draw the sum of all weights given their proportions, for scale-free likelihoods."""
+    """Draw the sum of all weights given their ratios, if only ratios matter."""
     n_options = b.Z.shape[1] - 1
     if not is_scale_free(model.likelihood):
         return

@@ -1,4 +1,4 @@
-"""Move 9: redraw how columns with the same owners share their weight.
+"""Move 9 of the sampler: redraw how duplicate features (same owners) share their weight.
 
 Only their sum affects the likelihood. Each distinct pattern is visited once. (Visiting the pattern
 of a random column would select patterns in proportion to their number of columns, and bias that
@@ -18,7 +18,7 @@ from ..weight_priors import gamma_rate
 
 @scalar
 def redraw_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Redraw the number and weights of the columns of each pattern.
+    """Redraw number and weights of duplicate features, for each set of owners.
 
     With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda * rate
     * W, and given n the weights are W times a flat Dirichlet vector. Weights must have an
@@ -38,7 +38,7 @@ def redraw_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def merge_duplicates(b: Any) -> None:
-    """Merge columns with the same owners; b.order counts the columns merged into each."""
+    """Merge features with the same owners; write the number merged into b.order."""
     k = 0
     while k < b.whole[COLUMNS]:
         b.order[k] = 0
@@ -52,7 +52,7 @@ def merge_duplicates(b: Any) -> None:
 
 @scalar
 def have_same_owners(b: Any, j: Any, k: Any) -> Any:
-    """Return whether columns j and k have the same owners."""
+    """Return whether features j and k have the same owners."""
     if b.m[j] != b.m[k]:
         return False
     for i in range(b.Z.shape[1]):
@@ -63,7 +63,7 @@ def have_same_owners(b: Any, j: Any, k: Any) -> Any:
 
 @scalar
 def split_weight(rng: Any, b: Any, k: Any, n_copies: Any) -> None:
-    """Divide the weight of column k between it and `n_copies` copies."""
+    """Divide the weight of feature k at random between it and `n_copies` copies."""
     w = b.w[k]
     start = b.whole[COLUMNS]
     b.w[k] = rng.standard_exponential()

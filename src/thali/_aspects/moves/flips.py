@@ -1,4 +1,4 @@
-"""Move 1: flip the memberships of options in columns.
+"""Move 1 of the sampler: flip whether an option owns a feature.
 
 Columns are visited in a fresh random order, each completely: an order that depended on the updated
 entries, as the order of storage does, would bias the sampler. Columns that only one option owns,
@@ -45,7 +45,7 @@ MAX_SYSTEMATIC = 12  # up to this number of options, each option's membership is
 
 @scalar
 def flip_memberships(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Flip memberships in all columns of an infinite prior, including unseen columns."""
+    """Flip memberships in all features of an infinite prior, unseen ones included."""
     expand_columns(rng, model, b)
     flip_columns(rng, model, c, b)
     collapse_columns(model, b)
@@ -53,7 +53,7 @@ def flip_memberships(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
-    """Flip memberships within every column, in random order."""
+    """Propose to flip every option's membership in every feature, in random order."""
     n_options = b.Z.shape[1] - 1
     is_sparse = (
         n_options > MAX_SYSTEMATIC
@@ -77,7 +77,7 @@ def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
 
 @scalar
 def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
-    """Propose to flip the membership of option i in column k.
+    """Propose to flip whether option i owns feature k.
 
     For a slow likelihood the prior's ratio decides first, so that the likelihood is evaluated only
     for flips that pass it.
@@ -100,13 +100,13 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
 
 @scalar
 def accept_by_likelihood(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return whether the likelihood ratio of a flip passes its random test."""
+    """Return whether a flip passes the likelihood part of the Metropolis test."""
     return accept(rng, b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d))
 
 
 @scalar
 def flip_member(model: Any, c: Any, b: Any, k: Any, i: Any, d: Any, m: Any, rate: Any) -> None:
-    """Flip the membership of option i in column k; update caches and prior."""
+    """Flip whether option i owns feature k; update the cache and the prior's log rate."""
     apply_open_member(model.likelihood, c, b, k, i, d)
     record_toggle(model.prior, b, k, i)
     change_owner(b, k, i, m, rate)
@@ -114,7 +114,7 @@ def flip_member(model: Any, c: Any, b: Any, k: Any, i: Any, d: Any, m: Any, rate
 
 @scalar
 def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
-    """Propose n random flips of column k, skipping those that the prior rejects.
+    """Propose n random flips of feature k, skipping those that the prior rejects.
 
     The number of skipped flips is a geometric draw.
     """
@@ -156,7 +156,7 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
 
 @scalar
 def sort_owners(b: Any, k: Any) -> None:
-    """Fill b.who with all options, owners of pattern k first."""
+    """Fill b.who with all options, the owners of feature k first."""
     front = 0
     back = b.Z.shape[1] - 2
     for i in range(b.Z.shape[1] - 1):
@@ -170,7 +170,7 @@ def sort_owners(b: Any, k: Any) -> None:
 
 @scalar
 def expand_columns(rng: Any, model: Any, b: Any) -> None:
-    """Add the columns of single options and of all options to the state.
+    """Add the features of single options and of all options, drawn with alpha.
 
     Their numbers were drawn with alpha. Where s[i] includes the weights of single-option columns,
     it is split between the fixed unique weight and these columns, given their number, by a flat
@@ -201,7 +201,7 @@ def expand_columns(rng: Any, model: Any, b: Any) -> None:
 
 @scalar
 def append_range_column(model: Any, b: Any, i: Any, m: Any, w: Any) -> None:
-    """Append a column of weight w that options i to i + m - 1 own."""
+    """Append a feature of weight w that options i to i + m - 1 own."""
     k = b.whole[COLUMNS]
     write_owner_range(b, k, i, m)
     append_column(model, b, m, w)
@@ -209,7 +209,7 @@ def append_range_column(model: Any, b: Any, i: Any, m: Any, w: Any) -> None:
 
 @scalar
 def collapse_columns(model: Any, b: Any) -> None:
-    """Remove the columns that `expand_columns` added.
+    """Remove the features that `expand_columns` added to the state.
 
     Weights of single options return to s where s includes them; other weights are discarded.
     """

@@ -1,4 +1,4 @@
-"""Draws of the base weights v of similar groups and of their concentration kappa.
+"""Updates of weights common to similar groups (base weights v) and of their similarity kappa.
 
 For a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on v,
 
@@ -51,7 +51,7 @@ MAX_LOG_RATIO = 600.0  # largest absolute log ratio of a weight to its base weig
 
 @scalar
 def update_base_weights(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Update the common (base) weights v of groups, their concentration kappa and common scale."""
+    """Update the groups' common weights v, their similarity kappa and their scale."""
     column_weights = select_column_weights(states, base)
     for k in range(replica(states, 0).whole[COLUMNS]):
         update_base_weight(rng, model, caches, states, base, column_weights, k)
@@ -70,7 +70,7 @@ def update_base_weights(rng: Any, model: Any, caches: Any, states: Any, base: An
 def update_base_weight(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any
 ) -> None:
-    """Update base weight k jointly with all groups' weights, then given them."""
+    """Update common weight k with all groups' weights scaled, then given them."""
     propose_base_scale(rng, model, caches, states, base, weights, k)
     total = 0.0
     for g in range(states.w.shape[0]):
@@ -85,7 +85,7 @@ def update_base_weight(
 def draw_base_weight(
     rng: Any, shape: Any, rate: Any, kappa: Any, n_groups: Any, total: Any, current: Any
 ) -> Any:
-    """Draw v ~ Gamma(shape, rate) given the sum of its weights, by a slice of log v.
+    """Draw common weight v with prior Gamma(shape, rate), given the groups' weights.
 
     The width of the slice follows the width of the density.
     """
@@ -103,7 +103,7 @@ def draw_base_weight(
 
 
 class BaseWeightLine(NamedTuple):
-    """Log density of log v, where v is generalised inverse Gaussian."""
+    """Conditional density of log v (generalised inverse Gaussian v), for slice sampling."""
 
     power: float
     rate: float
@@ -119,7 +119,7 @@ def _log_base_weight_density(line: Any, x: Any) -> Any:
 
 @scalar
 def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
-    """Draw kappa given all weights, by a slice of log kappa."""
+    """Draw kappa given all weights of all groups, by slice sampling of log kappa."""
     n_weights = 0
     total = 0.0
     for g in range(states.w.shape[0]):
@@ -139,7 +139,7 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
 
 
 class KappaLine(NamedTuple):
-    """Log density of log kappa; `total` sums log (w / v) - w / v."""
+    """Conditional density of log kappa given the weights, for slice sampling."""
 
     n_weights: int
     total: float
@@ -147,7 +147,7 @@ class KappaLine(NamedTuple):
 
 @log_density.register(KappaLine)
 def _log_kappa_line_density(line: Any, x: Any) -> Any:
-    """Return the log conditional density of log kappa at x, given sums over the weights."""
+    """Return the log conditional density of log kappa at x."""
     return log_kappa_density(line.n_weights, line.total, x)
 
 
@@ -167,7 +167,7 @@ def log_kappa_density(n_weights: Any, total: Any, x: Any) -> Any:
 
 @scalar
 def draw_kappa_and_weights(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Draw kappa jointly with all weights, whose standard scores stay fixed.
+    """Draw kappa and rescale all weights, keeping their standard scores.
 
     A slice of log kappa is used.
     """
@@ -190,7 +190,7 @@ def draw_kappa_and_weights(rng: Any, model: Any, caches: Any, states: Any, base:
 
 @scalar
 def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: Any) -> Any:
-    """Set log kappa to x, keeping the standard scores of all log (w / v).
+    """Set log kappa to x and move all weights to keep their standard scores.
 
     Return the log density of log kappa given the scores. If a weight would leave the range of
     numbers, return -inf and change nothing.
@@ -239,7 +239,7 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
 def propose_base_scale(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any
 ) -> None:
-    """Propose to scale base weight k and all groups' weights by one factor."""
+    """Propose to scale common weight k and all groups' weights k by one factor."""
     move = base.real[STEP] * rng.standard_normal()
     relative_change = math.exp(move) - 1.0
     ratio = model.shape * move - model.rate * weights.center[k] * relative_change
@@ -261,7 +261,7 @@ def propose_base_scale(
 
 @scalar
 def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Draw the common scale of weights and base weights, for scale-free likelihoods."""
+    """Draw a common scale of all groups' and common weights, if only ratios matter."""
     if not is_group_scale_free(select_group_likelihood(model.likelihood, 0)):
         return
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]

@@ -1,4 +1,4 @@
-"""Births and deaths of columns that several groups share.
+"""Birth and death of features that several groups share.
 
 In each group the weight of a new column is either a draw from its prior or, with probability
 `carved`, uniform below the smallest unique weight c of the owners, whose unique weights fall by it.
@@ -40,7 +40,7 @@ CARVED, WEIGHT = range(2)  # positions in State.block
 def propose_group_birth_or_death(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any
 ) -> None:
-    """Propose the birth or death of a column in all groups.
+    """Propose to add a feature to all groups, or to remove a random one.
 
     `rate` is the total arrival rate of all patterns, per unit of alpha.
     """

@@ -1,4 +1,4 @@
-"""Compensated moves of similar groups, in which the base weights compensate too.
+"""Moves of features in similar groups that unique weights of groups and base compensate.
 
 If groups are very similar, weights of a group cannot move far from v. So v of a column and the base
 unique weights of its owners change jointly, with the weights of all groups. Otherwise these are the
@@ -53,7 +53,7 @@ CHANGE = 0  # position in State.block
 
 @scalar
 def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
-    """Return log prod p(u - dv) / p(u) over owners of pattern k, u their base unique weights."""
+    """Return log prod p(u - dv) / p(u) over owners of feature k, u base unique weights."""
     total = 0.0
     for i in range(base.unique.shape[0]):
         if b.Z[k, i] != 0.0:
@@ -63,7 +63,7 @@ def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any
 
 @scalar
 def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -> Any:
-    """Return log prod p(s - d | u - dv) / p(s | u) over owners of pattern k, u base unique weights.
+    """Return the log prior ratio of group g's unique weights s - d to s, over owners of k.
 
     Return -inf if a unique weight is at most d.
     """
@@ -85,7 +85,7 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
 def apply_compensated_changes(
     model: Any, caches: Any, states: Any, base: Any, k: Any, dv: Any
 ) -> None:
-    """Subtract dv and each group's change from the owners' unique weights."""
+    """Subtract dv and each group's change from the unique weights of owners of k."""
     first_group = replica(states, 0)
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
@@ -99,7 +99,7 @@ def apply_compensated_changes(
 def propose_joint_birth_or_death(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any
 ) -> None:
-    """Propose a birth or death that base and group unique weights compensate.
+    """Propose a feature birth or death that base and group unique weights compensate.
 
     v ~ Uniform(0, c), where c is the smallest base unique weight of the owners; the weights given v
     come from their prior.
@@ -152,7 +152,7 @@ def propose_joint_birth_or_death(
 
 @scalar
 def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Propose a random flip that base and group unique weights compensate."""
+    """Propose to flip a random membership, compensated by base and group unique weights."""
     first_group = replica(states, 0)
     k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
     m = count_after_flip(first_group, k, i)
@@ -191,7 +191,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
 def propose_joint_weight(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
 ) -> None:
-    """Propose to shift base weight between a random column and its owners.
+    """Propose to shift base weight between a random feature and its owners.
 
     The groups' weights of the column keep their ratios to v. v takes a random walk in logit(v / M),
     M = v + c, with the step of the first group.

@@ -1,4 +1,4 @@
-"""Draws of the concentration of groups, and of columns that no likelihood sees."""
+"""Draws of alpha for several groups, and of features that no likelihood depends on."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ from .group_weights import is_silent_column
 
 @scalar
 def draw_group_alpha(rng: Any, model: Any, states: Any) -> None:
-    """Draw the concentration given the number of columns."""
+    """Draw alpha given the number of features that all groups share."""
     first_group = replica(states, 0)
     if model.learn_alpha:
         rate = rate_by_size_range(model.prior, 1, first_group.Z.shape[1] - 1)
@@ -43,7 +43,7 @@ def draw_group_alpha(rng: Any, model: Any, states: Any) -> None:
 
 @scalar
 def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
-    """Redraw from the prior all columns that the likelihoods do not see.
+    """Redraw from the prior all features on which no group's likelihood depends.
 
     They form an independent Poisson process.
     """
@@ -82,7 +82,7 @@ def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
 def add_prior_columns(
     rng: Any, model: Any, states: Any, base: Any, i: Any, m: Any, mean: Any
 ) -> None:
-    """Add Poisson(mean) columns of options i to i + m - 1, with prior weights."""
+    """Add Poisson(mean) features owned by options i to i + m - 1, with prior weights."""
     first_group = replica(states, 0)
     n_new = draw_poisson(rng, mean)
     while first_group.whole[COLUMNS] + n_new > capacity(first_group):

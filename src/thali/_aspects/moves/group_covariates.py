@@ -1,4 +1,4 @@
-"""Draws of covariate coefficients shared by all groups, from all groups' data.
+"""Draws of covariate coefficients that all groups share, from the data of all groups.
 
 As `likelihoods.pair_covariates` for one group, each coefficient is drawn by a slice of its density
 given all weights.
@@ -21,7 +21,7 @@ from ..state import BETA, replica
 
 @generic
 def draw_common_parameters(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
-    """Draw likelihood parameters that all groups share; default: none.
+    """Draw the likelihood's parameters that all groups share; default: none.
 
     `likelihood` is stacked by group.
     """
@@ -34,7 +34,7 @@ def _draw_nothing(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
 
 
 class SharedCoefficientLine(NamedTuple):
-    """Conditional density of coefficient m, shared by groups, given all other values.
+    """Conditional density of coefficient m, shared by all groups, for slice sampling.
 
     It has the inverse temperature of the chain.
     """
@@ -47,7 +47,7 @@ class SharedCoefficientLine(NamedTuple):
 
 @log_density.register(SharedCoefficientLine)
 def _log_coefficient_density(line: Any, beta: Any) -> Any:
-    """Return the log density of coefficient `beta` on a `SharedCoefficientLine`."""
+    """Return the log conditional density of value `beta` of the coefficient."""
     pairs, caches, states, m = line
     total = 0.0
     for g in range(states.w.shape[0]):
@@ -59,7 +59,7 @@ def _log_coefficient_density(line: Any, beta: Any) -> Any:
 
 @scalar
 def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> None:
-    """Set coefficient m of all groups."""
+    """Set coefficient m to `beta` in all groups, and update their caches."""
     for g in range(states.w.shape[0]):
         likelihood = select_group_likelihood(pairs, g)
         c = select_cache(likelihood, caches, g)
@@ -68,7 +68,7 @@ def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> 
 
 
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states: Any) -> None:
-    """Draw each covariate coefficient given all weights, and rebuild the caches of all groups."""
+    """Draw each shared coefficient given all weights, then rebuild all groups' caches."""
     first_cache = select_cache(select_group_likelihood(pairs, 0), caches, 0)
     for m in range(pairs.x.shape[1]):
         beta = draw_on_line(

@@ -1,4 +1,4 @@
-"""Membership moves that groups share: one decision from the sum of all groups' changes.
+"""Moves of feature owners that groups share, accepted by the sum over all groups.
 
 These are the moves of `flips`, `births` and `mass_transfer`, with a weight for each group.
 """
@@ -59,7 +59,7 @@ from .group_weight_priors import log_gamma, log_gamma_ratio
 
 @scalar
 def flip_group_columns(rng: Any, model: Any, caches: Any, states: Any) -> None:
-    """Propose to flip every option in every column, columns in random order."""
+    """Propose to flip every option's membership in every feature, for all groups."""
     first_group = replica(states, 0)
     n_options = first_group.Z.shape[1] - 1
     for t in range(shuffle_columns(rng, first_group)):
@@ -78,7 +78,7 @@ def flip_group_columns(rng: Any, model: Any, caches: Any, states: Any) -> None:
 
 @scalar
 def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i: Any) -> None:
-    """Propose to flip option i in column k, as `flips.propose_flip`."""
+    """Propose to flip whether option i owns feature k, for all groups."""
     first_group = replica(states, 0)
     m = count_after_flip(first_group, k, i)
     if (first_group.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
@@ -101,7 +101,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
 
 @scalar
 def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any) -> Any:
-    """Return the tempered change of all log-likelihoods if option i is flipped."""
+    """Return the tempered change of the groups' summed log-likelihood by a flip."""
     total = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
@@ -113,7 +113,7 @@ def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any) -> A
 def propose_compensated_group_flip(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, share: Any
 ) -> None:
-    """Propose that a random option joins or leaves a random column in all groups.
+    """Propose to flip a random membership, compensated by unique weights, in all groups.
 
     In each group the option's unique weight compensates with probability `share`.
     """
@@ -155,7 +155,7 @@ def propose_compensated_group_flip(
 
 @scalar
 def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Propose that a random ordered pair of columns splits or joins in all groups.
+    """Propose that a random ordered pair of features splits or joins in all groups.
 
     This is the split or join of `births`. Base weights of similar groups change with the columns.
     """
@@ -205,7 +205,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
 def propose_duplicate_split_or_merge(
     rng: Any, model: Any, caches: Any, states: Any, base: Any
 ) -> None:
-    """Propose to split a column into two with the same owners, or to merge two.
+    """Propose to split a feature into two with the same owners, or to merge two.
 
     A split divides the weight uniformly in every group. The likelihoods depend on the sums alone.
     For free groups, with K columns before the split, its ratio is alpha lambda prod_g w_g p(w_g')

@@ -1,4 +1,4 @@
-"""Draws of the slopes of log weights on respondent covariates x.
+"""Updates of the slopes of respondents' log weights on their covariates x.
 
 The weight of a column has mean v exp(x' slope). For one slope, b, given all other values, where the
 weights divided by v and by the factors of the other covariates are r_1, ..., r_G,
@@ -45,7 +45,7 @@ from .group_weight_sets import (
 
 @scalar
 def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """Update every slope, given the weights and jointly with them."""
+    """Update every slope, both given the weights and jointly with them."""
     for j in range(model.known.shape[1]):
         column_weights = select_column_weights(states, base)
         for k in range(replica(states, 0).whole[COLUMNS]):
@@ -61,7 +61,7 @@ def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> No
 def draw_slope(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any
 ) -> None:
-    """Draw slope j of weight k, jointly with its weights, then given them.
+    """Update slope j of weight k jointly with respondents' weights, then given them.
 
     The width of the slice follows the width of the density.
     """
@@ -75,7 +75,7 @@ def draw_slope(
 
 
 class SlopeLine(NamedTuple):
-    """Conditional density of slope j, currently `now`, of weight k."""
+    """Conditional density of slope j of weight k given the weights, for slice sampling."""
 
     known: Any
     weights: Any
@@ -86,7 +86,7 @@ class SlopeLine(NamedTuple):
 
 @log_density.register(SlopeLine)
 def log_slope_density(line: Any, slope: Any) -> Any:
-    """Return the log density of a slope's value, up to a constant."""
+    """Return the log conditional density of a value of the slope, up to a constant."""
     known, weights, k, j, current = line
     total = 0.0
     for g in range(known.shape[0]):
@@ -99,7 +99,7 @@ def log_slope_density(line: Any, slope: Any) -> Any:
 def propose_slope_and_weights(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any
 ) -> None:
-    """Propose a change of slope j of weight k, with all groups' weights.
+    """Propose to change slope j of weight k, with all respondents' weights k.
 
     The weights keep their ratios to their means.
     """
@@ -127,7 +127,7 @@ def propose_slope_and_weights(
 
 @scalar
 def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, j: Any) -> None:
-    """Draw a common shift of slopes j of all weights, for scale-free likelihoods."""
+    """Draw a common shift of slope j of all weights, if only ratios of weights matter."""
     n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
     n_slopes = n_columns
     if model.unique:

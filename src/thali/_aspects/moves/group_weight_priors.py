@@ -1,4 +1,4 @@
-"""Prior densities of group weights: Gamma(kappa, kappa / v), with mean v."""
+"""Prior densities of the weights of groups: Gamma(kappa, kappa / v), with mean v."""
 
 import math
 from typing import Any
@@ -15,7 +15,7 @@ MIN_WEIGHT = 1e-290
 
 @scalar
 def log_gamma(shape: Any, mean: Any, w: Any) -> Any:
-    """Return log p(w) of Gamma(shape, shape / mean)."""
+    """Return the log density of w under Gamma(shape, shape / mean)."""
     rate = shape / mean
     if shape == 1.0:
         return math.log(rate) - rate * w
@@ -24,7 +24,7 @@ def log_gamma(shape: Any, mean: Any, w: Any) -> Any:
 
 @scalar
 def log_gamma_ratio(shape: Any, mean: Any, w: Any, d: Any) -> Any:
-    """Return log p(w + d) - log p(w) of Gamma(shape, shape / mean)."""
+    """Return log p(w + d) - log p(w) under Gamma(shape, shape / mean)."""
     ratio = -shape / mean * d
     if shape != 1.0:
         ratio += (shape - 1.0) * math.log((w + d) / w)
@@ -39,7 +39,7 @@ def draw_gamma(rng: np.random.Generator, shape: Any, mean: Any) -> Any:
 
 @scalar
 def log_owner_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
-    """Return log prod p(s[i] - d) / p(s[i]) over owners of pattern k.
+    """Return the log prior ratio of unique weights s[i] - d to s[i], over owners of k.
 
     Return -inf if a unique weight is at most d.
     """

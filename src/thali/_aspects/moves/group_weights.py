@@ -1,4 +1,4 @@
-"""Moves of the weights of one group, given the owners."""
+"""Moves of the weights of one of several groups, given the owners of features."""
 
 import math
 from typing import Any
@@ -38,7 +38,7 @@ from .weight_walks import is_silent_column
 def walk_group_unique_weights(
     rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
 ) -> None:
-    """Update all unique weights of a group by random walks in logs."""
+    """Update all unique weights of group g by random walks on the log scale."""
     for i in range(base.unique.shape[0]):
         move = tuning.unique_step[i] * rng.standard_normal()
         s = b.s[i] * math.exp(move)
@@ -60,7 +60,7 @@ def walk_group_unique_weights(
 def walk_group_column_weights(
     rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
 ) -> None:
-    """Update all column weights of a group by random walks in logs.
+    """Update all feature weights of group g by random walks on the log scale.
 
     Weights that the likelihood does not see come from the prior.
     """
@@ -88,7 +88,7 @@ def walk_group_column_weights(
 def propose_compensated_group_weight(
     rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any, tuning: Any
 ) -> None:
-    """Propose to shift weight between a random column and its owners' unique weights.
+    """Propose to shift weight of group g between a random feature and its owners.
 
     This is the move of `mass_transfer` for one group.
     """
@@ -118,7 +118,7 @@ def propose_compensated_group_weight(
 def draw_group_scale(
     rng: Any, model: Any, likelihood: Any, c: Any, b: Any, base: Any, g: Any
 ) -> None:
-    """Draw the scale of a group's weights given proportions, for scale-free likelihoods."""
+    """Draw the scale of group g's weights given their ratios, if only ratios matter."""
     if not is_group_scale_free(likelihood):
         return
     n_options, n_columns, kappa = base.unique.shape[0], b.whole[COLUMNS], base.real[KAPPA]

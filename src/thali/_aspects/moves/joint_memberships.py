@@ -1,4 +1,4 @@
-"""Joint draws of the memberships of an object in a few overlapping columns.
+"""Joint draws of whether an object owns each of a few overlapping features.
 
 Where two columns have nearly the same owners, an object that leaves one must join the other, which
 single flips rarely achieve. Columns are chosen by the memberships of the other objects, so that the
@@ -29,7 +29,7 @@ MIN_SIMILARITY = 0.02  # added to the Jaccard index that gives the probability o
 
 @scalar
 def draw_joint_memberships(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
-    """Draw memberships of every object in a few overlapping columns jointly.
+    """For every object, draw its memberships in a few overlapping features jointly.
 
     Objects are visited in the order of storage, which does not depend on the state.
     """
@@ -41,7 +41,7 @@ def draw_joint_memberships(rng: np.random.Generator, model: Any, c: Any, b: Any)
 
 @scalar
 def choose_overlapping_columns(rng: np.random.Generator, b: Any, i: Any) -> Any:
-    """Choose a random column and up to BLOCK_COLUMNS - 1 overlapping ones; return their number.
+    """Choose a random feature and a few that overlap with it; return their number.
 
     The columns are moved to the front of b.order. Only columns that another object owns are chosen,
     and memberships of object `i` are not counted.
@@ -82,7 +82,7 @@ def choose_overlapping_columns(rng: np.random.Generator, b: Any, i: Any) -> Any:
 
 @vectorised
 def count_common_owners(b: Any, k: Any, j: Any) -> Any:
-    """Count the common owners of columns k and j."""
+    """Count the owners that features k and j have in common."""
     total = 0.0
     for i in range(b.Z.shape[1] - 1):
         total += b.Z[k, i] * b.Z[j, i]
@@ -93,7 +93,7 @@ def count_common_owners(b: Any, k: Any, j: Any) -> Any:
 def draw_object_memberships(
     rng: np.random.Generator, model: Any, c: Any, b: Any, i: Any, size: Any
 ) -> None:
-    """Draw the memberships of object i in the chosen columns jointly.
+    """Draw object i's memberships in the chosen features from their joint conditional.
 
     Bit t of a code is the membership of object i in column b.order[t]; the codes are visited in
     Gray order.
@@ -140,7 +140,7 @@ def draw_object_memberships(
 
 @scalar
 def membership_log_odds(model: Any, b: Any, i: Any, bit: Any, code: Any, size: Any) -> Any:
-    """Return the log posterior odds of one bit of the code, given the others."""
+    """Return the log posterior odds that bit `bit` of object i's membership code is 1."""
     k = b.order[bit]
     force = b.candidates[bit] - 0.5 * b.w[k] * b.block[STIFFNESS_START + (BLOCK_COLUMNS + 1) * bit]
     for s in range(size):

@@ -1,4 +1,4 @@
-"""Moves 4, 6 and 7: changes of a column compensated by its owners' unique weights.
+"""Moves 4, 6 and 7: changes of a feature compensated by its owners' unique weights.
 
 An option that joins a column loses the column's weight from its unique weight, so that only its
 comparisons with the other owners change. Models without unique weights omit these moves.
@@ -50,7 +50,7 @@ MAX_BLOCK_COLUMNS = 3  # columns whose memberships are drawn jointly
 
 @scalar
 def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
-    """Move 4: propose a random flip compensated by the option's unique weight."""
+    """Move 4: propose to flip a random membership, with its unique weight compensating."""
     k = draw_index(rng, b.whole[COLUMNS])
     i = draw_index(rng, b.Z.shape[1] - 1)
     m = count_after_flip(b, k, i)
@@ -70,7 +70,7 @@ def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: An
 def propose_partly_compensated_flip(
     rng: np.random.Generator, model: Any, c: Any, b: Any, share: Any
 ) -> None:
-    """Propose a random flip of which the option's unique weight compensates a share.
+    """Propose to flip a random membership, a share compensated by its unique weight.
 
     The share is drawn independently of the state, so the flip back has the same density.
     """
@@ -96,7 +96,7 @@ def propose_partly_compensated_flip(
 
 @scalar
 def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
-    """Move 6: draw a random option's memberships in up to three columns jointly.
+    """Move 6: draw a random option's memberships in up to three features jointly.
 
     Bit t of a code is 1 if the option's membership in the t-th chosen column is flipped. The codes
     are visited in Gray order, one flip at a time; the scratch row contains the signed sum of the
@@ -131,7 +131,7 @@ def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None
 
 @scalar
 def find_lowest_bit(number: Any) -> Any:
-    """Return the position of the lowest bit of a positive number that is 1."""
+    """Return the position of the lowest 1 bit of a positive integer."""
     bit = 0
     while not (number >> bit) & 1:
         bit += 1
@@ -140,7 +140,7 @@ def find_lowest_bit(number: Any) -> Any:
 
 @scalar
 def flip_owner(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Flip the membership of option i in column k; recompute the column's log rate."""
+    """Flip whether option i owns feature k; recompute the feature's log rate."""
     b.m[k] = count_after_flip(b, k, i)
     b.Z[k, i] = 1.0 - b.Z[k, i]
     b.log_rate[k] = log_rate(prior, b, k, b.m[k])
@@ -148,7 +148,7 @@ def flip_owner(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @scalar
 def choose_random_columns(rng: np.random.Generator, b: Any) -> Any:
-    """Move up to MAX_BLOCK_COLUMNS random columns to the front of b.order; return their number."""
+    """Put a few random features first in b.order; return their number."""
     n_columns = b.whole[COLUMNS]
     size = min(n_columns, MAX_BLOCK_COLUMNS)
     for k in range(n_columns):
@@ -161,7 +161,7 @@ def choose_random_columns(rng: np.random.Generator, b: Any) -> Any:
 
 @scalar
 def code_mass(b: Any, i: Any, size: Any, code: Any) -> Any:
-    """Return the mass that all flips of a code take from option i's unique weight."""
+    """Return the weight that the flips coded by `code` take from option i's unique weight."""
     total = 0.0
     for bit in range(size):
         if (code >> bit) & 1:
@@ -171,7 +171,7 @@ def code_mass(b: Any, i: Any, size: Any, code: Any) -> Any:
 
 @scalar
 def mix_flip(b: Any, i: Any, k: Any, is_added: Any) -> None:
-    """Add the flip of option i in column k to the scratch row, or remove it."""
+    """Add the weighted owners of feature k to the scratch row, for a flip of option i."""
     d = flipped_weight(b, k, i)
     if not is_added:
         d = -d
@@ -182,7 +182,7 @@ def mix_flip(b: Any, i: Any, k: Any, is_added: Any) -> None:
 
 @scalar
 def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any) -> Any:
-    """Return the log posterior, up to a constant, after the flips of a code.
+    """Return the log posterior after the flips coded by `code`, up to a constant.
 
     The scratch row must contain the flips.
     """
@@ -204,7 +204,7 @@ def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any)
 
 @scalar
 def propose_column_weight(rng: np.random.Generator, w: Any, c: Any, step: Any) -> Any:
-    """Propose a column's weight in place of w; return it (0: impossible) and log Jacobian.
+    """Propose a feature weight near w; return it (0: impossible) and the log Jacobian.
 
     Random walk in logit(w / M): w is between 0 and M = w + c, where c is the smallest unique weight
     among the owners.
@@ -221,7 +221,7 @@ def propose_column_weight(rng: np.random.Generator, w: Any, c: Any, step: Any) -
 def propose_compensated_weight(
     rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any
 ) -> None:
-    """Move 7: propose to shift weight between a random column and its owners."""
+    """Move 7: propose to shift weight between a random feature and its owners."""
     k = draw_index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
         return

@@ -1,4 +1,4 @@
-"""Step sizes, adapted during tuning only."""
+"""Step sizes of the random walks, adapted during tuning only."""
 
 import math
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ MAX_STEP = (5.0, 8.0)  # of the moves of `step`
 
 
 class Tuning(NamedTuple):
-    """Step sizes, with counts of proposals and acceptances since the last adaptation."""
+    """Step sizes of random walks, with counts of proposals and acceptances."""
 
     unique_step: np.ndarray  # (n,)
     unique_tried: np.ndarray
@@ -42,7 +42,7 @@ def build_tuning(n_options: int) -> Tuning:
 
 @scalar
 def select_tuning(tuning: Any, t: Any) -> Any:
-    """Return the step sizes of level t, from the stacked ones."""
+    """Return views of the step sizes at temperature t."""
     return Tuning(
         tuning.unique_step[t],
         tuning.unique_tried[t],
@@ -55,7 +55,7 @@ def select_tuning(tuning: Any, t: Any) -> Any:
 
 
 def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
-    """Return acceptance rates since the last adaptation, of the sampler's moves only."""
+    """Return the acceptance rate of each move since the last adaptation, by name."""
     moves = {
         "acceptance_unique_weights": (tuning.unique_accepted.sum(), tuning.unique_tried.sum()),
         "acceptance_weights": (tuning.accepted[COLUMN_WEIGHT], tuning.tried[COLUMN_WEIGHT]),
@@ -69,7 +69,7 @@ def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
 
 @scalar
 def compute_adaptation_gain(sweep: Any, tune: int) -> Any:
-    """Return the step-adaptation gain: 0.5 in the first third of tuning, then 0.15."""
+    """Return the Robbins-Monro gain: 0.5 in the first third of tuning, then 0.15."""
     if 3 * sweep < tune:
         return 0.5
     return 0.15
@@ -77,7 +77,7 @@ def compute_adaptation_gain(sweep: Any, tune: int) -> Any:
 
 @scalar
 def adapt_step_sizes(tuning: Any, sweep: Any, tune: int) -> None:
-    """Adapt step sizes by Robbins-Monro steps on the log scale.
+    """Adapt the log step sizes by one Robbins-Monro step towards target acceptance.
 
     Steps are larger in the first third of tuning.
     """

@@ -1,4 +1,4 @@
-"""Prior densities of the unique weight s[i] of option i, and of column weights.
+"""Prior densities of unique weights s[i] and of feature weights, and updates of s.
 
 An option owns one fixed unique aspect with weight u ~ Gamma(shape, rate) and, under an infinite
 prior, a Poisson(alpha * rate of {i}) number of single-option columns. With exponential weights the
@@ -22,7 +22,7 @@ from ..weight_priors import gamma_rate, gamma_shape, log_density_ratio
 
 @vectorised
 def log_i0(v: Any) -> Any:
-    """Return log I0(2 sqrt(v)) to 5e-7, without branches.
+    """Return log I0(2 sqrt(v)) of the modified Bessel function, accurate to 5e-7.
 
     By Abramowitz & Stegun (1964), eq. 9.8.1 and 9.8.2. Both polynomials are computed; the logarithm
     is taken of the one that applies.
@@ -55,7 +55,7 @@ def log_i0(v: Any) -> Any:
 
 @scalar
 def log_weight_density(model: Any, w: Any) -> Any:
-    """Return log p(w) of the Gamma(shape, rate) prior."""
+    """Return the log density of weight w under the Gamma(shape, rate) prior."""
     density = math.log(gamma_rate(model.weights)) - gamma_rate(model.weights) * w
     if gamma_shape(model.weights) != 1.0:
         density += (gamma_shape(model.weights) - 1.0) * math.log(
@@ -74,7 +74,7 @@ def log_unique_ratio(model: Any, b: Any, i: Any, s: Any) -> Any:
 
 @vectorised
 def log_compensated_ratio(model: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return log prod f(s[i] - d) / f(s[i]) over the m owners of pattern k."""
+    """Return the log prior ratio of s[i] - d to s[i], over the m owners of feature k."""
     total = gamma_rate(model.weights) * d * m
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
@@ -89,14 +89,14 @@ def log_compensated_ratio(model: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 
 @scalar
 def set_unique_weight(b: Any, i: Any, s: Any) -> None:
-    """Set s[i] to s."""
+    """Set the unique weight of option i to s, with its log Bessel function."""
     b.s[i] = s
     b.log_bessel[i] = log_i0(b.z[i] * s)
 
 
 @scalar
 def shift_unique_weights(model: Any, b: Any, k: Any, d: Any) -> None:
-    """Subtract d from s[i] of the owners of pattern k."""
+    """Subtract d from the unique weight of each owner of feature k."""
     subtract_from_owners(b.s, b, k, d)
     refresh_log_bessel(model, b)
 
@@ -111,7 +111,7 @@ def refresh_log_bessel(model: Any, b: Any) -> None:
 
 @scalar
 def refresh_unique_prior(model: Any, b: Any) -> None:
-    """Recompute z and the log Bessel functions after a change of alpha."""
+    """Recompute what the prior of unique weights stores, after a change of alpha."""
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
             b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * gamma_rate(model.weights)

@@ -1,4 +1,4 @@
-"""Move 8: random walks of all weights, on the log scale for positive weights."""
+"""Move 8 of the sampler: random walks of all weights, in logs for positive weights."""
 
 import math
 from typing import Any
@@ -30,7 +30,7 @@ from .unique_weights import log_unique_ratio, set_unique_weight
 
 @scalar
 def walk_unique_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Update each unique weight by a random walk with its own step size."""
+    """Update each unique weight by a random-walk step with its own step size."""
     if model.unique == NO_UNIQUE:
         return
     for i in range(b.Z.shape[1] - 1):
@@ -52,7 +52,7 @@ def walk_unique_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tu
 
 @scalar
 def is_silent_column(likelihood: Any, b: Any, k: Any) -> Any:
-    """Return whether the likelihood does not depend on column k."""
+    """Return whether the likelihood does not depend on feature k."""
     m = b.m[k]
     return (
         m == 0
@@ -63,7 +63,7 @@ def is_silent_column(likelihood: Any, b: Any, k: Any) -> Any:
 
 @scalar
 def walk_column_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Update all column weights by random walks; draw unseen weights from the prior."""
+    """Update all feature weights by random walks; draw unseen ones from the prior."""
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if is_silent_column(model.likelihood, b, k):

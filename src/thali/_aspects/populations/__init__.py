@@ -1,1 +1,1 @@
-"""Populations of the data: one group, several groups, or latent classes."""
+"""Respondents as one group, several groups, individuals or latent classes: tasks and posteriors."""

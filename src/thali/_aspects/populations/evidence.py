@@ -1,4 +1,4 @@
-"""The log evidence, by chains from posterior to prior, and its dependence on the priors."""
+"""Estimation of the log evidence by tempered chains, and its sensitivity to the priors."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ PILOT_CHAINS, PILOT_SHARE = 4, 5
 
 
 def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
-    """Estimate the evidence for the data of a fit; raise if the fit or model has changed."""
+    """Estimate the log evidence of a fitted model for the data of its fit."""
     check_finished(model)
     if "_state_" not in vars(model):
         raise ArgumentError(
@@ -55,7 +55,7 @@ def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
 def build_evidence_task(
     parts: dict[str, Any], data: Any, run_settings: EvidenceRun
 ) -> "SamplingTask":
-    """Check all arguments and build the sampling task of one group."""
+    """Check all arguments and build the evidence's sampling task for one group."""
     task = build_task(
         data=data,
         draws=run_settings.draws,
@@ -74,7 +74,7 @@ def run_ladders(
     run_settings: EvidenceRun,
     ladder_class: Any = PriorLadder,
 ) -> tuple[LogEvidence, list[Any]]:
-    """Place temperatures, run ladders of class `ladder_class`, and combine their draws."""
+    """Run tempered chains from posterior to prior; return the log evidence and chains."""
     seeds = build_seed_sequence(run_settings.random_seed).spawn(3)
     total = run_settings.chains * (task.tune + task.draws) * task.thin
     warn_duration = build_duration_warning("The log evidence", "fewer ", Argument("draws"))
@@ -101,9 +101,10 @@ def _place_temperatures(
     progress: Progress,
     ladder_class: Any,
 ) -> np.ndarray:
-    """Place inverse temperatures from 1 to 0 by short runs."""
+    """Choose inverse temperatures from 1 to 0 by short pilot runs."""
 
     def run_pilot(draws: int, tune: int, beta: np.ndarray, chains: int, seed: Any) -> np.ndarray:
+        """Run short chains at these inverse temperatures; return their log-likelihoods."""
         pilot_ladders = build_ladders(
             replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, ladder_class
         )
@@ -126,21 +127,22 @@ def _place_temperatures(
 
 
 class _NoProgress:
-    """A progress display that shows nothing."""
+    """A progress display that shows nothing, for pilot runs."""
 
     def update(self, done: int) -> None:
         pass
 
 
 def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
-    """Return log-likelihoods, shape (chains, draws, temperatures)."""
+    """Return log-likelihoods of all chains, shape (n_chains, n_draws, n_temperatures)."""
     return np.stack([ladder.energies for ladder in ladders])
 
 
 def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
-    """Return a function of a ladder: the constant of these data that the samplers omit."""
+    """Return a function of a chain: the log-likelihood constant that samplers omit."""
 
     def constant(ladder: PriorLadder) -> float:
+        """Return the log-likelihood constant at the chain's first draw."""
         draws = ladder.collect_draws(1)
         columns = concatenate_chain_columns([draws], 1)
         parts = [
@@ -165,7 +167,7 @@ def estimate_sensitivity(
     data: Any,
     run_settings: EvidenceRun,
 ) -> "pandas.DataFrame":
-    """Return the log evidence under each change of the priors, one row per change."""
+    """Return the log evidence under other priors, one row per changed prior."""
     import pandas as pd
 
     rows = {}
@@ -188,7 +190,7 @@ def estimate_sensitivity(
 
 
 def _reweight_alpha(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
-    """Return the change of the log evidence if alpha ~ Gamma(1, rate), and its error."""
+    """Return the log evidence change if alpha ~ Gamma(1, rate), with its error."""
     # It is log E[rate exp(-(rate - 1) alpha)].
     log_ratios = math.log(rate) - (rate - 1.0) * np.array(alpha)
     change = log_mean_exp(log_ratios)
@@ -201,7 +203,7 @@ def _reweight_alpha(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, fl
 def _list_prior_changes(
     parts: dict[str, Any], model: Any, data: Any
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield names of prior changes, with the parts under each change."""
+    """Yield (name, task arguments) for each alternative prior."""
     likelihood = parts["likelihood"]
     for name, prior in _list_weight_priors(model, likelihood.min_shape):
         yield name, parts | {"weight_prior": prior}
@@ -213,7 +215,7 @@ def _list_prior_changes(
 
 
 def _list_weight_priors(model: Any, least_shape: float) -> Iterator[tuple[str, Any]]:
-    """Yield other priors of the weights, with their names."""
+    """Yield (name, prior) for alternative priors of the weights."""
     weights = model.weights
     for factor in PRIOR_FACTORS:
         if isinstance(weights, NormalWeights):

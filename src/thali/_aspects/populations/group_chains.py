@@ -1,4 +1,4 @@
-"""Chains and sampling tasks of several groups."""
+"""Sampling tasks and Markov chains of several groups of respondents."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,18 +62,18 @@ MIN_FIRST_DRAWS = 250  # draws per chain before the first convergence check
 
 @dataclass
 class GroupSamplingTask(SamplingTask):
-    """A kernel for groups, its model and the length of a run."""
+    """Sampler kernel, model and run length for several groups of respondents."""
 
     model: Any  # a GroupModel
     make_cache: Any  # of each group: likelihood -> a chain's cache
 
     @property
     def n_groups(self) -> int:
-        """Number of groups."""
+        """Number of groups of respondents."""
         return len(self.make_cache)
 
     def chain(self, rng: np.random.Generator) -> "GroupChain":
-        """Build a chain in its initial state."""
+        """Build a chain of all groups in its initial state."""
         return GroupChain(self, rng)
 
     # methods that forecast the time of a run
@@ -82,11 +82,11 @@ class GroupSamplingTask(SamplingTask):
     forecast_columns = forecast_group_columns
 
     def add_work_counts(self, progressbar: bool) -> "GroupSamplingTask":
-        """Return the task unchanged: groups have no short run."""
+        """Return the task unchanged: with groups, no short run measures the work."""
         return self
 
     def compute_cost_ratio(self, chains: Sequence["GroupChain"]) -> float:
-        """Return the sweep time of tuned chains, relative to the forecast.
+        """Return the sweep time of tuned chains divided by its forecast.
 
         It is 1 for individual respondents, whose sweep time depends little on the columns.
         """
@@ -109,7 +109,7 @@ class GroupSamplingTask(SamplingTask):
 
 
 class GroupChain(FeatureChain):
-    """A chain of several groups."""
+    """A Markov chain of several groups that share owners of features."""
 
     _PARTS = (*FeatureChain._PARTS, "bases")
 
@@ -121,7 +121,7 @@ class GroupChain(FeatureChain):
     record: ChainRecord
 
     def _initialize(self) -> None:
-        """Sample initial states of all groups from the prior; build caches and an empty record."""
+        """Sample initial states of all groups from the prior; build caches and record."""
         task, rng = self.task, self.rng
         starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
         n_rows = max(capacity(groups[0]) for groups, _ in starts)
@@ -145,19 +145,19 @@ class GroupChain(FeatureChain):
         self.record = empty_group_record(*size, n_common=n_common)
 
     def _count_pilot_statistics(self) -> int:
-        """Return the number of statistics monitored in the pilot, over the first groups."""
+        """Return how many statistics the pilot run monitors."""
         if self.task.model.persons:
             return super()._count_pilot_statistics() + 1
         return min(self.task.n_groups, MONITORED_GROUPS) * super()._count_pilot_statistics()
 
     @property
     def state(self) -> Any:
-        """States of all groups at temperature 1, as views."""
+        """Views of the states of all groups at temperature 1."""
         return replica(self.states, self.ladder.at[0])
 
     @property
     def cache(self) -> Any:
-        """Caches of all groups at temperature 1, as views."""
+        """Views of the likelihood caches of all groups at temperature 1."""
         return level_caches(self.task.model, self.caches, self.ladder.at[0])
 
     @property
@@ -165,16 +165,16 @@ class GroupChain(FeatureChain):
         return int(self.states.whole[0, 0, SWEEPS])
 
     def _get_first_tuning(self) -> Tuning:
-        """Return the step sizes of the first group at temperature 1, as views."""
+        """Return views of the step sizes of the first group at temperature 1."""
         return select_tuning(super()._get_first_tuning(), 0)
 
     def _list_parameters(self) -> tuple[str, ...]:
-        """Return the names of the recorded parameters of all groups, and kappa."""
+        """Return the recorded parameters' names: kappa, and those of each group."""
         names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
         return (*names, "kappa")
 
     def _compute_pilot_statistics(self) -> np.ndarray:
-        """Compute the pilot statistics of the common weights or of the first groups."""
+        """Compute the statistics that the pilot run monitors, from the current state."""
         if self.task.model.persons:
             base = select_common_weights(self.bases, self.ladder.at[0])
             common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
@@ -188,29 +188,29 @@ class GroupChain(FeatureChain):
         )
 
     def _extend_ladder(self) -> None:
-        """Add temperatures where swaps are rare, and copy the base weights to them."""
+        """Add temperatures where swaps are rare; copy common weights to them."""
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
         self.bases = append_rows(self.bases, below)
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
-        """Return the states of all groups and the base weights, which the kernel updates."""
+        """Return the arrays that the kernel updates: states and common weights."""
         return self.states, self.bases
 
     def _enlarge_states(self) -> None:
-        """Double the capacity for columns in all groups."""
+        """Double the room for features in the states of all groups."""
         self.states, self.bases = double_group_capacity(self.states, self.bases)
 
 
 def _build_base(rng: np.random.Generator, task: GroupSamplingTask, n_rows: int) -> CommonWeights:
-    """Return the initial base weights of a chain."""
+    """Return the initial common weights of a chain, at their prior means."""
     return make_common_weights(task.n_options, n_rows, task.model, task.n_groups)
 
 
 def sample_group_states(
     rng: np.random.Generator, task: GroupSamplingTask, build_base: Callable[..., CommonWeights]
 ) -> tuple[list[FeatureState], CommonWeights]:
-    """Sample the states of all groups from the prior, given base weights from `build_base`."""
+    """Sample states of all groups from the prior; `build_base` gives common weights."""
     model, n_options = task.model, task.n_options
     alpha = sample_alpha(rng, task.alpha)
     matrix = task.prior.sample(n_options, alpha, rng)
@@ -242,7 +242,7 @@ MAX_TEMPERED = 10
 
 
 def convert_groups(data: Mapping[Any, Any], weights: Any) -> Any:
-    """Return a mapping as `GroupedData`, pooled if all groups have common weights."""
+    """Return a mapping of data by group as `GroupedData`; pool it for common weights."""
     if not isinstance(data, GroupedData):
         data = GroupedData(data)
     if weights != COMMON:
@@ -296,7 +296,7 @@ def build_joint_task(
     likelihood: Any,
     weights: Any,
 ) -> GroupSamplingTask:
-    """Build the task of all groups from a task of one group.
+    """Build the task of all groups from a task of one group and compiled likelihoods.
 
     `compiled_parts` has each group's compiled likelihood and the function that makes its cache.
     """

@@ -1,4 +1,4 @@
-"""Latent classes of respondents with common features and separate weights."""
+"""Population of latent classes: sampling task, chains, posterior and prior simulation."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LatentClassPopulation(Population):
-    """Respondents who each belong to one of several latent classes."""
+    """Respondents who each belong to one of several latent classes with own weights."""
 
     people: LatentClasses
 
@@ -111,6 +111,7 @@ class LatentClassPopulation(Population):
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         # the constant is of the pooled comparisons, as for other models
+        """Estimate the log evidence of latent classes by chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = self.build_task(
             data,
@@ -130,7 +131,7 @@ class LatentClassPopulation(Population):
 
 
 def _simulation_error() -> ArgumentError:
-    """Return the error for simulations, which latent classes do not support."""
+    """Return the ArgumentError of simulations, which latent classes do not support."""
     return ArgumentError(
         "Data cannot be simulated for latent classes; set ", Setting("people", None), "."
     )
@@ -144,17 +145,17 @@ SWEEPS_PER_MOVE = 5  # sweeps of weights and features between two updates of cla
 
 @dataclass(kw_only=True)
 class ClassSamplingTask(GroupSamplingTask):
-    """A sampling task of groups, with respondents to assign to them."""
+    """A sampling task of latent classes, with the respondents to assign to them."""
 
     people: ClassAnswers
 
     @property
     def class_model(self) -> LatentClassModel:
-        """Model of the moves that update class membership."""
+        """Model that the moves of class membership read."""
         return LatentClassModel(self.model, self.people)
 
     def chain(self, rng: np.random.Generator) -> "ClassGroupChain":
-        """Build a chain in its initial state."""
+        """Build a chain of latent classes in its initial state."""
         return ClassGroupChain(self, rng)
 
     def forecast_sweep_seconds(self) -> float:
@@ -163,7 +164,7 @@ class ClassSamplingTask(GroupSamplingTask):
 
 
 class ClassGroupChain(GroupChain):
-    """A chain of latent classes."""
+    """A Markov chain of latent classes and of each respondent's membership."""
 
     _PARTS = (*GroupChain._PARTS, "membership")
 
@@ -172,6 +173,7 @@ class ClassGroupChain(GroupChain):
     record: ChainRecord
 
     def __init__(self, task: ClassSamplingTask, rng: np.random.Generator) -> None:
+        """Draw initial classes of all respondents and build the chain."""
         super().__init__(task, rng)
         self.membership = stack_states(
             [draw_initial_classes(rng, task.people, task.n_groups) for _ in task.temperatures]
@@ -182,7 +184,7 @@ class ClassGroupChain(GroupChain):
         )
 
     def _run_kernel(self, until: int) -> None:
-        """Run group sweeps, with updates of class membership every few sweeps."""
+        """Run sweeps of the classes, updating memberships every few sweeps."""
         # A draw has the state before the update.
         while True:
             if self.sweeps % REBUILD_INTERVAL == 0:
@@ -211,7 +213,7 @@ class ClassGroupChain(GroupChain):
                 return
 
     def _extend_ladder(self) -> None:
-        """Add temperatures where swaps are rare, and copy the memberships to them."""
+        """Add temperatures where swaps are rare; copy memberships to them."""
         below = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
         self.membership = append_rows(self.membership, below)
@@ -224,7 +226,7 @@ class ClassGroupChain(GroupChain):
 def update_class_energies(
     rng: Any, model: Any, caches: Any, states: Any, membership: Any, ladder: Any, energy: Any
 ) -> Any:
-    """Complete the new class membership on the last level; compute all levels' log-likelihoods."""
+    """Compute the log-likelihood of classes at every temperature, after a prior draw."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     rebuild_group_level(model.groups, caches, states, prior_replica)
     recount_answers(
@@ -238,12 +240,12 @@ def update_class_energies(
 
 
 class ClassPriorLadder(GroupPriorLadder, ClassGroupChain):
-    """A ladder from posterior to prior for latent classes."""
+    """A tempered chain of latent classes from posterior to prior, for the evidence."""
 
     task: ClassSamplingTask
 
     def _update_energies(self) -> None:
-        """Draw classes for the prior draw, and compute log-likelihoods of all temperatures."""
+        """Draw classes for the prior draw; compute log-likelihoods at all temperatures."""
         prior_replica = int(self.ladder.at[-1])
         n_respondents = self.membership.of.shape[1]
         self.membership.of[prior_replica], self.membership.size[prior_replica] = (
@@ -263,7 +265,7 @@ class ClassPriorLadder(GroupPriorLadder, ClassGroupChain):
 def sample_prior_classes(
     rng: np.random.Generator, n_respondents: int, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sample the class of each respondent; return classes and their sizes.
+    """Sample each respondent's latent class from the prior; return classes and sizes.
 
     Class shares are Dirichlet(1, ..., 1).
     """
@@ -275,7 +277,7 @@ def sample_prior_classes(
 
 
 def check_respondents(data: Any, people: LatentClasses) -> Any:
-    """Return the answers; raise without respondents or with too few for the classes."""
+    """Return the data as pairs if possible; raise without enough known respondents."""
     data = convert_to_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise unknown_respondents_error(people)

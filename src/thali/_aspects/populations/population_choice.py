@@ -1,4 +1,4 @@
-"""The choice of the population for the data of a fit."""
+"""Choice of the population class (one group, groups, individuals, classes) from the arguments."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from .single_group import Population, SingleGroup
 
 
 def choose_population(data: Any, people: Any) -> Population:
-    """Return the population for the argument `people` and the data.
+    """Return the population that the argument `people` and the data describe.
 
     The data may be those that `fit` takes, or those converted from them.
     """

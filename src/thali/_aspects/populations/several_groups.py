@@ -1,4 +1,4 @@
-"""Several groups with common features and separate weights: priors, simulation, evidence."""
+"""Populations of several groups or individuals: tasks, posteriors, simulation, evidence."""
 
 import copy
 import math
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SeveralGroups(Population):
-    """Several groups of respondents, by the relation between their weights.
+    """Population of several groups, whose weights are common, similar or unrelated.
 
     With common weights the fitted data are a single group, the pooled comparisons of all groups.
     """
@@ -82,9 +82,10 @@ class SeveralGroups(Population):
     noun: ClassVar[str] = "group"  # name of a group in errors
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        """Return the converted data of all groups, pooled if weights are common."""
         groups = convert_groups(fit_data, self.weights)
         if isinstance(groups, GroupedData):
-            return groups.mapped(convert)
+            return groups.map_groups(convert)
         return convert(groups)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
@@ -98,7 +99,7 @@ class SeveralGroups(Population):
     def _posterior(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> Posterior:
-        """Build the view of the posterior from the draws of a task."""
+        """Return the posterior of all groups from the draws of a task."""
         model = task.model
         return build_group_posterior(
             draws,
@@ -139,7 +140,7 @@ class SeveralGroups(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-
+        """Estimate the log evidence of several groups by chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = SeveralGroups.build_task(
             self,
@@ -155,16 +156,17 @@ class SeveralGroups(Population):
         )[0]
 
     def _list_constant_data(self, data: GroupedData) -> Sequence[Any]:
-        """List the data whose constants the log evidence includes."""
+        """Return the data whose likelihood constants the log evidence includes."""
         return data.data
 
     def _complete_task(self, task: GroupSamplingTask, data: GroupedData) -> GroupSamplingTask:
-        """Return the task with covariates of the groups, which only respondents have."""
+        """Return the task unchanged: groups have no covariates of respondents."""
         return task
 
     def estimate_model_evidence(
         self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
+        """Estimate a model's log evidence for data that `fit` takes."""
         if self.weights != COMMON:
             return super().estimate_model_evidence(model, fit_data, run_settings)
 
@@ -181,13 +183,14 @@ class SeveralGroups(Population):
 
 @dataclass(frozen=True)
 class IndividualRespondents(SeveralGroups):
-    """Respondents with individual weights: groups of one respondent, with similar weights."""
+    """Population of respondents with individual weights: one group per respondent."""
 
     weights: str = field(default=SIMILAR, init=False)
     people: Individuals = Individuals()
     noun: ClassVar[str] = "respondent"
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        """Return the data split by respondent as `GroupedData`; raise without respondents."""
         if not isinstance(fit_data, Mapping):
             group = convert(fit_data)
             try:
@@ -209,13 +212,14 @@ class IndividualRespondents(SeveralGroups):
         return str(data.in_words(f"{len(data):,} respondents"))
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        """Build the sampling task of all respondents, untempered if they are many."""
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
             parts = parts | {"tempering": False}
         task = super().build_task(data, draws, tune, thin, parts)
         return self._complete_task(replace(task, model=task.model._replace(persons=True)), data)
 
     def _complete_task(self, task: GroupSamplingTask, data: GroupedData) -> GroupSamplingTask:
-        """Add the covariates of all respondents to the task."""
+        """Return the task with the respondents' covariates."""
         if not self.people.by:
             return task
         return replace(
@@ -224,13 +228,13 @@ class IndividualRespondents(SeveralGroups):
         )
 
     def _respondent_covariates(self, data: GroupedData) -> RespondentCovariates:
-        """Return the covariates of all respondents that their weights depend on."""
+        """Return the respondents' covariates that weights depend on, by row."""
         return build_covariates(self.people.by, data.people, len(data))
 
     def _posterior(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> Posterior:
-        """Build the posterior, with slopes of covariates and the population where available."""
+        """Return the posterior with covariate slopes and the population's weights."""
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
             posterior = add_slopes(posterior, draws, self._respondent_covariates(data))
@@ -244,6 +248,7 @@ class IndividualRespondents(SeveralGroups):
         return data.data
 
     def check_data(self, data: Any) -> Any:
+        """Return the data; raise ArgumentError for comparisons with covariates."""
         for part in data.data:
             if part.covariate_names:
                 part.covariates.refuse_options("elimination by aspects")
@@ -257,7 +262,7 @@ class IndividualRespondents(SeveralGroups):
 
 
 def refuse_sensitivity(run_settings: "EvidenceRun") -> None:
-    """Raise if other priors are requested, which require one group."""
+    """Raise ArgumentError for evidence under other priors, which requires one group."""
     if run_settings.sensitivity:
         raise ArgumentError(
             Argument("sensitivity"),
@@ -274,7 +279,7 @@ def refuse_sensitivity(run_settings: "EvidenceRun") -> None:
 def update_group_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
 ) -> Any:
-    """Complete the new prior draw on the last level; compute all levels' log-likelihoods."""
+    """Compute the log-likelihood of all groups at every temperature, after a prior draw."""
     rebuild_group_level(model, caches, states, ladder.at[ladder.beta.shape[0] - 1])
     for t in range(ladder.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model, caches, states, ladder.at[t])
@@ -282,13 +287,13 @@ def update_group_energies(
 
 @scalar
 def rebuild_group_level(model: Any, caches: Any, states: Any, r: Any) -> None:
-    """Fill the caches of all groups at replica r from columns and weights."""
+    """Fill the caches of all groups at replica r from features and weights."""
     fill_rates(model.prior, replica(replica(states, r), 0))
     rebuild_groups(model, caches, states, r)
 
 
 def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) -> CommonWeights:
-    """Sample the base weights, kappa and slopes from their prior."""
+    """Sample common weights, kappa and covariate slopes from their prior."""
     model, base = task.model, make_common_weights(task.n_options, rows, task.model, task.n_groups)
     if model.similar:
         for weights in (base.v, base.unique):
@@ -310,7 +315,7 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
     """Chain of several groups with temperatures from posterior to prior, for the evidence."""
 
     def _redraw_prior(self) -> None:
-        """Replace all groups at the last temperature by a draw from the prior."""
+        """Replace the states at the last temperature by draws from the prior."""
         groups, base = sample_group_states(self.rng, self.task, sample_base)
         n_columns = int(groups[0].whole[COLUMNS])
         while capacity(self.select_group_state(0, 0)) <= n_columns:
@@ -338,13 +343,13 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
         self._update_energies()
 
     def _update_energies(self) -> None:
-        """Complete the prior draw on the last level; compute log-likelihoods of all levels."""
+        """Complete the prior draw; compute log-likelihoods at all temperatures."""
         update_group_energies(
             self.rng, self.task.model, self.caches, self.states, self.ladder, self._level_energies
         )
 
     def select_group_state(self, t: int, g: int) -> Any:
-        """Return the state of group g at replica t, as views."""
+        """Return views of the state of group g in replica t."""
         return replica(replica(self.states, t), g)
 
 
@@ -358,7 +363,7 @@ def sample_prior_groups(
     rngs: Sequence[np.random.Generator],
     build_posterior: Callable[[RecordedDraws], Posterior],
 ) -> PriorSample:
-    """Sample features, weights and parameters of all groups, and simulate data at each draw."""
+    """Sample features, weights and parameters of all groups, and data at each draw."""
     draws, new_data, data = [], [], []
     for rng in rngs:
         draw = _sample_group_draw(task, likelihood, groups, rng)
@@ -376,7 +381,7 @@ def sample_prior_groups(
 def _simulate_group_data(
     likelihood: Any, draw: RecordedDraws, g: int, data: Any, rng: np.random.Generator
 ) -> Any:
-    """Simulate new data of one group."""
+    """Simulate data of group g at one draw of the prior or posterior."""
     parameters = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
     return likelihood.simulate_data(
         select_group_columns(KeptDraws([draw], 1), g), parameters, data, rng
@@ -386,7 +391,7 @@ def _simulate_group_data(
 def _sample_group_draw(
     task: GroupSamplingTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> RecordedDraws:
-    """Sample the prior once, as a chain of one draw."""
+    """Sample all groups from the prior, as a chain of one draw."""
     states, base = sample_group_states(rng, task, sample_base)
     first_group, n_options, weights = (
         states[0],
@@ -424,7 +429,7 @@ def _sample_group_draw(
 def _list_base_weights(
     model: Any, base: CommonWeights
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return base weights and slopes of columns and of options, as recorded after the groups."""
+    """Return common weights and slopes of features and of options, as recorded."""
     if not model.persons:
         return [], []
     return [base.v, *base.slope.T], [base.unique, *base.unique_slope.T]
@@ -433,7 +438,7 @@ def _list_base_weights(
 def simulate_group_replicates(
     posterior: Posterior, likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Simulate data of every group at every draw, as `simulate_replicates`."""
+    """Simulate data of every group at every draw, arrays by variable name."""
     replicates_by_group = [
         simulate_replicates(posterior.of_group(name), likelihood, data, rng)
         for name, data in groups.items()
@@ -447,7 +452,7 @@ def simulate_group_replicates(
 def build_group_observed(
     posterior: Posterior, likelihood: Any, groups: GroupedData
 ) -> dict[str, np.ndarray]:
-    """Return observed_data of all groups, as `build_observed`."""
+    """Return the observed data of all groups, arrays by variable name."""
     observed_by_group = [
         build_observed(posterior.of_group(name), likelihood, data) for name, data in groups.items()
     ]
@@ -465,9 +470,10 @@ def build_group_observed(
 def build_group_constant(
     likelihood: Any, observed_data: Sequence[Any]
 ) -> Callable[[GroupPriorLadder], float]:
-    """Return a function of a ladder: the constant that the samplers' log-likelihoods omit."""
+    """Return a function of a chain: the log-likelihood constants that samplers omit."""
 
     def constant(ladder: GroupPriorLadder) -> float:
+        """Return the summed log-likelihood constants of all groups."""
         draws, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
             parameters = {name: draws.extra[f"{name} {g}"] for name in likelihood.parameters}

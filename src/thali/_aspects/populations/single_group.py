@@ -1,4 +1,4 @@
-"""The population of the data, which builds tasks, posteriors and simulations; a single group."""
+"""Base class of populations, which build tasks, posteriors and simulations; one group."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -38,17 +38,17 @@ Parts = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and te
 
 
 class Population(ABC):
-    """The respondents of the data: one group, several groups, or latent classes. It is a value.
+    """The respondents of the data (one group, groups, latent classes), compared by value.
 
     `fit_data` are the data given to `fit`; `data` are these after the model's `_convert_data`.
     """
 
     @abstractmethod
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
-        """Convert data given to `fit` for the engine; `convert` converts one group."""
+        """Return the data of `fit` as models store them; `convert` converts one group's."""
 
     def describe_data(self, data: Any) -> str:
-        """Describe the data that a model was fitted to, for a report."""
+        """Return words for the data that a model was fitted to, for reports."""
         return str(data)
 
     def check_data(self, data: Any) -> Any:
@@ -57,23 +57,23 @@ class Population(ABC):
 
     @abstractmethod
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
-        """Check all arguments and build the sampling task."""
+        """Check all arguments of a fit and build its sampling task."""
 
     @abstractmethod
     def build_tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
-        """Build the posterior from the draws of a task."""
+        """Build the posterior tree from the draws of all chains."""
 
     def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
-        """Add results that need all draws to the posterior of a finished fit."""
+        """Return a finished fit's posterior tree with results that need all draws."""
         return tree
 
     @abstractmethod
     def sample_prior(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
-        """Sample the prior once per generator, and data of the same design at each draw."""
+        """Sample parameters from the prior once per generator, and data given them."""
 
     @abstractmethod
     def simulate_replicates(
@@ -85,35 +85,36 @@ class Population(ABC):
     def build_observed(
         self, posterior: Posterior, data: Any, parts: Parts
     ) -> dict[str, np.ndarray]:
-        """Return `observed_data` of a fit to these data, empty for another design."""
+        """Return the data as arrays named as in `observed_data`; {} for another design."""
 
     @abstractmethod
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of a prior and likelihood (`parts`) for the data."""
+        """Estimate the log evidence of prior and likelihood (`parts`) for converted data."""
 
     def estimate_model_evidence(
         self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of a model for data that its `fit` takes."""
+        """Estimate a model's log evidence for data that `fit` takes."""
         data = model._convert_data(fit_data)
         return model._population(data).estimate_evidence(
             data, model._evidence_parts(data), run_settings
         )
 
     def check_update(self) -> None:
-        """Raise if comparisons cannot be added to those of a fit."""
+        """Raise ArgumentError if new comparisons cannot be added to the fitted ones."""
         return None
 
 
 @dataclass(frozen=True)
 class SingleGroup(Population):
-    """Respondents of one group; raises if `people` describes differences between groups."""
+    """Population of one group; raises if `people` describes differences."""
 
     people: Any = None
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        """Return the data converted; raise for data of several groups."""
         if isinstance(fit_data, Mapping):
             raise DataError(
                 "A model built from a prior and a likelihood requires one group of respondents, but"
@@ -159,6 +160,7 @@ class SingleGroup(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
+        """Estimate the log evidence of one group by chains from posterior to prior."""
         from .evidence import build_constant, build_evidence_task, estimate_sensitivity, run_ladders
 
         task = build_evidence_task(parts, data, run_settings)
@@ -178,7 +180,7 @@ class SingleGroup(Population):
 def simulate_replicates(
     posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Simulate data at every draw, as arrays (chain, draw, ...) by name."""
+    """Simulate data at every draw, arrays (n_chains, n_draws, ...) by variable name."""
     columns, parameters = (
         read_columns(posterior),
         read_parameter_draws(posterior, likelihood.parameters),
@@ -196,7 +198,7 @@ def simulate_replicates(
 
 
 def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
-    """Return the group observed_data of a fit to these data, empty for another design."""
+    """Return the fitted data as arrays by variable name; {} for another design."""
     parameters = {
         name: values[:1]
         for name, values in read_parameter_draws(posterior, likelihood.parameters).items()
@@ -213,7 +215,7 @@ def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str
 def sample_prior_features(
     task: "SamplingTask", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
-    """Sample features, weights and parameters, and simulate data at each draw."""
+    """Sample features, weights and parameters of the prior, and data at each draw."""
     draws, new = [], []
     for rng in rngs:
         draw = _sample_prior_draw(task, likelihood, data, rng)
@@ -235,7 +237,7 @@ def sample_prior_features(
 def build_prior_sample(
     posterior: Posterior, new_data: Sequence[Sequence[Any]], data: Sequence[tuple[Any]]
 ) -> PriorSample:
-    """Build a prior sample from draws and the new data of all groups at each draw.
+    """Build a `PriorSample` from prior draws and the data simulated at each.
 
     `data` are the new data as `fit` takes them.
     """
@@ -257,7 +259,7 @@ def build_prior_sample(
 def _sample_prior_draw(
     task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator
 ) -> RecordedDraws:
-    """Sample the prior once, as a chain of one draw."""
+    """Sample features and parameters from the prior, as a chain of one draw."""
     model, n_options = task.model, task.n_options
     alpha = sample_alpha(rng, task.alpha)
     columns = task.prior.sample(n_options, alpha, rng).T
@@ -280,7 +282,7 @@ def _sample_prior_draw(
 
 
 def concatenate_draws(draws: Sequence[RecordedDraws]) -> RecordedDraws:
-    """Concatenate draws into one chain."""
+    """Concatenate the recorded draws of several chains into one chain."""
     arrays: dict[str, Any] = {
         array_field.name: np.concatenate([getattr(draw, array_field.name) for draw in draws])
         for array_field in fields(RecordedDraws)

@@ -1,4 +1,4 @@
-"""Priors over binary matrices: who owns which feature."""
+"""Priors over feature ownership (binary matrices): Indian buffet, finite, given, by tree."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Priors from the argument `aspects` or `features`: learned, a number, a tree, or given."""
+"""Priors built from the user's argument `aspects` or `features`, with feature names."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -18,7 +18,7 @@ from .ibp import IndianBuffet
 def build_feature_prior(
     argument: str, features: Any, labels: tuple[str, ...], words: tuple[str, ...]
 ) -> Any:
-    """Build the prior for this argument; `words` are the accepted strings."""
+    """Build the ownership prior from the user's argument, a string, number, tree or map."""
     if isinstance(features, str):
         features = normalise_aspects(features)
         if features not in words:
@@ -73,7 +73,7 @@ def build_feature_prior(
 
 
 def insert_feature_names(table: Any, column: str, features: Any, labels: Any) -> None:
-    """Insert a first column with the names of features given by name."""
+    """Insert the names of given features as the first column of a table."""
     owners: dict[str, set[str]] = {}
     if isinstance(features, Mapping):
         for label, owned in features.items():
@@ -94,7 +94,7 @@ def insert_feature_names(table: Any, column: str, features: Any, labels: Any) ->
 
 
 def _list_features(features: Any) -> list[Any]:
-    """Return the features of an option; sets are sorted, for reproducible order."""
+    """Return the features of one option as a list; sets are sorted."""
     if isinstance(features, str):
         return [features]
     if isinstance(features, set | frozenset):
@@ -103,7 +103,7 @@ def _list_features(features: Any) -> list[Any]:
 
 
 def _list_features_by_label(features: Mapping[Any, Any]) -> dict[str, list[Any]]:
-    """Return the list of features of each option, by label."""
+    """Return {option label: list of its features} from the user's mapping."""
     return {str(label): _list_features(owned) for label, owned in features.items()}
 
 
@@ -117,7 +117,7 @@ def _list_distinct_features(
 def _build_matrix(
     argument: str, features: Mapping[Any, Any], labels: tuple[str, ...]
 ) -> np.ndarray:
-    """Build the matrix (n_options, n_features) of a mapping from labels to features."""
+    """Return the ownership matrix (n_options, n_features) of the user's mapping."""
     features_by_label = _list_features_by_label(features)
     for label in features_by_label:
         if label not in labels:
@@ -139,7 +139,7 @@ def _build_matrix(
 
 
 def list_feature_names(features: Any, labels: tuple[str, ...], n_features: int) -> list[str]:
-    """Return the names of known features, in the order of their columns."""
+    """Return the names of given features, in the order of the matrix columns."""
     if isinstance(features, Mapping):
         return list(map(str, _list_distinct_features(_list_features_by_label(features), labels)))
     if hasattr(features, "reindex"):
@@ -148,7 +148,7 @@ def list_feature_names(features: Any, labels: tuple[str, ...], n_features: int) 
 
 
 def convert_tree(prior: Any) -> Any:
-    """Return the prior; convert a tree to its phylogenetic Indian buffet process."""
+    """Return the prior; a tree becomes its phylogenetic Indian buffet process."""
     if isinstance(prior, Tree):
         from .phylogenetic import PhylogeneticBuffet
 

@@ -56,15 +56,15 @@ class FiniteFeatures:
             )
 
     def usual_columns(self, n: int) -> float:
-        """Return the number of columns of a state."""
+        """Return K, the number of features of a state."""
         return float(self.n_features)
 
     def compiled(self, n: int) -> "OpenColumns":
-        """Return the prior for n options in compiled form."""
+        """Return the prior for n options as kernels read it."""
         return OpenColumns(int(self.n_features))
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw a binary matrix.
+        """Draw an ownership matrix (n, K) from the prior.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class FiniteFeatures:
         )
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
-        """Return the log probability of a binary matrix with ordered columns.
+        """Return the log probability of an ownership matrix with ordered columns.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class FiniteFeatures:
         )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """Return `log_prob` of every draw, including its unrecorded empty columns.
+        """Return the log probability of each draw's ownership, unrecorded empty columns too.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class FiniteFeatures:
         ) * log_p(a, 0)
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        r"""Return the log probability of the multiset of columns with several owners.
+        r"""Return the log probability of the features with several owners, unordered.
 
         .. math::
 
@@ -170,26 +170,26 @@ class FiniteFeatures:
 
 
 class OpenColumns(NamedTuple):
-    """K columns with random owners."""
+    """The beta-Bernoulli prior of K features as kernels read it."""
 
     count: int  # type: ignore[override]
 
 
 @scalar
 def log_column_probability(a: Any, n: Any, m: Any) -> Any:
-    """Return log P(h) for `|h|` = m of n options; a = alpha / K."""
+    """Return the log probability of a feature with m given owners of n; a = alpha / K."""
     return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
 
 
 @operations.log_rate.register(OpenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
-    """Return the log probability of a pattern with m owners."""
+    """Return the log probability of a feature with m owners."""
     return b.by_size[m]
 
 
 @operations.log_rate_after_toggle.register(OpenColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
-    """Return the log probability of the toggled pattern, which has m owners."""
+    """Return the log probability of a feature that has m owners after a toggle."""
     return b.by_size[m]
 
 
@@ -205,7 +205,7 @@ register_answers(
 
 @operations.set_alpha.register(OpenColumns)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store alpha and update the log probabilities of columns."""
+    """Store alpha and update the stored log probabilities by number of owners."""
     b.real[ALPHA] = alpha
     n = b.by_size.shape[0] - 1
     for m in range(n + 1):
@@ -215,7 +215,7 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 
 class AlphaLine(NamedTuple):
-    """Log density of log alpha given the owners, with Gamma(1, 1) prior and Jacobian."""
+    """Conditional density of log alpha given the owners, for slice sampling."""
 
     prior: Any
     state: Any
@@ -223,7 +223,7 @@ class AlphaLine(NamedTuple):
 
 @log_density.register(AlphaLine)
 def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
-    """Return the log density of log alpha on an `AlphaLine`."""
+    """Return the log conditional density of a value of log alpha."""
     prior, b = line
     alpha = math.exp(log_alpha)
     n = b.by_size.shape[0] - 1
@@ -235,5 +235,5 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
 
 @operations.draw_alpha.register(OpenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
-    """Draw alpha given the owners, by a slice of its logarithm's density."""
+    """Draw alpha given the owners, by slice sampling of log alpha."""
     return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))

@@ -17,7 +17,7 @@ from .shared_features import select_shared_columns
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A given binary matrix.
+    """A prior of a given ownership matrix, so that only weights are learned.
 
     Parameters
     ----------
@@ -53,16 +53,16 @@ class Given:
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
     def usual_columns(self, n: int) -> float:
-        """Return the number of columns of a state."""
+        """Return the number of given features."""
         return float(self.matrix.shape[1])
 
     def compiled(self, n: int) -> "GivenColumns":
-        """Return the prior for n options in compiled form."""
+        """Return the given matrix for n options as kernels read it."""
         self.check_rows(n)
         return GivenColumns(self.matrix.shape[1])
 
     def check_rows(self, n: int) -> None:
-        """Raise unless the matrix has a row for each of n options."""
+        """Raise DataError unless the matrix has one row for each of n options."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
                 f"The aspect matrix has {self.matrix.shape[0]} rows, but the data have {n}"
@@ -99,14 +99,14 @@ class Given:
 
 
 class GivenColumns(NamedTuple):
-    """Given columns, without randomness."""
+    """Given features as kernels read them; nothing about ownership is random."""
 
     count: int  # type: ignore[override]
 
 
 @operations.log_rate.register(GivenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
-    """Return 0: the columns are certain."""
+    """Return 0: the log probability of a given feature."""
     return 0.0
 
 
@@ -125,5 +125,5 @@ operations.set_alpha.register(GivenColumns)(store_alpha)
 
 @operations.draw_alpha.register(GivenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
-    """Return the present alpha: given columns are not informative."""
+    """Return alpha unchanged: given features do not inform about it."""
     return b.real[ALPHA]

@@ -1,4 +1,4 @@
-"""The one-parameter Indian buffet process."""
+"""The one-parameter Indian buffet process, a prior over any number of features."""
 
 import math
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class IndianBuffet:
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "Buffet":
-        """Return the prior for n options in compiled form."""
+        """Return the prior for n options as kernels read it."""
         sizes = np.arange(1, n + 1)
         log_factorial = np.concatenate([[0.0], np.cumsum(np.log(sizes))])
         table = np.full(n + 1, -np.inf)
@@ -54,7 +54,7 @@ class IndianBuffet:
         return Buffet(table, np.concatenate([[0.0], np.cumsum(1.0 / sizes)]))
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw a binary matrix.
+        """Draw an ownership matrix (n, K) from the prior.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class IndianBuffet:
         )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """Return `log_prob` of every draw.
+        """Return the log density of each draw's ownership, shape (n_draws,).
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class IndianBuffet:
         return columns.sum_by_draw(log_rates) - alpha * prior.harmonic[-1]
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Return the log probability of the multiset of columns with several owners.
+        """Return the log probability of the features with several owners, unordered.
 
         This is the sum over these columns of log(alpha lambda_h), minus alpha (H_N - 1), minus log
         K_h! for the K_h columns with the same owners.
@@ -146,7 +146,7 @@ class IndianBuffet:
 
 
 class Buffet(NamedTuple):
-    """The Indian buffet process for n options."""
+    """The Indian buffet process for n options as kernels read it."""
 
     log_rate: np.ndarray  # (n + 1,) by number of owners
     harmonic: np.ndarray  # (n + 1,) H_m, also the total rate of the patterns with at most m owners
@@ -154,19 +154,19 @@ class Buffet(NamedTuple):
 
 @operations.log_rate.register(Buffet)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
-    """Return the log arrival rate of a pattern with m owners."""
+    """Return the log rate at which features with m given owners arrive."""
     return prior.log_rate[m]
 
 
 @operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
-    """Return the log arrival rate of pattern k after option i is toggled, with m owners then."""
+    """Return the log rate of feature k after option i is toggled, with m owners then."""
     return prior.log_rate[m]
 
 
 @operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
-    """Return the arrival rate of patterns with lo to hi owners, per alpha."""
+    """Return the total rate of features with lo to hi owners, per alpha."""
     if hi < lo:
         return 0.0
     return prior.harmonic[hi] - prior.harmonic[lo - 1]
@@ -174,7 +174,7 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 
 @operations.rate_single.register(Buffet)
 def _rate_single(prior: Any, i: Any) -> Any:
-    """Return the arrival rate of a pattern with a single owner, 1 / n, per alpha."""
+    """Return the rate of features with one given owner, 1 / n, per alpha."""
     return 1.0 / (prior.harmonic.shape[0] - 1)
 
 
@@ -191,7 +191,7 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
 
 @scalar
 def find_position(cumulative: Any, x: Any, low: Any, high: Any) -> Any:
-    """Return the index of the first entry above x from `low` on, else `high`."""
+    """Return the first index from `low` whose entry exceeds x, else `high`."""
     while low < high:
         middle = (low + high) // 2
         if x < cumulative[middle]:
@@ -203,7 +203,7 @@ def find_position(cumulative: Any, x: Any, low: Any, high: Any) -> Any:
 
 @scalar
 def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None:
-    """Write a uniformly random set of m options into row k.
+    """Draw m of the n options uniformly at random as owners of row k.
 
     It is drawn by the first m steps of a shuffle.
     """
@@ -232,7 +232,7 @@ register_answers(
 
 @operations.set_alpha.register(Buffet)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store alpha."""
+    """Store alpha in the state; no rate depends on it."""
     b.real[ALPHA] = alpha
     for m in range(b.by_size.shape[0]):
         b.by_size[m] = prior.log_rate[m]
@@ -240,13 +240,13 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 @scalar
 def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
-    """Store alpha, for priors without stored rates that depend on it."""
+    """Store alpha in the state, for priors whose stored rates do not depend on it."""
     b.real[ALPHA] = alpha
 
 
 @operations.draw_alpha.register(Buffet)
 def draw_gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
-    """Draw alpha ~ Gamma(1 + columns, 1 + rate), for every infinite prior.
+    """Draw alpha ~ Gamma(1 + columns, 1 + rate), given the number of features.
 
     The columns are a Poisson process (eq. 13).
     """

@@ -82,7 +82,7 @@ class PhylogeneticBuffet:
             )
 
     def for_labels(self, labels: Any) -> "PhylogeneticBuffet":
-        """Return the same prior with the leaves in the order of these labels.
+        """Return the prior with the tree's leaves in the order of these labels.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class PhylogeneticBuffet:
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "PhylogeneticColumns":
-        """Return the prior for n options in compiled form."""
+        """Return the prior for n options as kernels read it."""
         self._check_leaves(n)
         tree = self.tree
         tree_rates = TreeRates.from_tree(tree, count_grid_nodes(n))
@@ -143,7 +143,7 @@ class PhylogeneticBuffet:
         )
 
     def _check_leaves(self, n: int) -> None:
-        """Raise unless the tree has n leaves."""
+        """Raise DataError unless the tree has n leaves."""
         if n != self.tree.n_leaves:
             raise DataError(
                 f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give"
@@ -151,7 +151,7 @@ class PhylogeneticBuffet:
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
-        """Return the columns of a matrix as rows; raise if one is empty."""
+        """Return the owners of each feature as rows; raise DataError if one has no owner."""
         owners = np.asarray(matrix, bool).T
         self._check_leaves(owners.shape[1])
         if not owners.any(axis=1).all():
@@ -162,7 +162,7 @@ class PhylogeneticBuffet:
         return owners
 
     def _single_rates(self) -> np.ndarray:
-        """Return lambda of each single-option pattern, shape (n,)."""
+        """Return the rate of features that only option i owns, shape (n,)."""
         # By eq. 6 it is ψ(1 + T) - ψ(1 + T - t), t the edge above the option.
         from scipy.special import digamma
 
@@ -170,7 +170,7 @@ class PhylogeneticBuffet:
         return digamma(1.0 + total) - digamma(1.0 + total - edge)
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw a binary matrix exactly.
+        """Draw an ownership matrix exactly from the prior.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class PhylogeneticBuffet:
         return float(np.sum(np.log(alpha) + log_rates) - alpha * total_rate)
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
-        """Return `log_prob` of every draw.
+        """Return the log density of each draw's ownership, shape (n_draws,).
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class PhylogeneticBuffet:
         return columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates) - alpha * total
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
-        """Return the log probability of the multiset of columns with several owners.
+        """Return the log probability of the features with several owners, unordered.
 
         This is the sum over these columns of log(alpha lambda_h), minus alpha times their total
         rate, minus log K_h! for the K_h columns with the same owners.
@@ -282,7 +282,7 @@ class PhylogeneticBuffet:
         )
 
     def _log_shared_rate(self, column: np.ndarray) -> float:
-        """Return the log prior rate of the feature `column`, with two or more owners; cached."""
+        """Return the log rate of a feature with these owners, two or more; cached."""
         log_rates, key = self._rates_by_pattern, column.tobytes()
         if key not in log_rates:
             gains = self._tree_rates.sum_gains(column, self.tree.parents)
@@ -291,17 +291,17 @@ class PhylogeneticBuffet:
 
     @cached_property
     def _rates_by_pattern(self) -> dict[bytes, float]:
-        """Log rates computed so far, by the bytes of their pattern."""
+        """Log rates computed so far, by the bytes of the owners' mask."""
         return {}
 
     @cached_property
     def _tree_rates(self) -> "TreeRates":
-        """Rates on the tree with the quadrature's grid."""
+        """Quantities of the tree from which rates are computed on a grid."""
         return TreeRates.from_tree(self.tree, count_grid_nodes(self.tree.n_leaves))
 
     @cached_property
     def _shared_total(self) -> float:
-        """Total rate of the patterns with at least two owners."""
+        """Total rate of features with at least two owners, per alpha."""
         from scipy.special import digamma
 
         return float(
@@ -309,7 +309,7 @@ class PhylogeneticBuffet:
         )
 
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
-        """Draw the probability π of each feature given its owners, shape (K,).
+        """Draw the probability pi of each feature given its owners, shape (K,).
 
         p(π | h) ∝ P(h | π) / π, on the quadrature's grid.
 
@@ -347,7 +347,7 @@ def draw_feature_gamma(total: float, rng: np.random.Generator) -> float:
 
 
 def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Generator) -> np.ndarray:
-    """Draw which edges gain the feature, given that at least one does."""
+    """Draw a mask of tree edges on which the feature is gained, at least one."""
     # The first position is drawn conditionally, later edges independently.
     ends = np.cumsum(lengths)
     position = -math.log1p(rng.random() * math.expm1(-gamma * ends[-1])) / gamma
@@ -361,7 +361,7 @@ def _draw_gaining_edges(lengths: np.ndarray, gamma: float, rng: np.random.Genera
 
 
 def _list_children(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return first child and next sibling of each node, -1 for none."""
+    """Return first child and next sibling of each tree node, -1 for none."""
     child, sibling = np.full(len(parents), -1), np.full(len(parents), -1)
     for v in range(len(parents) - 2, -1, -1):
         sibling[v] = child[parents[v]]
@@ -371,7 +371,7 @@ def _list_children(parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class TreeRates:
-    """The arrival rates of patterns on a tree, by quadrature over the probability of a feature.
+    """Rates of sets of owners under the phylogenetic prior, by quadrature over a grid.
 
     Given gamma = -log(1 - pi), a pattern h arises when every maximal clade whose leaves all own the
     feature gained it (at its stem or below), and no other edge gained it:
@@ -398,7 +398,7 @@ class TreeRates:
 
     @classmethod
     def from_tree(cls, tree: Tree, n_points: int) -> "TreeRates":
-        """Prepare a tree with a grid of `n_points` gammas."""
+        """Compute the quantities of a tree on a grid of `n_points` values of gamma."""
         parents, lengths, n_leaves = tree.parents, tree.lengths, tree.n_leaves
         max_gamma = min(MAX_GRID_GAMMA, MAX_GAMMA / lengths[:n_leaves].min())
         x = np.linspace(np.log(MIN_GAMMA / (1.0 + lengths.sum())), np.log(max_gamma), n_points)
@@ -435,7 +435,7 @@ class TreeRates:
         )
 
     def log_rates(self, sums: np.ndarray) -> np.ndarray:
-        """Return log lambda of patterns from gain sums (patterns, G), which are overwritten."""
+        """Return log rates of owner sets from their summed gains (n_sets, G), overwritten."""
         sums += self.base
         top = sums.max(axis=-1, keepdims=True)
         sums -= top
@@ -443,7 +443,7 @@ class TreeRates:
         return np.log(sums.sum(axis=-1)) + top[..., 0]
 
     def sum_gains(self, owners: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        """Return the summed gains of a pattern's maximal owning clades, shape (G,)."""
+        """Return summed gains of the largest clades that own the feature, shape (G,)."""
         n_owners = np.concatenate([owners, np.zeros(len(parents) - len(owners))]).astype(np.int64)
         for v in range(len(parents) - 1):
             n_owners[parents[v]] += n_owners[v]
@@ -452,7 +452,7 @@ class TreeRates:
         return self.gain[is_complete & ~is_complete[parents]].sum(axis=0)
 
     def build_table(self, parents: np.ndarray) -> np.ndarray:
-        """Return log lambda of every pattern, shape (2^n,), indexed by its bits.
+        """Return log rates of all 2^n sets of owners, indexed by their bits.
 
         Bit i is set if leaf i owns the feature; the rate without owners is 0.
         """

@@ -1,4 +1,4 @@
-"""Compiled operations of the phylogenetic Indian buffet process.
+"""Kernel operations of the phylogenetic Indian buffet process: rates and draws of owners.
 
 Up to `MAX_TABLE_OPTIONS` options (`phylogenetic.py`) a table has the rates of all patterns. For
 more options rates are computed pattern by pattern, and a pass over one column stores the sums that
@@ -20,7 +20,7 @@ from .ibp import draw_gamma_alpha, find_position, store_alpha
 
 
 class PhylogeneticColumns(NamedTuple):
-    """The phylogenetic Indian buffet process on a tree: V nodes, n leaves, G grid points."""
+    """The prior on a tree (V nodes, n leaves, G grid points) as kernels read it."""
 
     # (2^n,) log rates by pattern, bit i for option i; (1,) with too many options for a table
     table: np.ndarray
@@ -45,13 +45,13 @@ class PhylogeneticColumns(NamedTuple):
 
 @scalar
 def has_table(prior: Any) -> Any:
-    """Return whether the rates of all patterns are tabulated."""
+    """Return whether the rates of all sets of owners are tabulated (few options)."""
     return prior.table.shape[0] > 1
 
 
 @scalar
 def encode_pattern(b: Any, k: Any) -> Any:
-    """Return the pattern in row k as an integer, bit i for option i."""
+    """Return the owners of row k as an integer with bit i for option i."""
     code = 0
     for i in range(b.Z.shape[1] - 1):
         code |= int(b.Z[k, i]) << i
@@ -60,7 +60,7 @@ def encode_pattern(b: Any, k: Any) -> Any:
 
 @operations.log_rate.register(PhylogeneticColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
-    """Return the log arrival rate of the pattern in row k, which has m owners."""
+    """Return the log rate of the feature in row k, which has m owners."""
     if has_table(prior):
         return prior.table[encode_pattern(b, k)]
     if m == 1:
@@ -73,7 +73,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
 
 @scalar
 def find_owner(b: Any, k: Any) -> Any:
-    """Return the first owner of the pattern in row k."""
+    """Return the first owner of the feature in row k."""
     i = 0
     while b.Z[k, i] == 0.0:
         i += 1
@@ -82,7 +82,7 @@ def find_owner(b: Any, k: Any) -> Any:
 
 @scalar
 def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
-    """Fill b.below with owners below each node, b.grid with summed gains."""
+    """Fill b.below with owners below each node, b.grid with gains of complete clades."""
     n = b.Z.shape[1] - 1
     root = prior.parent.shape[0] - 1
     for i in range(n):
@@ -103,14 +103,14 @@ def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
 
 @scalar
 def add_gain(prior: Any, sums: Any, v: Any, sign: Any) -> None:
-    """Add the gain of node v to the sums, or subtract it (sign -1)."""
+    """Add the gain of tree node v to the sums over the grid, or subtract it."""
     for g in range(prior.base.shape[0]):
         sums[g] += sign * prior.gain[v, g]
 
 
 @vectorised
 def log_sum_exp(sums: Any, base: Any) -> Any:
-    """Return log(sum(exp(sums + base)))."""
+    """Return log(sum(exp(sums + base))) without overflow."""
     top = -np.inf
     for g in range(base.shape[0]):
         top = max(top, sums[g] + base[g])
@@ -122,14 +122,14 @@ def log_sum_exp(sums: Any, base: Any) -> Any:
 
 @operations.open_column.register(PhylogeneticColumns)
 def _open_column(prior: Any, b: Any, k: Any) -> None:
-    """Sum the gains of the pattern in row k, unless rates are tabulated."""
+    """Sum the gains of the feature in row k once, unless rates are tabulated."""
     if not has_table(prior):
         sum_pattern_gains(prior, b, k)
 
 
 @operations.log_rate_after_toggle.register(PhylogeneticColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
-    """Return the log arrival rate of the open pattern if option i is toggled."""
+    """Return the log rate of the feature in row k if option i is toggled."""
     if has_table(prior):
         return prior.table[encode_pattern(b, k) ^ (1 << i)]
     if m == 1:
@@ -149,7 +149,7 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 
 @scalar
 def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
-    """Update the summed gains for a flip of option i.
+    """Update the summed gains on the grid for a toggle of option i.
 
     If i joins, the largest clade that all own then replaces its parts, which without i are the
     separate clades off the path from i to the root; if i leaves, the reverse.
@@ -175,7 +175,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
 
 @operations.record_toggle.register(PhylogeneticColumns)
 def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Update the sums of the open pattern before option i is toggled."""
+    """Update the stored sums of the open feature before option i is toggled."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = -1
@@ -189,7 +189,7 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 @operations.rate_by_size_range.register(PhylogeneticColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
-    """Return the arrival rate of patterns with lo to hi owners, per alpha."""
+    """Return the total rate of features with lo to hi owners, per alpha."""
     n = prior.log_single.shape[0]
     total = 0.0
     if lo <= 1 <= hi:
@@ -203,7 +203,7 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 
 @operations.rate_single.register(PhylogeneticColumns)
 def _rate_single(prior: Any, i: Any) -> Any:
-    """Return the arrival rate of the pattern {i}, per alpha."""
+    """Return the rate of features that only option i owns, per alpha."""
     return math.exp(prior.log_single[i])
 
 
@@ -232,7 +232,7 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
 
 @scalar
 def write_pattern(b: Any, k: Any, code: Any) -> Any:
-    """Write an encoded pattern into row k; return its number of owners."""
+    """Write owners encoded as bits of `code` into row k; return their number."""
     m = 0
     for i in range(b.Z.shape[1] - 1):
         owns = (code >> i) & 1
@@ -243,7 +243,7 @@ def write_pattern(b: Any, k: Any, code: Any) -> Any:
 
 @scalar
 def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) -> Any:
-    """Draw a pattern with at least two owners, but not all, by edges that gain it.
+    """Draw at least two, not all, owners into row k, by tree edges that gain the feature.
 
     Draw gamma given that the feature has an owner, then the positions of gains, a Poisson process
     of rate gamma on the total length, with at least one gain; repeat until the pattern has the

@@ -1,4 +1,4 @@
-"""Features with at least two owners, for all priors."""
+"""Ownership of features with at least two owners, as rows, and orders of equal ones."""
 
 import math
 from collections import Counter
@@ -8,13 +8,13 @@ import numpy as np
 
 
 def select_shared_columns(matrix: Any) -> np.ndarray:
-    """Return columns with at least two owners as rows, bool."""
+    """Return the features with at least two owners as rows, bool."""
     columns = np.asarray(matrix, bool).T
     return columns[np.count_nonzero(columns, axis=1) >= 2]
 
 
 def log_copy_orders(columns: np.ndarray) -> float:
-    """Return the sum of log K! over distinct rows, which occur K times."""
+    """Return the sum of log c! over distinct rows, each occurring c times."""
     return sum(
         math.lgamma(n_copies + 1.0)
         for n_copies in Counter(column.tobytes() for column in columns).values()

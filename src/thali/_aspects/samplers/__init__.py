@@ -1,1 +1,1 @@
-"""Samplers, written once against the operations that priors and likelihoods implement."""
+"""Markov chain samplers of features and weights, for any prior and likelihood."""

@@ -1,4 +1,4 @@
-"""Sampling tasks and their chains: parallel, annealed, and with a pilot that chooses `thin`."""
+"""Sampling tasks and Markov chains: tempered, annealed, with a pilot run that sets `thin`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SamplingTask:
-    """A sampler's kernel, its model and the length of a run."""
+    """All that a chain needs: sampler kernel, compiled model and run length."""
 
     kernel: Any
     model: ChainModel
@@ -96,7 +96,7 @@ class SamplingTask:
     compute_cost_ratio = cost_model.compute_cost_ratio
 
     def shorten(self, draws: int, tune: int) -> "SamplingTask":
-        """Return the task of a short run at one temperature, with a record of every sweep."""
+        """Return the task of a short run at one temperature that records every sweep."""
         return replace(
             self,
             draws=draws,
@@ -114,7 +114,7 @@ class SamplingTask:
 
 
 class FeatureChain(Chain):
-    """One chain: its states, its record, and its progress."""
+    """One Markov chain of the sampler: states at all temperatures, record, progress."""
 
     _PARTS = ("ladder", "states", "caches", "tunings", "_n_restarts", "thin", "pilot_statistics")
 
@@ -130,6 +130,7 @@ class FeatureChain(Chain):
     pairs: np.ndarray
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
+        """Build temperatures, initial states and records of the chain."""
         self.task, self.rng = task, rng
         self.ladder = build_ladder(task.temperatures)
         self.thin = task.thin
@@ -141,7 +142,7 @@ class FeatureChain(Chain):
         self._sample_start = task.sample_start  # until the first sweep
 
     def _initialize(self) -> None:
-        """Sample initial states from the prior; build caches, tunings and an empty record."""
+        """Sample initial states from the prior; build caches, step sizes and record."""
         task, rng = self.task, self.rng
         states = []
         for _ in task.temperatures:
@@ -155,23 +156,23 @@ class FeatureChain(Chain):
 
     @property
     def schedule(self) -> list[tuple[int, bool]]:
-        """Sweeps at which swap counts restart, with whether the ladder grows there."""
+        """Sweeps at which swap counts restart, and whether temperatures are added there."""
         return build_swap_schedule(
             self.task.tune * self.thin, len(self.task.temperatures) > 1, self.task.lengthens
         )
 
     def _count_pilot_statistics(self) -> int:
-        """Return the number of statistics monitored in the pilot."""
+        """Return how many statistics the pilot run monitors."""
         return 2 + self.pairs.shape[1]
 
     @property
     def state(self) -> Any:
-        """State at temperature 1, as views."""
+        """Views of the state at temperature 1."""
         return replica(self.states, self.ladder.at[0])
 
     @property
     def cache(self) -> Any:
-        """Likelihood cache at temperature 1, as views."""
+        """Views of the likelihood cache at temperature 1."""
         return select_cache(self.task.model.likelihood, self.caches, self.ladder.at[0])
 
     @property
@@ -209,6 +210,7 @@ class FeatureChain(Chain):
         self.record = skip_draws(self.record, draws)
 
     def warm_start(self, arrays: Arrays) -> None:
+        """Restore states, step sizes and temperatures from stored arrays; restart counts."""
         self.rng = unpack_generators(arrays["stream"])[0]
         for name in ("ladder", "states", "tunings", "thin"):
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
@@ -222,11 +224,11 @@ class FeatureChain(Chain):
 
     @property
     def draws(self) -> RecordedDraws:
-        """All recorded draws."""
+        """All recorded draws of the chain."""
         return self.collect_draws(self.recorded)
 
     def collect_draws(self, stop: int) -> RecordedDraws:
-        """Return draws before index `stop`, with acceptance and swap rates after tuning."""
+        """Return the draws before index `stop`, with acceptance and swap rates."""
         stats: dict[str, Any] = compute_acceptance_rates(self._get_first_tuning())
         if self.ladder.beta.size > 1:
             stats |= {
@@ -236,15 +238,15 @@ class FeatureChain(Chain):
         return build_chain_draws(self.read_draws(self.first, stop), self._list_parameters(), stats)
 
     def _get_first_tuning(self) -> Tuning:
-        """Return the step sizes at temperature 1, as views."""
+        """Return views of the step sizes at temperature 1."""
         return select_tuning(self.tunings, 0)
 
     def _list_parameters(self) -> tuple[str, ...]:
-        """Return the names of the recorded parameters."""
+        """Return the names of the likelihood parameters that are recorded."""
         return self.task.parameters
 
     def run_until(self, until: int) -> None:
-        """Run and record every replica until it has done `until` sweeps."""
+        """Run and record the chain until it has done `until` sweeps."""
         if self._sample_start is not None and until > self.sweeps == 0:
             initial_state = self._sample_start(self.rng, self.task)
             self.states, self._sample_start = (
@@ -264,7 +266,7 @@ class FeatureChain(Chain):
         self._run_monitored(until)
 
     def _run_monitored(self, until: int) -> None:
-        """Run the kernel and, during the pilot, record its statistics."""
+        """Run the kernel; during the pilot run, store its statistics of each sweep."""
         for look in range(
             self.sweeps // PILOT_STEP, min(until // PILOT_STEP, len(self.pilot_statistics))
         ):
@@ -273,7 +275,7 @@ class FeatureChain(Chain):
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
-        """Lower all temperatures from the hottest to their final values."""
+        """Run the kernel while all temperatures fall from the hottest to their final values."""
         # This takes the first quarter of tuning.
         end, final_beta = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
         while self.sweeps < min(until, end):
@@ -285,7 +287,7 @@ class FeatureChain(Chain):
                 self.ladder.beta[:] = final_beta
 
     def _extend_ladder(self) -> None:
-        """Add levels where swaps are rare; each new replica copies the level below."""
+        """Add temperatures where swaps are rare, each a copy of the colder neighbour."""
         if self.task.anneals:
             gaps, beta = equalize_rejections(self.ladder)
         else:
@@ -306,11 +308,11 @@ class FeatureChain(Chain):
         self.tunings = insert_levels(self.tunings)
 
     def _compute_pilot_statistics(self) -> np.ndarray:
-        """Compute the pilot statistics of the state, shape (n_statistics,)."""
+        """Return the pilot run's statistics of the current state, (n_statistics,)."""
         return compute_pilot_statistics(self.task.model, self.state, self.pairs)
 
     def _run_kernel(self, until: int) -> None:
-        """Run the kernel until `until` sweeps, enlarging states and record as needed."""
+        """Run the kernel until `until` sweeps, enlarging state and record as needed."""
         task = self.task
         while True:
             status = task.kernel(
@@ -338,12 +340,12 @@ class FeatureChain(Chain):
         return (self.states,)
 
     def _enlarge_states(self) -> None:
-        """Double the capacity for columns."""
+        """Double the room for features in the states of all temperatures."""
         self.states = double_capacity(self.states)
 
 
 def end_pilot(chains: Sequence[FeatureChain]) -> None:
-    """Choose the thinning interval shared by all chains, and end the pilot."""
+    """Choose the thinning interval that all chains share, and end their pilot runs."""
     task = chains[0].task
     min_thin = math.ceil(chains[0].total / task.tune)  # the pilot's sweeps belong to tuning
     if len(task.temperatures) > 1:
@@ -367,7 +369,7 @@ def count_pilot_sweeps(task: Any, has_length: bool) -> int:
 
 
 def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """List the sweeps at which swap counts restart, with whether levels are added."""
+    """List (sweep, whether temperatures are added) at which swap counts restart."""
     # In the first quarter of tuning replicas still move to their levels; the last quarter lets a
     # longer ladder converge.
     if not tempers:
@@ -377,14 +379,14 @@ def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple
 
 
 def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
-    """Build the chains of a task; draws do not depend on the number of cores."""
+    """Build the chains of a task, each with its own random stream."""
     return [task.chain(rng) for rng in spawn_generators(random_seed, n_chains)]
 
 
 def run_feature_chains(
     task: SamplingTask, n_chains: int, cores: int | None, random_seed: Any, progress: Any
 ) -> tuple[list[RecordedDraws], bool]:
-    """Run the chains of a task; return draws and whether Ctrl-C interrupted them."""
+    """Run the chains of a task; return their draws and whether Ctrl-C stopped them."""
     feature_chains = build_chains(task, n_chains, random_seed)
     interrupted = run(feature_chains, cores, progress, task.kernel.is_compiled(task.model))
     return [chain.draws for chain in feature_chains], interrupted
@@ -400,6 +402,7 @@ class AnnealedChain(FeatureChain):
     """A chain whose temperature falls geometrically to 1 and then stays there."""
 
     def run_until(self, until: int) -> None:
+        """Run until `until` sweeps, lowering the temperature before each."""
         while self.sweeps < until:
             # a multiple of the step, so that slices of a run do not affect the draws
             start = self.sweeps // ANNEALING_STEP * ANNEALING_STEP
@@ -424,7 +427,7 @@ MIN_TEMPERED = 10
 
 
 def select_neighbour_pairs(n: int) -> np.ndarray:
-    """Select evenly spaced pairs of neighbouring options, shape (2, n_pairs)."""
+    """Return evenly spaced pairs (i, i + 1) of options, shape (2, n_pairs)."""
     option_indices = np.unique(np.linspace(0, n - 1, min(n, MAX_PILOT_PAIRS)).astype(int))
     return np.array([option_indices, (option_indices + 1) % n])
 
@@ -460,7 +463,7 @@ def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin:
 
 
 def compute_draw_spacing(time: float) -> float:
-    r"""Compute the spacing of draws at which half of them are effective.
+    r"""Return sweeps between draws so that half of them are effective, from the time.
 
     The spacing has the unit of the integrated autocorrelation time. For a first-order
     autoregressive process with time :math:`\tau`, whose correlation over a unit is :math:`r = (\tau

@@ -1,4 +1,4 @@
-"""CPU time of a sweep of the recommended samplers, forecast from the size of the data.
+"""Forecasts of the CPU time of a sweep and of the numbers of temperatures and features.
 
 A sweep visits every column of every replica, and for each all stored numbers of the data and all
 options. Times per visit were measured by `benchmarks/forecast.py`. Columns are counted once chains
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class SweepCost(NamedTuple):
-    """Nanoseconds per sweep for each column of each replica."""
+    """Nanoseconds per sweep, for each feature at each temperature."""
 
     number: float  # per stored number of the data
     option: float  # per option and group of respondents
@@ -90,14 +90,14 @@ MIN_STARTED_OBJECTS = 150
 
 
 class WorkCounts(NamedTuple):
-    """Levels and columns at the end of a short run, or at the start of chains."""
+    """Numbers of temperatures and features, counted in a short run or at the start."""
 
     levels: float
     columns: float  # of a state, on average over the levels
 
 
 def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
-    """Return the task with counted levels and columns, if their forecast is unreliable.
+    """Return the task with counted temperatures and features, if forecasts are unreliable.
 
     Chains that begin at the end of an annealed run take its columns. Otherwise a short run counts,
     with a fixed random stream, so that the counts depend on the data only.
@@ -131,14 +131,14 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
 
 
 def forecast_sweep_seconds(task: "SamplingTask") -> float:
-    """Forecast the CPU seconds of a sweep of all replicas of a chain."""
+    """Forecast the CPU seconds of one sweep of a chain at all temperatures."""
     cost, n_numbers = _select_cost(task), count_stored_numbers(task.model.likelihood)
     column_cost = cost.number * n_numbers + cost.option * task.n_options + cost.column
     return forecast_levels(task) * (forecast_columns(task) + 1.0) * column_cost / 1e9
 
 
 def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
-    """Return the columns of tuned chains relative to the forecast; 1 without draws."""
+    """Return the features of tuned chains divided by their forecast; 1 without draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
     # mean over the groups of a level, sum over levels, whose number may differ between chains
@@ -151,7 +151,7 @@ def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
 
 
 def forecast_levels(task: "SamplingTask") -> float:
-    """Forecast the number of temperatures after tuning."""
+    """Forecast the number of temperatures of a chain after tuning."""
     if task.work_counts is not None:
         return task.work_counts.levels
     n_temperatures = float(len(task.temperatures))
@@ -161,7 +161,7 @@ def forecast_levels(task: "SamplingTask") -> float:
 
 
 def forecast_group_temperatures(task: Any) -> float:
-    """Forecast the number of temperatures of a chain of groups after tuning."""
+    """Forecast the number of temperatures after tuning, for several groups."""
     n_temperatures = float(len(task.temperatures))
     if not task.lengthens:
         return n_temperatures
@@ -172,7 +172,7 @@ def forecast_group_temperatures(task: Any) -> float:
 
 
 def forecast_group_columns(task: Any) -> float:
-    """Forecast the number of columns of a chain of groups."""
+    """Forecast the number of features that several groups share."""
     n_columns = float(task.prior.usual_columns(task.n_options))
     if task.prior.is_infinite and not task.model.persons:
         return n_columns * math.sqrt(task.n_groups)
@@ -180,7 +180,7 @@ def forecast_group_columns(task: Any) -> float:
 
 
 def forecast_group_seconds(task: Any, n_respondents: int = 0) -> float:
-    """Forecast the CPU seconds of a sweep of all groups, or latent classes of respondents."""
+    """Forecast the CPU seconds of one sweep of all groups or latent classes."""
     n_groups, n_numbers = task.n_groups, count_stored_numbers(task.model.likelihood)
     cost = GROUP_COST
     if task.model.persons:
@@ -195,7 +195,7 @@ def forecast_group_seconds(task: Any, n_respondents: int = 0) -> float:
 
 
 def forecast_columns(task: "SamplingTask") -> float:
-    """Forecast the number of columns of a state, as a mean over levels.
+    """Forecast the number of features of a state, averaged over temperatures.
 
     Models with unique weights have fewer shared aspects. Models without unique weights, in which
     every option must have an aspect, have one more column per option.
@@ -216,7 +216,7 @@ def forecast_columns(task: "SamplingTask") -> float:
 
 
 def count_stored_numbers(arrays: Any) -> int:
-    """Count the numbers in the arrays of nested tuples."""
+    """Count the numbers stored in the arrays of nested tuples."""
     if isinstance(arrays, tuple):
         return sum(count_stored_numbers(part) for part in arrays)
     if isinstance(arrays, np.ndarray):
@@ -225,7 +225,7 @@ def count_stored_numbers(arrays: Any) -> int:
 
 
 def _select_cost(task: "SamplingTask") -> SweepCost:
-    """Return the sweep cost of a task's kernel and likelihood."""
+    """Return the measured sweep cost for a task's kernel and likelihood."""
     by_kernel = SIMILARITY_COSTS | {recommended.sweep_unique_weights: UNIQUE_COST}
     if task.kernel in by_kernel:
         return by_kernel[task.kernel]

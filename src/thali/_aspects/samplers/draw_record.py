@@ -1,4 +1,4 @@
-"""The record of a chain: owner lists of its features, draw after draw."""
+"""Growing arrays that record a chain's draws, with features as lists of owners."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from ..weight_priors import draw_prior_weight
 
 @dataclass(frozen=True)
 class RecordedDraws:
-    """Recorded draws of one chain; features are ragged, concatenated draw after draw."""
+    """Recorded draws of one chain, with the owners of all features in one array."""
 
     alpha: np.ndarray  # (draws,) float64
     # (draws,) float64, complete data, natural log, without binomial coefficients
@@ -40,7 +40,7 @@ DRAW, FEATURE, OWNER = range(3)
 
 
 class ChainRecord(NamedTuple):
-    """Growing arrays; `used` counts the filled entries of each."""
+    """Growing arrays of a chain's draws; `used` counts filled draws, features, owners."""
 
     used: np.ndarray  # (3,) int64 DRAW, FEATURE, OWNER
     alpha: np.ndarray
@@ -58,7 +58,7 @@ class ChainRecord(NamedTuple):
 def empty_record(
     draws: int, n_options: int, n_parameters: int = 0, n_respondents: int = 0
 ) -> ChainRecord:
-    """Allocate a record for all draws, with guessed room for their features."""
+    """Allocate arrays for all draws, with guessed room for their features."""
     n_features = 16 * draws + 64
     return ChainRecord(
         used=np.zeros(3, np.int64),
@@ -75,7 +75,7 @@ def empty_record(
 
 
 def enlarge_record(record: ChainRecord) -> ChainRecord:
-    """Return a copy with doubled room for features and owners."""
+    """Return a copy of the record with twice the room for features and owners."""
 
     def double(a: Any) -> Any:
         return np.concatenate([a, np.zeros_like(a)])
@@ -100,7 +100,7 @@ def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> A
 
 
 def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord:
-    """Return a record that begins with these draws, at index `start`."""
+    """Return a record that starts with these stored draws, from index `start`."""
     stop = start + len(draws["alpha"])
     for name in _BY_DRAW:
         fill_rows(getattr(record, name)[start:stop], draws[name])
@@ -116,14 +116,14 @@ def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord
 
 
 def skip_draws(record: ChainRecord, n_draws: int) -> ChainRecord:
-    """Return a record that continues after `n_draws` draws stored elsewhere."""
+    """Return an emptied record that continues after `n_draws` draws stored elsewhere."""
     return record._replace(used=np.array([n_draws, 0, 0]))
 
 
 def build_chain_draws(
     arrays: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]
 ) -> RecordedDraws:
-    """Build draws from the arrays of `slice_draws` and the likelihood's parameter names."""
+    """Build `RecordedDraws` from the arrays of `slice_draws` and parameter names."""
     extra = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
     return RecordedDraws(
         **{name: array for name, array in arrays.items() if name != "extra"},
@@ -134,13 +134,13 @@ def build_chain_draws(
 
 @scalar
 def is_due(b: Any, record: Any, tune: int, thin: Any) -> Any:
-    """Return whether the last sweep is recorded."""
+    """Return whether the last sweep is one that is recorded."""
     return b.whole[SWEEPS] > tune and (b.whole[SWEEPS] - tune) // thin > record.used[DRAW]
 
 
 @scalar
 def has_room(b: Any, record: Any) -> Any:
-    """Return whether the features of the current state fit into the record."""
+    """Return whether the record has room for the features of the current state."""
     n_features = b.whole[COLUMNS] + b.whole[FULL]
     n_owners = b.whole[FULL] * b.singles.shape[0]
     for k in range(b.whole[COLUMNS]):
@@ -156,7 +156,7 @@ def has_room(b: Any, record: Any) -> Any:
 
 @scalar
 def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: Any) -> None:
-    """Record the state, splitting single-option columns from the unique weights."""
+    """Record the state; draw the features of one owner hidden in unique weights."""
     n = b.singles.shape[0]
     draw = record.used[DRAW]
     n_before = record.used[FEATURE]
@@ -196,7 +196,7 @@ def record_state(rng: np.random.Generator, model: Any, c: Any, b: Any, record: A
 
 @scalar
 def open_feature(record: Any, w: Any, m: Any) -> None:
-    """Append a feature with weight w and m owners."""
+    """Append a feature with weight w and m owners to the record."""
     record.weights[record.used[FEATURE]] = w
     record.sizes[record.used[FEATURE]] = m
     record.used[FEATURE] += 1
@@ -204,7 +204,7 @@ def open_feature(record: Any, w: Any, m: Any) -> None:
 
 @scalar
 def add_owners(record: Any, b: Any, k: Any) -> None:
-    """Append the owners of column k to the owners of the open feature."""
+    """Append the owners of feature k to the record."""
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
             add_owner(record, i)
@@ -212,6 +212,6 @@ def add_owners(record: Any, b: Any, k: Any) -> None:
 
 @scalar
 def add_owner(record: Any, i: Any) -> None:
-    """Append option i to the owners of the open feature."""
+    """Append option i to the owners in the record."""
     record.owners[record.used[OWNER]] = i
     record.used[OWNER] += 1

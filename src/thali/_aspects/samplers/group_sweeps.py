@@ -1,4 +1,4 @@
-"""Sweeps of groups with common owners and separate weights.
+"""Sweeps of several groups that share owners of features and have separate weights.
 
 Every move leaves the posterior invariant. The state has all columns; columns that no group's
 likelihood sees are drawn from the prior once per sweep.
@@ -74,7 +74,7 @@ from .tempering import propose_swap
 
 
 def compile_group_sweep(sweep: Any) -> Any:
-    """Compile a kernel of rounds that sweep all groups, as `recommended.compile_sweep`.
+    """Compile a kernel that repeats a sweep of all groups at every temperature.
 
     `caches`, `states` and `tunings` are stacked by level and group, `bases` by level.
     """
@@ -93,6 +93,7 @@ def compile_group_sweep(sweep: Any) -> Any:
         tune: int,
         thin: Any,
     ) -> Any:
+        """Sweep all groups at every temperature until `until` sweeps are done."""
         while True:
             status = begin_group_round(
                 rng, model, caches, states, bases, ladder, record, until, tune, thin
@@ -120,7 +121,7 @@ def compile_group_sweep(sweep: Any) -> Any:
 def sweep_infinite_groups(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
 ) -> None:
-    """Sweep the states of all groups under an infinite prior."""
+    """Update owners and weights of all groups once, under an infinite prior."""
     rate = rate_by_size_range(model.prior, 1, states.Z.shape[2] - 1)
     first_group = replica(states, 0)
     if first_group.real[ALPHA] > 0.0:
@@ -152,7 +153,7 @@ def sweep_infinite_groups(
 def sweep_fixed_groups(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any
 ) -> None:
-    """Sweep the states of all groups with a fixed number of columns."""
+    """Update owners and weights of all groups once, with a fixed number of features."""
     if may_flip(model.prior):
         flip_group_columns(rng, model, caches, states)
         for _ in range(replica(states, 0).whole[COLUMNS]):
@@ -170,7 +171,7 @@ def sweep_fixed_groups(
 def update_group_weights(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int
 ) -> None:
-    """Update weights and parameters of every group, then their common base."""
+    """Update weights and parameters of every group, then their common weights."""
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         tuning = select_tuning(tunings, g)
@@ -198,7 +199,7 @@ def update_group_weights(
 
 @kernel
 def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership: Any) -> None:
-    """Fill the counts in all caches, stacked by level and latent class."""
+    """Fill the answer counts of all caches, by temperature and latent class."""
     for t in range(states.w.shape[0]):
         recount_answers(
             model,
@@ -245,7 +246,7 @@ def begin_group_round(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Record the previous round if due; return whether the next may run."""
+    """Record the last sweep if due; return whether the next has room to run."""
     cold_replica = ladder.at[0]
     groups = replica(states, cold_replica)
     first_group = replica(groups, 0)
@@ -275,7 +276,7 @@ def begin_group_round(
 
 @scalar
 def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
-    """Fill the caches of all groups at replica t."""
+    """Fill the likelihood caches of all groups in replica t."""
     its_caches, groups = level_caches(model, caches, t), replica(states, t)
     for g in range(groups.w.shape[0]):
         likelihood, c, b = select_group(model, its_caches, groups, g)
@@ -284,7 +285,7 @@ def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
 
 @scalar
 def select_level_groups(states: Any, ladder: Any, t: Any) -> Any:
-    """Return the states on level t, with that level's inverse temperature."""
+    """Return the states of all groups at temperature t, with its inverse set."""
     groups = replica(states, ladder.at[t])
     for g in range(groups.w.shape[0]):
         replica(groups, g).real[BETA] = ladder.beta[t]
@@ -293,7 +294,7 @@ def select_level_groups(states: Any, ladder: Any, t: Any) -> Any:
 
 @scalar
 def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
-    """Count the sweep and, during tuning, adapt the step sizes."""
+    """Count the sweep and adapt the step sizes of all groups during tuning."""
     first_group = replica(states, 0)
     for g in range(states.w.shape[0]):
         replica(states, g).whole[SWEEPS] += 1
@@ -311,7 +312,7 @@ def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
 
 @scalar
 def sum_group_log_likelihoods(model: Any, caches: Any, states: Any, t: Any) -> Any:
-    """Return the log-likelihood of all groups at replica t."""
+    """Return the log-likelihood of all groups together in replica t."""
     its_caches, groups = level_caches(model, caches, t), replica(states, t)
     total = 0.0
     for g in range(groups.w.shape[0]):
@@ -322,7 +323,7 @@ def sum_group_log_likelihoods(model: Any, caches: Any, states: Any, t: Any) -> A
 
 @scalar
 def swap_group_levels(rng: Any, model: Any, caches: Any, states: Any, ladder: Any) -> None:
-    """Swap neighbouring levels, as `tempering.swap_neighbours`."""
+    """Propose to swap the states of neighbouring temperatures, for all groups."""
     for t in range(states.whole[0, 0, SWEEPS] % 2, ladder.beta.shape[0] - 1, 2):
         lower, upper = ladder.at[t], ladder.at[t + 1]
         difference = sum_group_log_likelihoods(
@@ -342,7 +343,7 @@ def empty_group_record(
     n_respondents: int = 0,
     n_common: int = 0,
 ) -> ChainRecord:
-    """Allocate a record for all draws of a chain of groups.
+    """Allocate arrays for all draws of a chain of several groups.
 
     `extra` has the parameters of each group in turn, and kappa last. `n_common` columns follow the
     weights of the groups: the base weights, and their slopes.
@@ -357,7 +358,7 @@ def empty_group_record(
 
 @scalar
 def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) -> None:
-    """Record the states of all groups."""
+    """Record the current states of all groups as one draw."""
     first_group = replica(states, 0)
     n, n_groups = first_group.Z.shape[1] - 1, states.w.shape[0]
     draw, n_before = record.used[DRAW], record.used[FEATURE]

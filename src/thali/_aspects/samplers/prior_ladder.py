@@ -1,4 +1,4 @@
-"""Chains on a ladder from the posterior down to the prior, for the evidence.
+"""Tempered chains from the posterior down to the prior, for the evidence.
 
 The last level has inverse temperature 0. Its state is replaced after every record by an independent
 draw from the prior; swaps with its neighbours carry these draws upwards.
@@ -42,7 +42,7 @@ GRID_POINTS = 400  # inverse temperatures at which the standard deviation is com
 def update_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
 ) -> Any:
-    """Complete the new prior draw on the last level; compute all levels' log-likelihoods."""
+    """Compute the log-likelihood at every temperature, after a new prior draw."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     prepare_state(model, replica(states, prior_replica))
     rebuild_cache(
@@ -62,7 +62,7 @@ def update_energies(
 def sample_prior_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float | None
 ) -> FeatureState:
-    """Sample a state from the prior, with the columns that samplers draw with alpha."""
+    """Sample a state from the prior, with all features that samplers draw with alpha."""
     concentration = sample_alpha(rng, alpha)
     matrix = prior.sample(n_options, concentration, rng)
     state = build_state_with_weights(rng, model, matrix, concentration)
@@ -75,7 +75,7 @@ def sample_prior_state(
 
 
 def copy_prior_state(prior_state: FeatureState, b: FeatureState) -> None:
-    """Copy columns, unique weights and alpha of a prior draw to a state of a ladder."""
+    """Copy features, unique weights and alpha of a prior draw into another state."""
     n_columns = prior_state.whole[COLUMNS]
     b.Z[:n_columns] = prior_state.Z[:n_columns]
     b.w[:n_columns] = prior_state.w[:n_columns]
@@ -86,7 +86,7 @@ def copy_prior_state(prior_state: FeatureState, b: FeatureState) -> None:
 
 
 class EvidenceLadder(FeatureChain):
-    """A tempered chain down to the prior that records log-likelihoods of all levels."""
+    """A tempered chain down to the prior that records log-likelihoods at all temperatures."""
 
     task: Any
     energies: np.ndarray  # (draws, levels) log-likelihoods
@@ -112,17 +112,17 @@ class EvidenceLadder(FeatureChain):
             return super().collect_draws(stop)
 
     def _redraw_prior(self) -> None:
-        """Replace the last level by a prior draw; update `_level_energies`."""
+        """Replace the state at inverse temperature 0 by a prior draw; update energies."""
         raise NotImplementedError
 
 
 class PriorLadder(EvidenceLadder):
-    """A ladder from posterior to prior for one group."""
+    """A tempered chain of one group from the posterior down to the prior."""
 
     states: Any
 
     def _redraw_prior(self) -> None:
-        """Replace the state at the last temperature by a draw from the prior."""
+        """Replace the state at inverse temperature 0 by a draw from the prior."""
         task = self.task
         prior_state = sample_prior_state(
             self.rng, task.model, task.prior, task.n_options, task.alpha
@@ -136,7 +136,7 @@ class PriorLadder(EvidenceLadder):
 
 
 def place_first_levels(energies: np.ndarray) -> np.ndarray:
-    """Place inverse temperatures in equal ratios, from log-likelihoods of prior draws.
+    """Choose first inverse temperatures, in equal ratios, from prior log-likelihoods.
 
     On the lowest level above the prior the weights likelihood^beta of prior draws still have half
     their effective size.
@@ -144,6 +144,7 @@ def place_first_levels(energies: np.ndarray) -> np.ndarray:
     log_ratios = energies[np.isfinite(energies)] - energies.max()
 
     def effective_share(beta: float) -> float:
+        """Return the effective share of prior draws weighted by likelihood^beta."""
         weights = np.exp(beta * log_ratios)
         return float(weights.sum() ** 2 / (weights**2).sum() / energies.size)
 
@@ -161,7 +162,7 @@ def place_first_levels(energies: np.ndarray) -> np.ndarray:
 
 
 def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Place inverse temperatures so that sd(log-likelihood) times each gap is constant.
+    """Choose inverse temperatures so that sd(log-likelihood) times each gap is constant.
 
     The constant is about LEVEL_SPACING. The standard deviation at any inverse temperature is
     computed from all draws, weighted.
@@ -186,7 +187,7 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
 def build_ladders(
     task: Any, beta: np.ndarray, n_ladders: int, seed: Any, ladder_class: Any = PriorLadder
 ) -> list[Any]:
-    """Build independent ladders with these levels, each in its initial state."""
+    """Build independent tempered chains with these inverse temperatures."""
     with np.errstate(divide="ignore"):
         ladder_task = replace(task, temperatures=tuple(1.0 / beta), lengthens=False)
     return [ladder_class(ladder_task, rng) for rng in spawn_generators(seed, n_ladders)]

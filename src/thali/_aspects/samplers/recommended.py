@@ -1,4 +1,4 @@
-"""The recommended sweeps: for infinite priors, fixed columns and conjugate weights.
+"""The default sweeps of the samplers: infinite priors, fixed features, conjugate weights.
 
 Every move leaves the posterior invariant. The mix was chosen for its effective draws per second.
 """
@@ -45,7 +45,7 @@ from .tempering import swap_neighbours
 
 
 def compile_sweep(sweep: Any) -> Any:
-    """Compile a kernel whose rounds sweep every replica once until `until` rounds are done.
+    """Compile a kernel that repeats a sweep at every temperature until `until` are done.
 
     `caches`, `states` and `tunings` are stacked. The first `tune` rounds adapt the step sizes;
     later rounds are recorded every `thin`. The kernel returns early when a state or the record is
@@ -65,6 +65,7 @@ def compile_sweep(sweep: Any) -> Any:
         tune: int,
         thin: Any,
     ) -> Any:
+        """Sweep the state at every temperature until `until` sweeps are done."""
         while True:
             status = begin_round(rng, model, caches, states, ladder, record, until, tune, thin)
             if status != CONTINUE:
@@ -83,7 +84,7 @@ def compile_sweep(sweep: Any) -> Any:
 
 @compile_sweep
 def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Sweep one replica, for the Indian buffet process and related priors."""
+    """Update owners, weights and alpha once, under an infinite prior such as the IBP."""
     rate = rate_by_size_range(model.prior, model.lo, model.hi)
     flip_memberships(rng, model, c, b)
     if rate > 0.0 and b.real[ALPHA] > 0.0:
@@ -114,7 +115,7 @@ def sweep_infinite(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @compile_sweep
 def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Sweep one replica of a model with an infinite prior and without unique weights.
+    """Update owners, weights and alpha once; infinite prior, no unique weights.
 
     This equals `sweep_infinite` without its compensated moves, with half the code to compile.
     """
@@ -138,7 +139,7 @@ def sweep_infinite_without_unique(rng: Any, model: Any, c: Any, b: Any, tuning: 
 
 @compile_sweep
 def sweep_fixed(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Sweep one replica with a fixed number of columns, random or given."""
+    """Update owners (unless given) and weights once, with a fixed number of features."""
     if may_flip(model.prior):
         flip_columns(rng, model, c, b)
     for _ in range(b.whole[COLUMNS]):
@@ -159,7 +160,7 @@ def sweep_fixed(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @compile_sweep
 def sweep_unique_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Sweep one replica of a model that has unique weights and no columns."""
+    """Update the unique weights once, in a model without shared features."""
     for _ in range(2):
         walk_unique_weights(rng, model, c, b, tuning)
     draw_parameters(model.likelihood, rng, c, b)
@@ -167,7 +168,7 @@ def sweep_unique_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> N
 
 @compile_sweep
 def sweep_conjugate(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Sweep one replica by owner flips and exact draws of the weights.
+    """Update owners by flips, then weights and parameters by exact draws.
 
     The likelihood draws weights from their conditional. Serves every prior. On similarity data,
     moves that change a complete column cost more time than they saved.
@@ -181,7 +182,7 @@ def sweep_conjugate(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
 
 @compile_sweep
 def sweep_conjugate_jointly(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Sweep one replica, drawing memberships of an object in overlapping columns jointly.
+    """Update owners jointly over overlapping features, then weights by exact draws.
 
     This suits annealed runs and many objects. A sweep takes twice the time of `sweep_conjugate`. At
     temperatures from 1.5 to 3 the autocorrelation of the log-likelihood of 60 faces falls to

@@ -1,4 +1,4 @@
-"""Rounds of a sampler, each one sweep of every replica, and the initial state of a chain."""
+"""Start and end of each sweep, and the initial state of a chain."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def sample_alpha(rng: np.random.Generator, alpha: float | None) -> float:
 def sample_initial_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float
 ) -> FeatureState:
-    """Sample a state from the prior, for which `model.prior` was compiled from `prior`."""
+    """Sample a state of n options from the prior, where chains start."""
     matrix = prior.sample(n_options, alpha, rng)
     if model.unique == NO_UNIQUE and model.lo == 1 and n_options <= MAX_SINGLE_COLUMNS:
         # A prior draw leaves most pairs undecided, and chains then find structure very slowly.
@@ -76,7 +76,7 @@ def build_state_with_weights(
 
 @scalar
 def prepare_state(model: Any, b: Any) -> None:
-    """Fill the entries that follow from columns, weights and alpha."""
+    """Fill entries of the state that follow from features, weights and alpha."""
     fill_rates(model.prior, b)
     refresh_unique_prior(model, b)
 
@@ -97,7 +97,7 @@ def begin_round(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Record the previous round if due; return whether the next may run.
+    """Record the last sweep if due; return whether the next has room to run.
 
     Otherwise return which arrays must be enlarged, or that the run is done.
     """
@@ -125,7 +125,7 @@ def begin_round(
 
 @scalar
 def select_level_state(states: Any, ladder: Any, t: Any) -> Any:
-    """Return the state of the replica on level t, with that level's inverse temperature."""
+    """Return the state at temperature t, with its inverse temperature set."""
     b = replica(states, ladder.at[t])
     b.real[BETA] = ladder.beta[t]
     return b

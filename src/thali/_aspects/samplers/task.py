@@ -1,4 +1,4 @@
-"""Build and run sampling tasks: a prior, a likelihood and a sampler, checked and compiled."""
+"""Construction of sampling tasks from prior, likelihood, data and sampler settings."""
 
 import math
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def build_task(
     power: float = 1.0,
     sweep: Any = None,
 ) -> SamplingTask:
-    """Check all arguments and build the sampling task.
+    """Check all arguments of a fit and build its sampling task.
 
     The likelihood is raised to `power`. A kernel `sweep` replaces the one that suits the prior and
     the likelihood; it includes all columns, and has one temperature.
@@ -115,7 +115,7 @@ def build_task(
 
 
 def _check_parts(prior: Any, likelihood: Any) -> None:
-    """Raise unless these are a prior and a likelihood."""
+    """Raise ArgumentError unless these are a prior and a likelihood of this package."""
     for part, method in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(part, method):
             raise ArgumentError(
@@ -125,7 +125,7 @@ def _check_parts(prior: Any, likelihood: Any) -> None:
 
 
 def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
-    """Return alpha; raise if it does not apply or implies too many features."""
+    """Return alpha; raise if the prior has none or it implies too many features."""
     alpha = check_positive("alpha", alpha, "the concentration of the prior over features")
     if not prior.learns_alpha:
         raise ArgumentError(
@@ -146,7 +146,7 @@ def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
 
 
 def _check_thin(thin: Any, tempers: bool) -> int:
-    """Return the sweeps per recorded draw, by default fewer for a single temperature."""
+    """Return the sweeps per recorded draw, with a default if `thin` is None."""
     if thin is None and tempers:
         return DEFAULT_THIN_TEMPERED
     if thin is None:
@@ -162,7 +162,7 @@ def _build_model(
     has_custom_sweep: bool,
     learns_alpha: bool,
 ) -> tuple[ChainModel, Callable[..., Any]]:
-    """Build the model, and the function that makes a chain's cache."""
+    """Build the compiled model, and the function that makes a chain's cache."""
     # Under an infinite prior, single-option columns that the likelihood does not see are drawn from
     # the prior. With exponential weights and a likelihood that sees an option's unique weight, the
     # state has only their sum with the fixed unique weight. Otherwise they are ordinary columns.
@@ -189,7 +189,7 @@ def _build_model(
 def _choose_start(
     prior: Any, likelihood: Any, n_options: int
 ) -> Callable[..., FeatureState] | None:
-    """Return the sampler of initial states; None if they are drawn from the prior."""
+    """Return the function that samples initial states; None to sample the prior."""
     if (
         likelihood.approximate is not None
         and prior.learns_alpha
@@ -200,7 +200,7 @@ def _choose_start(
 
 
 def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ...], bool]:
-    """Return the initial temperatures, and whether tuning lengthens the ladder."""
+    """Return the initial temperatures, and whether tuning may add more."""
     if tempering is None:
         tempering = False
         if tempers:
@@ -232,7 +232,7 @@ def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ..
 
 
 def _choose_kernel(prior: Any, model: ChainModel, joint: bool) -> Any:
-    """Return the kernel that suits the prior and the likelihood."""
+    """Return the sampler kernel that suits the prior and the likelihood."""
     from . import recommended
 
     if type(model.likelihood) in draw_weights.answers:
@@ -249,7 +249,7 @@ def _choose_kernel(prior: Any, model: ChainModel, joint: bool) -> Any:
 
 
 def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
-    """Return the prior of the weights in compiled form."""
+    """Return the user's prior of the weights as kernels read it."""
     if isinstance(weight_prior, Normal):
         if not likelihood.takes_signed_weights:
             raise ArgumentError(
@@ -294,7 +294,7 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
 
 
 def compile_ahead(task: Any, progress: Any) -> None:
-    """Compile the sampler of a task, so that worker processes load it from disk."""
+    """Compile the sampler of a task once, so that worker processes load it from disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
         task.chain(np.random.default_rng(0)).run_until(0)
@@ -303,7 +303,7 @@ def compile_ahead(task: Any, progress: Any) -> None:
 
 @dataclass(frozen=True)
 class PreparedChains(PreparedFit):
-    """A prepared fit by chains, with its sampling task."""
+    """A prepared fit by Markov chains, with its sampling task."""
 
     task: SamplingTask = field(kw_only=True)
 

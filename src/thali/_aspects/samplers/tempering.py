@@ -1,4 +1,4 @@
-"""Parallel tempering: replicas of a chain at several temperatures, and swaps between them.
+"""Parallel tempering: temperatures of a chain, and swaps of states between them.
 
 The replica on level t of the ladder targets prior x likelihood^beta[t], where beta is the inverse
 temperature. Level 0, with beta = 1, targets the posterior, and only its draws are recorded; for a
@@ -29,7 +29,7 @@ ANNEALING_STEP = 10  # sweeps at each temperature of an annealed run
 
 
 class Ladder(NamedTuple):
-    """Inverse temperatures, the replica on each level, and swaps since the counts restarted."""
+    """Inverse temperatures of a chain, the replica at each, and counts of swaps."""
 
     # (T,) inverse temperatures, decreasing from 1, or from the power of the likelihood
     beta: np.ndarray
@@ -39,19 +39,19 @@ class Ladder(NamedTuple):
 
 
 def build_ladder(temperatures: Any) -> Ladder:
-    """Build a ladder from temperatures increasing from 1, or from 1 / power."""
+    """Build the `Ladder` of temperatures that increase from 1 (or from 1 / power)."""
     beta = 1.0 / np.asarray(temperatures, float)
     gaps = beta.size - 1
     return Ladder(beta, np.arange(beta.size), np.zeros(gaps), np.zeros(gaps))
 
 
 def space_temperatures(n_levels: int, hottest: float) -> tuple[float, ...]:
-    """Return temperatures from 1 to the hottest, in equal ratios."""
+    """Return `n_levels` temperatures from 1 to the hottest, in equal ratios."""
     return tuple(np.geomspace(1.0, hottest, n_levels).tolist())
 
 
 def compute_swap_rates(ladder: Ladder) -> np.ndarray:
-    """Compute acceptance rates of swaps between levels; NaN with too few attempts."""
+    """Return swap acceptance rates of neighbouring temperatures; NaN with few attempts."""
     return np.divide(
         ladder.accepted,
         ladder.tried,
@@ -61,14 +61,14 @@ def compute_swap_rates(ladder: Ladder) -> np.ndarray:
 
 
 def find_gaps_to_split(ladder: Ladder) -> np.ndarray:
-    """Return indices of gaps with rare swaps, within the maximum number of levels."""
+    """Return indices of neighbouring temperatures that rarely swap."""
     return np.flatnonzero(compute_swap_rates(ladder) < TARGET_SWAP_RATE)[
         : MAX_TEMPERATURES - ladder.beta.size
     ]
 
 
 def split_gaps(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
-    """Return the gaps with rare swaps and the inverse temperatures after splitting them."""
+    """Return gaps with rare swaps, and inverse temperatures with a new one in each."""
     gaps = find_gaps_to_split(ladder)
     return gaps, np.insert(
         ladder.beta, gaps + 1, np.sqrt(ladder.beta[gaps] * ladder.beta[gaps + 1])
@@ -76,7 +76,7 @@ def split_gaps(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
 
 
 def equalize_rejections(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
-    """Return gaps to split and inverse temperatures that equalize rejection rates.
+    """Return gaps to split and inverse temperatures with equal swap rejection rates.
 
     Every gap then rejects the same share of swaps, at most one half. The sum of the rejected shares
     over the gaps depends little on the positions of the levels; with twice that number of gaps
@@ -97,7 +97,7 @@ def equalize_rejections(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
 def swap_neighbours(
     rng: np.random.Generator, model: Any, caches: Any, states: Any, ladder: Any
 ) -> None:
-    """Swap neighbours with probability min(1, (L_upper / L_lower)^(beta_lower - beta_upper)).
+    """Propose to swap the states of all neighbouring temperatures.
 
     In even rounds levels 0 and 1, 2 and 3, ... are tried; in odd rounds 1 and 2, 3 and 4, ...
     """
@@ -114,7 +114,7 @@ def swap_neighbours(
 
 @scalar
 def propose_swap(rng: Any, ladder: Any, t: Any, difference: Any) -> None:
-    """Swap the replicas on levels t and t + 1, whose log-likelihoods differ, if accepted."""
+    """Swap the replicas at temperatures t and t + 1 with the Metropolis probability."""
     ladder.tried[t] += 1.0
     if accept(rng, (ladder.beta[t] - ladder.beta[t + 1]) * difference):
         ladder.at[t], ladder.at[t + 1] = ladder.at[t + 1], ladder.at[t]

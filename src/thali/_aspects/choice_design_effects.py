@@ -16,12 +16,12 @@ from thali._posterior.dependence import Dependence
 from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import compute_covariate_sizes
 from .maximum_likelihood.maximum import find_mode
-from .maximum_likelihood.problem import WeightProblem, build_problem
+from .maximum_likelihood.pair_problem import WeightProblem, build_problem
 from .priors.given import Given
 
 
 def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
-    """Return the dependence for chains of choices; None for other data.
+    """Return how chains treat repeated choices of a respondent; None for other data.
 
     The design effect is that of known aspects, or else of Bradley-Terry-Luce.
     """
@@ -36,12 +36,12 @@ def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Depende
 def _compute_group_scores(
     likelihood: Elimination, prior: Any, groups: list[tuple[Any, AnswersByRespondent]]
 ) -> list[ScoreVariance]:
-    """Compute the score variance of each group."""
+    """Compute the variance of respondents' likelihood scores in each group."""
     return [_compute_scores(data, clusters, likelihood, prior) for data, clusters in groups]
 
 
 def choice_design_effect(data: Any) -> float:
-    """Return the design effect of the Bradley-Terry-Luce model.
+    """Return the design effect of repeated choices under the Bradley-Terry-Luce model.
 
     It is NaN if no respondent answered twice, if it takes too long, for rankings with ties, and for
     best and worst of more than three options.
@@ -70,7 +70,7 @@ def choice_design_effect(data: Any) -> float:
 def _compute_scores(
     data: Any, clusters: AnswersByRespondent, likelihood: Elimination, prior: Any
 ) -> ScoreVariance:
-    """Compute the variance of respondents' scores at the posterior mode."""
+    """Compute the variance of respondents' likelihood scores at the posterior mode."""
     if isinstance(data, Choices) and data.worst is not None:
         data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
@@ -80,12 +80,12 @@ def _compute_scores(
 
 
 def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
-    """Return exp(logs), scaled to a maximum of 1."""
+    """Return exp(logs) divided by their maximum."""
     return np.exp(logs - logs.max())
 
 
 def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:
-    """Build the maximisation problem of the given aspects, or of worths without aspects."""
+    """Build the likelihood problem of aspect weights, or of worths without aspects."""
     owners = np.eye(data.n_options, dtype=bool)
     if isinstance(data, PairedComparisons):
         if isinstance(prior, Given) and prior.matrix.any():

@@ -1,4 +1,4 @@
-r"""Second-order approximation of answers by a likelihood of similarities.
+r"""Approximation of triplet answers by normal similarities (second-order Taylor expansion).
 
 The expansion is around equally similar pairs. With the link "exp", the derivative with respect to
 s_p of the log-probability of an answer from a set of m pairs is 1{p is chosen} - 1 / m, and minus
@@ -26,7 +26,7 @@ SIMILARITY_SHIFT = 2.0
 
 
 def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeights, float]:
-    """Approximate answers by similarities.
+    """Return similarities that approximate triplet answers, their weight prior, a factor.
 
     Return the similarities, the prior of their weights, and the factor from these weights to the
     weights of answers.

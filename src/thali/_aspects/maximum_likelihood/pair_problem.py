@@ -1,4 +1,4 @@
-"""The log-likelihood of aspect weights in paired comparisons, with derivatives."""
+"""Log-likelihood of aspect weights given paired comparisons, with its derivatives."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +20,7 @@ MIN_PROBABILITY = 1e-300  # replaces a probability of 0
 
 @dataclass(frozen=True)
 class PairProblem(QuestionProblem):
-    r"""Choices in P pairs, with weights of K aspects and coefficients of M covariates.
+    r"""Log-likelihood of K aspect weights and M coefficients, given choices in P pairs.
 
     .. math::
         \operatorname{logit} q = \ln \sum_k w_k d_k - \ln \sum_k w_k e_k + x \beta, \qquad
@@ -45,7 +45,7 @@ class PairProblem(QuestionProblem):
 
     @property
     def work(self) -> float:
-        """Cost of a fit, up to a constant factor."""
+        """Computational cost of a fit, up to a constant factor."""
         return float(len(self.totals) * self.n_aspects**2)
 
     @property
@@ -54,7 +54,7 @@ class PairProblem(QuestionProblem):
 
     @property
     def asked(self) -> Questions:  # type: ignore[override]
-        """The pairs with counts of their outcomes: first, tie (if it is an outcome), second."""
+        """The compared pairs with counts of their outcomes: first, tie (if any), second."""
         outcome_counts = [self.wins, self.losses]
         if self.tied is not None:
             outcome_counts.insert(1, self.tied)
@@ -65,11 +65,11 @@ class PairProblem(QuestionProblem):
 
     @property
     def counts(self) -> np.ndarray:
-        """Counts of the outcomes, pair after pair."""
+        """Counts of all outcomes, pair after pair."""
         return self.asked.counts
 
     def with_counts(self, counts: np.ndarray) -> "PairProblem":
-        """Return the same pairs with other counts of the outcomes."""
+        """Return the same log-likelihood for other counts of the outcomes."""
         columns = counts.reshape(len(self.wins), -1).T
         problem = replace(self, wins=columns[0], losses=columns[-1])
         if self.tied is None:
@@ -77,7 +77,7 @@ class PairProblem(QuestionProblem):
         return replace(problem, tied=columns[1])
 
     def is_concave(self) -> bool:
-        """Return whether every pair compares single aspects, without lapses."""
+        """Return whether the log-likelihood is concave: single aspects, no lapses."""
         one_each = all(
             bool((pattern.sum(axis=1) <= 1).all()) for pattern in (self.first, self.second)
         )
@@ -115,14 +115,14 @@ class PairProblem(QuestionProblem):
         return add_lapses(*compute_shares(*self.compute_advantages(weights, beta)), self.lapse)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the probabilities of the outcomes, in the order of `counts`."""
+        """Return the probabilities of all outcomes, in the order of `counts`."""
         p, complement = self.choice_probabilities(weights, beta)
         if self.tied is None:
             return np.column_stack([p, complement]).ravel()
         return compute_outcomes(p, complement, np.exp(beta[-1])).ravel()
 
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute the log-likelihood of each pair, without binomial coefficients."""
+        """Return the log-likelihood of each pair, without binomial coefficients."""
         from scipy.special import xlogy
 
         p, complement = self.choice_probabilities(weights, beta)
@@ -133,7 +133,7 @@ class PairProblem(QuestionProblem):
         return log_likelihood + xlogy(self.tied, r) - self.totals * np.log1p(r)
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
-        """Compute the derivatives at a point.
+        """Return gradient, Hessian and information by log weights and coefficients.
 
         With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects on each side, logit q
         has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
@@ -196,7 +196,7 @@ class PairProblem(QuestionProblem):
     def _differentiate_pairs(
         self, q: np.ndarray, q_complement: np.ndarray, beta: np.ndarray
     ) -> tuple[Any, ...]:
-        """Return derivatives by logit q, expected information and tie derivatives of each pair."""
+        """Return each pair's derivatives by logit q, information, and tie derivatives."""
         first_slope, second_slope, first_curvature, second_curvature = differentiate_by_logit(
             q, q_complement, self.lapse
         )
@@ -257,7 +257,7 @@ def build_problem(
     extra: np.ndarray | None = None,
     ties: bool = False,
 ) -> "WeightProblem":
-    """Build the problem of data and owners (options, aspects); `extra` has one row per cell."""
+    """Build the log-likelihood of data and owners, shape (n_options, n_aspects)."""
     if isinstance(data, Choices):
         return LuceProblem(
             data.questions().counts, data.members, data.start, data.n_options, float(lapse)
@@ -291,7 +291,7 @@ def compute_exclusive_aspects(
 
 
 def compute_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return q and 1 - q to full precision; 0.5 if both advantages are 0."""
+    """Return q and 1 - q, shares of two advantages, in full precision; 0.5 if both are 0."""
     total = ij + ji
     are_zero = total == 0.0
     total = np.where(are_zero, 1.0, total)
@@ -325,7 +325,7 @@ def differentiate_by_logit(
 
 
 def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
-    """Return pattern times weights over each row's total; 0 if that is 0."""
+    """Return a sparse 0/1 matrix times weights, divided by each row's total."""
     inverse = 1.0 / np.where(total > 0.0, total, 1.0)
     if isinstance(pattern, np.ndarray):
         return pattern * weights * inverse[:, None]
@@ -333,14 +333,14 @@ def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
 
 
 def convert_to_dense(array: Any) -> np.ndarray:
-    """Return a dense array."""
+    """Return a sparse or dense array as a dense one."""
     if isinstance(array, np.ndarray):
         return array
     return array.toarray()
 
 
 def _compute_gram(rows: Any, weight: np.ndarray) -> np.ndarray:
-    """Return rows' diag(weight) rows."""
+    """Return X' diag(weight) X for the matrix `rows`."""
     if isinstance(rows, np.ndarray):
         return rows.T @ (weight[:, None] * rows)
     return (rows.T @ rows.multiply(weight[:, None]).tocsr()).toarray()

@@ -30,7 +30,7 @@ _CHEAP_WORK, _MAX_WORK = 1e6, 2e7  # pairs x weights², proportional to the time
 
 @dataclass(frozen=True)
 class FitTest(DescribedObject):
-    """A test of fit.
+    """The result of a test of fit: statistic, degrees of freedom, p-value and its source.
 
     G² is `statistic`, with `df` and `p_value` (NaN if the test is not available). `samples` is the
     number of bootstrap samples (0: chi-square), `why` the reason for not using chi-square, and
@@ -58,6 +58,7 @@ class FitTest(DescribedObject):
         return "chi-square"
 
     def __str__(self) -> str:
+        """Format statistic, degrees of freedom and p-value as one line."""
         if self.kind == "none":
             return f"The test of fit (G²) is not available, because {self.why}."
         sure = format_p_value(self.p_value)
@@ -70,7 +71,7 @@ class FitTest(DescribedObject):
         return Description("Test of fit", note=str(self))
 
     def _source(self) -> str:
-        """Describe clusters, simulated samples and why they were used, to follow the p-value."""
+        """Return words on clusters and simulated samples that follow the p-value."""
         source = describe_clusters(self.people)
         if self.kind == "chi-square":
             return source
@@ -84,7 +85,7 @@ class FitTest(DescribedObject):
 
 
 def describe_clusters(n_respondents: int) -> str:
-    """Return words on clusters to follow a p-value; "" if comparisons are independent (0)."""
+    """Return words about clusters of respondents that follow a p-value."""
     if n_respondents == 0:
         return ""
     return f", clustered by respondent ({n_respondents:,})"
@@ -139,7 +140,7 @@ def run_fit_test(
 
 
 def choose_n_samples(work: float) -> int:
-    """Return the number of samples that takes seconds."""
+    """Return the number of bootstrap samples that takes a few seconds."""
     if work <= _CHEAP_WORK:
         return SAMPLES
     return FEW_SAMPLES
@@ -153,7 +154,7 @@ def bootstrap_test(
     random_seed: Any,
     why: str,
 ) -> FitTest:
-    """Return the test whose p-value is the share of replicates at least as large."""
+    """Return a test whose p-value is the share of replicates with a larger statistic."""
     rng = spawn_generators(random_seed, 1)[0]
     replicates = np.array([replicate(rng) for _ in range(n_samples)])
     # the tolerance includes replicates with equal counts in spite of rounding
@@ -171,7 +172,7 @@ def is_chi_square_accurate(totals: np.ndarray, inverse: np.ndarray, df: int) -> 
 
 
 def describe_roughness(subject: str, n_comparisons: float, n_parameters: int) -> list[str]:
-    """Return a sentence if a test of nested models has too few comparisons, else none."""
+    """Return a list with a warning if comparisons are too few for a nested test."""
     if n_comparisons >= MIN_PER_PARAMETER * n_parameters:
         return []
     return [
@@ -200,7 +201,7 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
 
 
 def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:
-    """Explain why the test is not available, with a remedy; "" if it is."""
+    """Return why the test of fit is not available, with a remedy; "" if it is."""
     if df <= 0:
         return (
             "the model has as many free weights as there are pairs, so it fits any choices;"

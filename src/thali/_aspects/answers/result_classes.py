@@ -1,4 +1,4 @@
-"""Table of result classes by kind of data and population; each is imported when first needed."""
+"""Result class for each kind of data and population, imported when first needed."""
 
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ RESULTS = {
 
 
 def load_results(posterior: Posterior, population: str = "") -> "PosteriorResults":
-    """Return the results of a posterior by its data kind and population.
+    """Build the results object for the data kind and population of a posterior.
 
     With `population=ONE` the results depend on the kind of data alone.
     """
