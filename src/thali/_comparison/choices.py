@@ -523,7 +523,7 @@ class AnswerScorer(HitScorer):
             p, errors = map(np.concatenate, model.predict_proba(test, return_se=True))
         highest = np.maximum.reduceat(p, questions.start[:-1])
         is_best = p >= np.repeat(highest, questions.sizes) - TIE_TOLERANCE
-        n_best = questions.summed(is_best.astype(float))
+        n_best = questions.sum_by_question(is_best.astype(float))
         hits = is_best / np.repeat(n_best, questions.sizes)
         with np.errstate(divide="ignore"):
             log_score = np.log(p[answers])

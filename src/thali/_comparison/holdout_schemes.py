@@ -71,7 +71,7 @@ def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
         if not isinstance(data, GroupedData):
             data = GroupedData(data)
         if isinstance(data.data[0], PairedComparisons) and leave_out == ChooserSplitter.leave_out:
-            data = data.mapped(convert_to_choices)
+            data = data.map_groups(convert_to_choices)
     elif isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
         data = convert_to_choices(data)
     return data, leave_out

@@ -16,7 +16,7 @@ from .vote_counts import list_names_argument
 from .worth_estimates import DRAWS, WorthEstimates
 
 if TYPE_CHECKING:
-    from thali._worths.group_density import GroupDensity
+    from thali._worths.density import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
@@ -120,8 +120,7 @@ def _build_group_density(
     parts: Mapping[str, PairedComparisons], all_data: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
     """Build the joint density of all parts' comparisons."""
-    from thali._worths.density import DistinctComparisons
-    from thali._worths.group_density import GroupDensity
+    from thali._worths.density import DistinctComparisons, GroupDensity
 
     option_index = {label: k for k, label in enumerate(all_data.labels)}
     names = all_data.covariate_names

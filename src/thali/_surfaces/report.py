@@ -1,4 +1,4 @@
-"""Findings of any result, and reports as HTML files."""
+"""Public functions `findings`, `report` and `slides` for any result."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -81,14 +81,14 @@ def findings(answer: Any, **settings: Any) -> Findings:
 
 
 def read_references() -> dict[str, str]:
-    """Return the entries of `references.bib` by key."""
+    """Return the BibTeX entries of references.bib, by key."""
     text = (files("thali._surfaces") / "references.bib").read_text("utf-8")
     entry_list = [entry.strip() for entry in text.split("\n\n") if entry.strip()]
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entry_list}
 
 
 def format_own_citation() -> str:
-    """Return the BibTeX entry of this version of thali."""
+    """Return the BibTeX entry for citing this version of thali."""
     from thali import __version__
 
     return (
@@ -199,7 +199,7 @@ def render_report(
     figures: Figures | None = None,
     cover: Cover = EMPTY_COVER,
 ) -> bytes:
-    """Return the report as HTML.
+    """Return the HTML report of a result as bytes.
 
     `command`: the command that made the fit; `settings`: settings of a model's findings.
     """
@@ -219,7 +219,7 @@ def render_report(
 
 
 def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
-    """Return the findings of a result; settings apply to models only."""
+    """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
         return subject._build_findings(
             subject._complete_settings(subject._get_fit_data(), settings)
@@ -228,7 +228,7 @@ def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) 
 
 
 def describe_subject(subject: Any) -> str:
-    """Return a description of a model or leaderboard, or ""."""
+    """Return the sentence below a report's title; "" for other results."""
     if isinstance(subject, Leaderboard):
         return leaderboard_report.describe_board(subject)
     if isinstance(subject, Model):

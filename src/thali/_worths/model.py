@@ -400,7 +400,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
                 raise unexpected_groups_error(data)
-            groups = GroupedData(data).mapped(self._convert_group_data)
+            groups = GroupedData(data).map_groups(self._convert_group_data)
             if self.people.weights == COMMON:
                 return groups.pooled()
             return groups

@@ -150,8 +150,7 @@ class WorthProblem:
         """
         import xarray as xr
 
-        from thali._posterior.densities import add_log_prior
-        from thali._posterior.store import build_tree, describe_origin
+        from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
         shape, density = points.shape[:2], self.density
         flat = points.reshape(-1, points.shape[2]).T

@@ -39,7 +39,7 @@ def _simulate_data(
     p = draw.question_probabilities(problem.single_data, problem.has_ties)(
         slice(0, len(questions.sizes))
     )[0]
-    counts = questions.drawn(p, rng)
+    counts = questions.simulate_counts(p, rng)
     return problem.single_data.with_answers(counts), float(
         questions.with_counts(counts).log_likelihoods(p).sum()
     )

@@ -200,7 +200,7 @@ class LatentClassResults(PosteriorResults):
             )
             parts.append(pooled.build_data_part(counts))
             place_indices.append(
-                np.flatnonzero(np.repeat(questions.summed(counts) > 0.0, questions.sizes))
+                np.flatnonzero(np.repeat(questions.sum_by_question(counts) > 0.0, questions.sizes))
             )
         return convert_classes_to_groups(posterior, parts, place_indices)
 

@@ -18,6 +18,6 @@ def simulate_answers(
 ) -> SimulatedData:
     """Simulate answers to the questions of `data`, multinomial with probabilities p."""
     questions = data.questions(ties)
-    counts = questions.drawn(p, rng)
+    counts = questions.simulate_counts(p, rng)
     log_likelihood = questions.with_counts(counts).log_likelihoods(p).sum()
     return SimulatedData(data.with_answers(counts), {"chosen": counts}, float(log_likelihood))

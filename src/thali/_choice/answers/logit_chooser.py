@@ -119,7 +119,7 @@ class LogitChooser(Chooser):
         for name, part, is_shown in zip(
             self.data.levels, self.coding.parts, self.coding.seen, strict=True
         ):
-            codes = self.data.scheme.compared(name, np.flatnonzero(is_shown[:-1]))
+            codes = self.data.scheme.select_compared_levels(name, np.flatnonzero(is_shown[:-1]))
             cells = np.full(len(is_shown) - 1, np.nan)
             cells[codes] = codes
             if part.numbers is not None:

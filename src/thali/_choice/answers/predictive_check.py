@@ -193,7 +193,9 @@ def list_reference_pairs(
     """
     pairs = []
     for i, (name, levels) in enumerate(scheme.levels.items()):
-        reference, *other_levels = scheme.compared(name, np.arange(len(levels))).tolist()
+        reference, *other_levels = scheme.select_compared_levels(
+            name, np.arange(len(levels))
+        ).tolist()
         pairs += [(i, reference, k) for k in other_levels]
     return orient_pairs(pairs, directions)
 

@@ -90,7 +90,7 @@ def list_compared_levels(data: "ChoiceExperiment") -> dict[str, list[int]]:
     levels = {}
     for index, name in enumerate(data.attributes):
         codes = np.unique(data.products[:, index])
-        levels[name] = data.scheme.compared(name, codes[codes >= 0]).tolist()
+        levels[name] = data.scheme.select_compared_levels(name, codes[codes >= 0]).tolist()
     return levels
 
 

@@ -32,7 +32,7 @@ def run_leaderboard(
     report_file: Path | None,
     cover: dict[str, str],
 ) -> None:
-    """Print the leaderboard of files; write its tables, pictures and report."""
+    """Build the leaderboard of files; print it, write tables and report."""
     from thali._model.model_files import LEADERBOARD_FILE
     from thali._paired.findings import build_board_findings
     from thali._paired.leaderboard_report import describe_board
@@ -79,7 +79,7 @@ def run_leaderboard(
 
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
-    """Build the leaderboard of all files; the first may be a saved leaderboard."""
+    """Build the leaderboard of all files, or update a saved one."""
     from thali._paired.leaderboard_worths import WorthsRequest
 
     first_name, *other_names = names
@@ -110,7 +110,7 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
 
 
 def _load_saved_board(name: str) -> "Leaderboard":
-    """Load the leaderboard that is saved in a file."""
+    """Load a leaderboard that was saved to a file."""
     from thali._model.model_files import load
     from thali._paired.leaderboard_result import Leaderboard
 
@@ -124,7 +124,7 @@ def _load_saved_board(name: str) -> "Leaderboard":
 
 
 def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe":
-    """Read a file or bundled data set for a leaderboard; large files in batches."""
+    """Read the first file or data set; return the recipe of the leaderboard."""
     from thali import datasets
     from thali._paired.leaderboard import LeaderboardRecipe, check_settings
     from thali._paired.leaderboard_worths import WorthsRequest
