@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.rows import TrainingData
-from thali._posterior.densities import is_pointwise
+from thali._posterior.store import is_pointwise
 
 if TYPE_CHECKING:
     import xarray

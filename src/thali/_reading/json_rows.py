@@ -10,7 +10,8 @@ from typing import Any
 from thali._labels import format_plural, normalise_spelling, shorten
 from thali.errors import DataError
 
-from .cells import MAX_CELLS, MISSING, TextTable, decode_text
+from . import cells
+from .cells import MISSING, TextTable, decode_text
 
 _ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(
@@ -53,7 +54,7 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
                 columns[key] = [*[None] * len(lines), json_value]
                 gaps += len(lines)
         lines.append(line)
-        if gaps > max(MAX_CELLS, len(text)):
+        if gaps > max(cells.MAX_CELLS, len(text)):
             raise DataError(
                 f"The keys up to line {line} would make {format_plural(len(columns), 'column')},"
                 " almost all of them empty; use the same keys in every object."
@@ -71,7 +72,7 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             f"None of the keys of its {format_plural(len(lines), 'object')} contains single values;"
             f" {_EXPECTED}."
         )
-    header, cells, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
+    header, texts, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
     for name, key in zip(header, flat_keys, strict=True):
         column = columns.pop(key)  # releases the values of one column at a time
         if str in types_of_key[key] and any(
@@ -79,11 +80,11 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             for json_value in set(column)
         ):
             is_text[name] = True
-        cells.append(_format_column(column, types_of_key[key]))
+        texts.append(_format_column(column, types_of_key[key]))
     note = ""
     if nested_keys:
         note = f"dropped {shorten(nested_keys)} (lists or objects)"
-    return TextTable(header, cells, lines, note=note), is_text
+    return TextTable(header, texts, lines, note=note), is_text
 
 
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:

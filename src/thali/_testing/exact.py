@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from thali._aspects.likelihoods.delta_checks import build_state
-from thali._aspects.moves import births, flips, split_join
+from thali._aspects.moves import births, flips
 from thali._aspects.operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
@@ -398,7 +398,7 @@ class MoveProblem:
 
     def move(self, random: Any, pair: Any) -> None:
         """Transfer options between two features."""
-        split_join.propose_split_or_join(random, self.model, pair[1], pair[0])
+        births.propose_split_or_join(random, self.model, pair[1], pair[0])
 
     def birth(self, random: Any, pair: Any) -> None:
         """Add a feature, or remove one."""

@@ -1,4 +1,4 @@
-r"""The probability that tied options come before all others of a set, with derivatives.
+r"""Probability that tied options are chosen before all others of a set, with derivatives.
 
 Without lapses options come in the order of exponential clocks, so that with the weights :math:`v_i`
 of a tied group T and the sum W of the others, and with :math:`x = \log W t`,
@@ -38,7 +38,7 @@ _MAX_Z, _TINY = 100.0, 1e-300  # z beyond which e^-z is 0; replaces products of 
 def differentiate_tied_answers(
     weights: np.ndarray, n_tied: int, lapse: float, with_hessian: bool, drop: float = EXACT_DROP
 ) -> AnswerDerivatives:
-    """Return log probabilities that the first options of sets come first, with derivatives.
+    """Return log probability that the first n_tied options come first, with slopes.
 
     `weights` is (rows, m); derivatives are by log weights.
     """
@@ -65,7 +65,7 @@ def differentiate_tied_answers(
 
 
 def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> AnswerDerivatives:
-    """Integrate by the trapezoidal rule; return derivatives by a (rows, tied)."""
+    """Return the log probability by the trapezoidal rule, with derivatives by a."""
     n_tied, weights = a.shape[1], np.exp(a)[:, None]
     start = min(drop + 1.0, max(a.max(), 0.0) + (drop + 1.0) / (1.0 + 0.58 * n_tied))
     end = math.log(1.0 + drop) + 1.5 * math.log(1.0 + n_tied)
@@ -99,7 +99,7 @@ def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> Answe
 
 
 def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> AnswerDerivatives:
-    """Sum over all orders of choices; return derivatives by a (rows, tied)."""
+    """Return the log probability as a sum over all orders, with derivatives by a."""
     # For each subset, P, P g and P (H + g g') are blocks of a matrix M, which a choice with the
     # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
     # others.

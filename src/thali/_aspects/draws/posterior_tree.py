@@ -8,8 +8,7 @@ import numpy as np
 
 from thali._inference.threads import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.densities import add_log_prior
-from thali._posterior.store import build_tree, describe_origin
+from thali._posterior.store import add_log_prior, build_tree, describe_origin
 from thali._posterior.view import split_draws
 from thali.errors import DataError
 

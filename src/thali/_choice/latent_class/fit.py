@@ -16,7 +16,7 @@ from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import format_plural
 from thali._model.engine import Forecast
-from thali._model.run_budget import BUDGET
+from thali._model.sampling import BUDGET
 from thali.errors import Argument, DataError, Setting
 
 from ..logit_likelihood import (

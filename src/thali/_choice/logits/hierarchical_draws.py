@@ -276,8 +276,7 @@ def build_tree(
     """Build the posterior tree from the draws of all chains, in the units of the data."""
     import xarray as xr
 
-    from thali._posterior.densities import add_log_prior, is_pointwise
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.store import add_log_prior, build_tree, describe_origin, is_pointwise
 
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}

@@ -9,8 +9,7 @@ import numpy as np
 from thali._inference.chains import FIRST_DRAWS, Run
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._model.prior_sample import PriorSample, build_predictive_group
-from thali._model.run_budget import limit_run
-from thali._model.sampling import Sampling
+from thali._model.sampling import Sampling, limit_run
 from thali._posterior.view import PosteriorTree
 
 from ..logit_likelihood import choice_probabilities, encode_choices

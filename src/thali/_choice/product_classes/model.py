@@ -19,8 +19,7 @@ from thali._model.engine import ChainEngine, Engine, Forecast, PreparedFit, chec
 from thali._model.evidence import EvidenceRun, check_finished
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import mark_as_setup, requires
-from thali._model.run_budget import BUDGET, limit_run
-from thali._model.sampling import Sampling, open_fit_folder
+from thali._model.sampling import BUDGET, Sampling, limit_run, open_fit_folder
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import PosteriorTree

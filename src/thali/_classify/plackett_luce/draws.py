@@ -52,8 +52,7 @@ def build_weight_tree(
     """
     import xarray as xr
 
-    from thali._posterior.densities import add_log_prior
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
     from ..row_groups import add_log_likelihood, build_observed_row_groups
 

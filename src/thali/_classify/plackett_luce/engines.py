@@ -10,8 +10,7 @@ from thali._data.rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine
-from thali._model.run_budget import limit_run
-from thali._model.sampling import Sampling
+from thali._model.sampling import Sampling, limit_run
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains

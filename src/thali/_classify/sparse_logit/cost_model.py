@@ -1,7 +1,7 @@
 """CPU seconds of the methods of the sparse logit, and the choice of `method="auto"`."""
 
 from thali._inference.chains import FIRST_DRAWS
-from thali._model.run_budget import BUDGET, MIN_DRAWS
+from thali._model.sampling import BUDGET, MIN_DRAWS
 from thali.errors import DataError, Setting
 
 METHODS = ("auto", "polya-gamma", "laplace", "variational", "map")

@@ -13,8 +13,7 @@ from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine, Forecast, refuse_chain_argument
-from thali._model.run_budget import limit_run
-from thali._model.sampling import Sampling
+from thali._model.sampling import Sampling, limit_run
 from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
