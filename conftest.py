@@ -25,7 +25,7 @@ from thali._compile import jit
 from thali._compile.store import KernelCache
 from thali._designs import choice
 from thali._model.spec import ModelSpec
-from thali._paired import estimates
+from thali._paired import worth_estimates
 from thali._surfaces.cli import app
 
 KINDS = ("unit", "fit", "exact")
@@ -274,7 +274,7 @@ def few_draws(request, monkeypatch):
     `exact`."""
     if request.node.get_closest_marker("exact"):
         return
-    monkeypatch.setattr(estimates, "DRAWS", 1000)
+    monkeypatch.setattr(worth_estimates, "DRAWS", 1000)
 
 
 @pytest.fixture

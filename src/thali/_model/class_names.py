@@ -41,7 +41,7 @@ PLACES = {
     "IndianBuffet": "thali._aspects.priors.ibp:IndianBuffet",
     "JudgedValues": "thali._data.answers:JudgedValues",
     "KnownAspects": "thali._aspects.maximum_likelihood.aspects:KnownAspects",
-    "Leaderboard": "thali._paired.board:Leaderboard",
+    "Leaderboard": "thali._paired.leaderboard_result:Leaderboard",
     "LeaderboardSettings": "thali._paired.leaderboard:LeaderboardRecipe",
     "LatentClasses": "thali._people.populations:LatentClasses",
     "LogEvidence": "thali._posterior.evidence:LogEvidence",

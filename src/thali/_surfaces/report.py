@@ -13,9 +13,9 @@ from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
 from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._paired import board_report
 from thali._paired import findings as of_leaderboard
-from thali._paired.board import Leaderboard
+from thali._paired import leaderboard_report
+from thali._paired.leaderboard_result import Leaderboard
 from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
@@ -211,8 +211,8 @@ def render_report(
         run_facts, date = list_run_facts(subject), find_fit_date(subject)
         command = command or subject._format_python()
     elif isinstance(subject, Leaderboard):
-        run_facts = board_report.list_settings(subject)
-        command = command or board_report.format_python(subject)
+        run_facts = leaderboard_report.list_settings(subject)
+        command = command or leaderboard_report.format_python(subject)
     description = describe_subject(subject)
     document = build_document(findings, words, description, run_facts, command, date, cover)
     return render_document(document, figures).encode()
@@ -230,7 +230,7 @@ def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) 
 def describe_subject(subject: Any) -> str:
     """Return the sentence below a report's title; "" for other results."""
     if isinstance(subject, Leaderboard):
-        return board_report.describe_board(subject)
+        return leaderboard_report.describe_board(subject)
     if isinstance(subject, Model):
         return describe_fit(subject)
     return ""

@@ -1,5 +1,4 @@
-"""The posterior density of worths that judges of unequal discrimination see in choices from
-sets."""
+"""Posterior density of worths given choices from sets, with judges of unequal discrimination."""
 
 import math
 from collections.abc import Iterator
@@ -36,7 +35,7 @@ _MAX_Z, _TINY = 100.0, 1e-300  # z beyond which e^-z is 0; replaces products of 
 
 
 class SetAnswersBySize(NamedTuple):
-    """Answers to sets, ordered by size of set; counts may be (rows, points)."""
+    """Counts of distinct answers to sets, ordered by size of set."""
 
     # for each size (rows, m) options: first the chosen ones, or the best and the worst
     members: tuple[np.ndarray, ...]
@@ -49,21 +48,21 @@ class SetAnswersBySize(NamedTuple):
     has_ties = False  # neither of two options chosen
 
     def _iterate_sizes(self) -> Any:
-        """Iterate over members (rows, m) and number of tied options, by size of set."""
+        """Yield members (rows, m) and number of tied options, by size of set."""
         return zip_longest(self.members, self.n_tied, fillvalue=1)
 
     @property
     def x(self) -> np.ndarray:
-        """The covariates of each row, (rows, 0): there are none."""
+        """Covariates of each row: none, shape (rows, 0)."""
         return np.zeros((len(self.judge), 0))
 
     @property
     def total(self) -> np.ndarray:
-        """The number of answers in each row."""
+        """Number of answers counted in each row."""
         return self.counts
 
     def iterate_blocks(self, n_points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
-        """Yield blocks of rows with equal size, each with its slice of rows."""
+        """Yield (rows, slice) of blocks with equal set size that fit the cache."""
         first_row = 0
         for members, tied in self._iterate_sizes():
             entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
@@ -127,7 +126,7 @@ class AnswersOfSize(NamedTuple):
 def iterate_answers_by_size(
     data: "Choices", set_indices: np.ndarray, best: np.ndarray, worst: np.ndarray | None
 ) -> Iterator[AnswersOfSize]:
-    """Yield answers to sets by size of set and number of tied options.
+    """Yield the answers to sets of each size and number of tied options.
 
     `best` and `worst` are positions among the members of all sets.
     """
@@ -166,6 +165,7 @@ class ChoiceSetDensity(Density):
 
     @property
     def n_terms(self) -> int:
+        """Number of rows of paired comparisons that would take the same time."""
         n_terms = 0
         for members, tied in self.rows._iterate_sizes():
             n_rows = len(members)
@@ -206,7 +206,7 @@ class ChoiceSetDensity(Density):
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return value plus log-likelihood at the points, and add its gradient to `gradient`."""
+        """Return `value` plus the log-likelihood; add its gradient to `gradient`."""
         for _, rows in self.rows.iterate_blocks(points.shape[1]):
             discrimination, logs = self._log_weights(rows, points)
             answer, counts = (
@@ -223,7 +223,7 @@ class ChoiceSetDensity(Density):
         return value
 
     def _row_coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
-        """Return the coordinates that log weights of rows depend on."""
+        """Return indices of the parameters that each row depends on: options, judge."""
         # These are the members, and the judge if there is one.
         (members,) = rows.members
         if not self.n_judges:
@@ -233,7 +233,7 @@ class ChoiceSetDensity(Density):
     def _coordinate_slopes(
         self, discrimination: np.ndarray, logs: np.ndarray, slope: np.ndarray
     ) -> np.ndarray:
-        """Convert slopes by log weights of members to slopes by `_row_coordinates`."""
+        """Convert slopes by log weights to slopes by the parameters of each row."""
         # All are (rows, points, ...).
         if not self.n_judges:
             return slope
@@ -243,6 +243,7 @@ class ChoiceSetDensity(Density):
         )
 
     def row_scores(self, point: np.ndarray) -> Any:
+        """Return gradients of each row's log-likelihood, sparse (n_rows, size)."""
         from scipy.sparse import csr_array
 
         slopes, coordinates, row_indices = [], [], []
@@ -264,7 +265,7 @@ class ChoiceSetDensity(Density):
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Expand as `Density` does; `is_convex` uses the outer product of slopes."""
+        """Return value, gradient and curvature by centred log discriminations."""
         # An answer's expected curvature is the mean of this product, which is never below 0.
         n, size, value = self.n_options, self.size, 0.0
         gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
@@ -294,7 +295,7 @@ class ChoiceSetDensity(Density):
         answer: AnswerDerivatives,
         slope: np.ndarray,
     ) -> np.ndarray:
-        """Return second derivatives by `_row_coordinates`, (rows, k, k), given slopes."""
+        """Return second derivatives by the parameters of each row, (rows, k, k)."""
         if not self.n_judges:
             return answer.hessian
         # derivatives of log weights
@@ -307,6 +308,7 @@ class ChoiceSetDensity(Density):
         return hessian
 
     def predict_judges(self, points: np.ndarray) -> JudgePredictions:
+        """Predict each judge's answers from parameters estimated without that judge."""
         log_probabilities, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
         for row_slice, rows in self.rows.iterate_blocks(1):
             (members,) = rows.members
@@ -334,7 +336,7 @@ _TIED_TERMS = 64
 def _differentiate_answers(
     rows: SetAnswersBySize, logs: np.ndarray, with_hessian: bool, n_points: int = 1
 ) -> AnswerDerivatives:
-    """Return log probabilities of answers with derivatives by log weights (..., m)."""
+    """Return log probabilities of answers, with derivatives by log weights."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
     if rows.n_tied == (1,):
         return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, with_hessian)
@@ -347,7 +349,7 @@ def _differentiate_answers(
 
 
 def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
-    """Return probabilities of all possible answers; the row's answer is first."""
+    """Return probabilities of all possible answers, the observed answer first."""
     if rows.rule == CHOICE:
         return choice_probabilities(weights, rows.lapse)
     m = weights.shape[1]
@@ -360,7 +362,7 @@ def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.nda
 def differentiate_tied_answers(
     weights: np.ndarray, n_tied: int, lapse: float, with_hessian: bool, drop: float = EXACT_DROP
 ) -> AnswerDerivatives:
-    r"""Return log probabilities that the first options of sets come first, with derivatives.
+    r"""Return log probability that the first n_tied options come first, with slopes.
 
     `weights` is (rows, m); derivatives are by log weights.
 
@@ -401,7 +403,7 @@ def differentiate_tied_answers(
 
 
 def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> AnswerDerivatives:
-    """Integrate by the trapezoidal rule; return derivatives by a (rows, tied)."""
+    """Return the log probability by the trapezoidal rule, with derivatives by a."""
     n_tied, weights = a.shape[1], np.exp(a)[:, None]
     start = min(drop + 1.0, max(a.max(), 0.0) + (drop + 1.0) / (1.0 + 0.58 * n_tied))
     end = math.log(1.0 + drop) + 1.5 * math.log(1.0 + n_tied)
@@ -435,7 +437,7 @@ def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> Answe
 
 
 def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> AnswerDerivatives:
-    """Sum over all orders of choices; return derivatives by a (rows, tied)."""
+    """Return the log probability as a sum over all orders, with derivatives by a."""
     # For each subset, P, P g and P (H + g g') are blocks of a matrix M, which a choice with the
     # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
     # others.

@@ -107,7 +107,7 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
 
 def use_options_for(terminal: Terminal, subject: Any) -> None:
     """Let messages name the options of the command that made the results."""
-    from thali._paired.board import Leaderboard
+    from thali._paired.leaderboard_result import Leaderboard
 
     if (spec := find_spec(subject)) is not None:
         terminal.use_options(spec.options)
